@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from typing import Self, Unpack
 
 import httpx2
@@ -11,10 +11,19 @@ import httpx2
 from client_sdk.answers.answer import Answer
 from client_sdk.chat_base import ChatBase
 from client_sdk.options import AskOptions
-from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
+from client_sdk.protocol import (
+    AnswerRated,
+    ChatAnswer,
+    GraphNames,
+    LedgerPage,
+    LedgerRow,
+    RatingWord,
+    SealedTrace,
+    StrategyName,
+)
 from client_sdk.streaming import AsyncStream, Piece
 from client_sdk.trace import Trace
-from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
+from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rating_call, rows_of, trace_call
 from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
 from client_sdk.transport.turn_lock import AsyncTurnLock
@@ -40,7 +49,7 @@ class AsyncChat(ChatBase[httpx2.AsyncClient, AsyncDriver, AsyncTurnLock]):
         async with self._turns.turn():
             request = self._dialogue.request(question, strategy, options)
             flow = exchange(chat_call(request), ChatAnswer, self._within(timeout_s), time.monotonic)
-            return self._dialogue.accept(question, await self._driver.run(flow))
+            return self._ratable(self._dialogue.accept(question, await self._driver.run(flow)), self.rate)
 
     def stream(
         self,
@@ -65,8 +74,14 @@ class AsyncChat(ChatBase[httpx2.AsyncClient, AsyncDriver, AsyncTurnLock]):
                         yield piece
                     if reader.is_done:
                         break
-            answer = self._dialogue.accept(question, reader.whole())
+            answer = self._ratable(self._dialogue.accept(question, reader.whole()), self.rate)
         yield answer
+
+    async def rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None = None) -> AnswerRated:
+        """As Chat.rate."""
+        call = rating_call(self._rating_of(answer, rating, correct))
+        async with self._turns.turn():
+            return await self._driver.run(exchange(call, AnswerRated, self._patience, time.monotonic))
 
     async def graphs(self) -> list[str]:
         """As Chat.graphs."""

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Generic, Self, TypeVar, Unpack
 
+from pydantic import ValidationError
+
+from client_sdk.answers.answer import Answer, RateAnswer
 from client_sdk.crypto.key_file import load_or_create_key
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue, Turn
+from client_sdk.dialogue import Dialogue, Turn, bad_request
 from client_sdk.options import AskOptions, ChatOptions
-from client_sdk.protocol import StrategyName
+from client_sdk.protocol import AnswerRating, RatingWord, StrategyName
 from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
 from client_sdk.transport.flow import RetryPolicy
 from client_sdk.transport.waiting import OnWait, log_wait
@@ -65,6 +68,11 @@ class ChatBase(Generic[HttpT, DriverT, LockT]):
         return self._dialogue.graph
 
     @property
+    def last_answer(self) -> Answer | None:
+        """The newest answer of this dialogue."""
+        return self._dialogue.last_answer
+
+    @property
     def history(self) -> list[Turn]:
         """The turns so far as the user saw them, names restored."""
         return self._dialogue.shown
@@ -89,6 +97,20 @@ class ChatBase(Generic[HttpT, DriverT, LockT]):
         other._dialogue, other._turns = self._dialogue.fork(), self._lock_of()
         other._dialogue.reset()
         return other
+
+    def _ratable(self, answer: Answer, rate: RateAnswer) -> Answer:
+        """`answer`, which can be rated here."""
+        return replace(answer, rate_by=rate)
+
+    def _rating_of(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None) -> AnswerRating:
+        """Raises BadRequestError, which says which field is not right and never what it held."""
+        names = [correct] if isinstance(correct, str) else list(correct or ())
+        try:
+            return AnswerRating(
+                conversation=answer.conversation, answer=answer.id, rating=rating, correct=names or None
+            )
+        except ValidationError as problem:
+            raise bad_request(problem) from None
 
     def _within(self, timeout_s: float | None) -> RetryPolicy:
         return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)

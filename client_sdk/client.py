@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Self, Unpack
 
 import httpx2
@@ -11,10 +11,19 @@ import httpx2
 from client_sdk.answers.answer import Answer
 from client_sdk.chat_base import ChatBase
 from client_sdk.options import AskOptions
-from client_sdk.protocol import ChatAnswer, GraphNames, LedgerPage, LedgerRow, SealedTrace, StrategyName
+from client_sdk.protocol import (
+    AnswerRated,
+    ChatAnswer,
+    GraphNames,
+    LedgerPage,
+    LedgerRow,
+    RatingWord,
+    SealedTrace,
+    StrategyName,
+)
 from client_sdk.streaming import Piece, Stream
 from client_sdk.trace import Trace
-from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rows_of, trace_call
+from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rating_call, rows_of, trace_call
 from client_sdk.transport.drivers import BlockingDriver
 from client_sdk.transport.flow import RetryPolicy, exchange, opening
 from client_sdk.transport.turn_lock import TurnLock
@@ -58,7 +67,7 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
         with self._turns.turn():
             request = self._dialogue.request(question, strategy, options)
             flow = exchange(chat_call(request), ChatAnswer, self._within(timeout_s), time.monotonic)
-            return self._dialogue.accept(question, self._driver.run(flow))
+            return self._ratable(self._dialogue.accept(question, self._driver.run(flow)), self.rate)
 
     def stream(
         self,
@@ -86,8 +95,19 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
                     yield from reader.read(event.event, event.data)
                     if reader.is_done:
                         break
-            answer = self._dialogue.accept(question, reader.whole())
+            answer = self._ratable(self._dialogue.accept(question, reader.whole()), self.rate)
         yield answer
+
+    def rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None = None) -> AnswerRated:
+        """Rates an answer of this dialogue `right` or `wrong`: later questions of this key lean on what was right.
+
+        `correct` names the right answer of one that is wrong. It goes to the service, which looks it up in the graph
+        and keeps neither names nor words. The last rating of an answer wins. Raises UnknownConversationError once the
+        conversation has expired, and RefusedError for an answer that can't be rated any more.
+        """
+        call = rating_call(self._rating_of(answer, rating, correct))
+        with self._turns.turn():
+            return self._driver.run(exchange(call, AnswerRated, self._patience, time.monotonic))
 
     def graphs(self) -> list[str]:
         """The names of the graphs that this key may ask."""

@@ -50,6 +50,7 @@ class Dialogue:
         self._messages: list[Message] = []
         self._shown: list[Turn] = []
         self._conversation: str | None = None
+        self.last_answer: Answer | None = None
 
     def fork(self) -> Dialogue:
         """Another dialogue that begins with the turns of this one, in the same conversation."""
@@ -91,7 +92,7 @@ class Dialogue:
                 stream=stream,
             )
         except ValidationError as problem:
-            raise _bad_request(problem) from None
+            raise bad_request(problem) from None
 
     @property
     def public_key(self) -> str:
@@ -120,7 +121,7 @@ class Dialogue:
         opened = open_answer(answer, self._key, question)
         self._messages += [Message(role="user", content=question), answer.message]
         self._shown += [Turn("user", question), Turn("assistant", opened.text)]
-        self._conversation = answer.conversation
+        self._conversation, self.last_answer = answer.conversation, opened
         return opened
 
 
@@ -132,7 +133,7 @@ def _check_length(question: str) -> None:
         raise BadRequestError("the question is empty", code="question_empty", hint="ask something")
 
 
-def _bad_request(problem: ValidationError) -> BadRequestError:
+def bad_request(problem: ValidationError) -> BadRequestError:
     """Says which fields, and what of them is wrong; never what they held."""
     told = [f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in problem.errors(include_input=False)]
     return BadRequestError(

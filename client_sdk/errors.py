@@ -123,6 +123,8 @@ class BadAnswerError(ArogError):
 _BY_CODE: dict[tuple[int, str], type[ArogError]] = {
     (404, "unknown_conversation"): UnknownConversationError,
     (404, "unknown_answer"): RefusedError,
+    (404, "not_ratable"): RefusedError,
+    (404, "unknown_case"): RefusedError,
     (404, "unknown_job"): RefusedError,
     (404, "unknown_key"): RefusedError,
     (404, "unknown_device"): RefusedError,

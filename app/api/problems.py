@@ -21,6 +21,7 @@ from app.accounts.api_keys import (
 )
 from app.accounts.devices import DeviceNotAdmittedError, TooManyDevicesError, UnknownDeviceError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
+from app.chat.ratings.rating_service import UnknownRatedAnswerError
 from app.egress.budgets import (
     BudgetUsedUpError,
     ConversationRevealsUsedUpError,
@@ -41,6 +42,7 @@ from app.graphs.errors import (
 from app.graphs.job_control import JobStoppedError, NotWaitingError
 from app.graphs.previews.previewer import PreviewBusyError
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError
+from app.memory.case_store import UnknownCaseError
 from app.privacy.errors import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ErrorBody
@@ -112,6 +114,13 @@ _KINDS: dict[type[BaseException], Problem] = {
     UnknownAnswerError: Problem(
         404, "unknown_answer", "There is no trace of that answer for this key.",
         "Use the key that asked, with the grant `inspect:GRAPH`, or an admin's; without a model's call there is none.",
+    ),
+    UnknownRatedAnswerError: Problem(
+        404, "not_ratable", "The conversation has no such answer, or has had too many since.",
+        "Rate an answer soon after it came, with its own id and conversation.",
+    ),
+    UnknownCaseError: Problem(
+        404, "unknown_case", "The graph has no case of that id.", "GET /admin/graphs/{name}/cases lists them."
     ),
     ConversationBusyError: Problem(
         409, "conversation_busy", "Another question of this conversation was answered in the meantime.",

@@ -12,6 +12,7 @@ from sqlalchemy import Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from app.database.tables import conversations
+from app.memory.cases import MAX_RATABLE, RatableAnswer
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Fact
 from kg_store.storage.master_key import MasterKey, bind
@@ -64,6 +65,14 @@ class Conversation:
     reason: Reason = field(default_factory=Reason)
     revealed: set[str] = field(default_factory=set, repr=False)
     """Digests of the facts that its prompts have shown (`app.accounts.quotas`)."""
+    answers: dict[str, RatableAnswer] = field(default_factory=dict, repr=False)
+    """Its newest answers by id, as long as they can be rated."""
+
+    def may_be_rated(self, answer_id: str, answer: RatableAnswer) -> None:
+        """Remembers what a rating needs, of the newest MAX_RATABLE answers."""
+        self.answers[answer_id] = answer
+        for old in list(self.answers)[:-MAX_RATABLE]:
+            del self.answers[old]
 
     @property
     def context(self) -> bytes:
@@ -169,12 +178,14 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
         "facts": [fact.model_dump() for fact in reason.facts],
         "expressions": reason.expressions,
         "revealed": sorted(conversation.revealed),
+        "answers": {answer_id: answer.to_json() for answer_id, answer in conversation.answers.items()},
     }
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str]]:
-    """Reads what `_written` gave. Raises ValueError."""
+def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer]]:
+    """Reads what `_written` gave, also before answers could be rated. Raises ValueError."""
     content = json.loads(plain)
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
-    return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content["revealed"])
+    answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
+    return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content["revealed"]), answers

@@ -16,6 +16,7 @@ from app.chat.conversations import Conversation
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.llm.embeddings.embedder import Likeness
+from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
 from app.privacy.anonymiser import Anonymised
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.plain_wording import Today, utc_today
@@ -49,12 +50,14 @@ def no_remark(_question: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """Fixed while a service runs. `currency` is that of the reasoner's prices. `likeness`: tells which relations lie
+    """Fixed while a service runs. `cases`: what ratings have taught; without it nobody learns from them. `currency` is
+    that of the reasoner's prices. `likeness`: tells which relations lie
     nearest to a question that has no answer; without it none are told. `today` gives the day of a question."""
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
     likeness: Likeness | None = None
+    cases: CaseMemory | None = None
     currency: str = ""
     budgets: Budgets = UNLIMITED
     recogniser: Recogniser | None = field(default=None, repr=False)
@@ -145,7 +148,8 @@ class QuestionRun:
     `readings` are tried in their order; `reading` is the one that `found` and `ended` belong to. `known` is what needs
     no search. `asks_why`: the question is after the reason of the last answer. `invites`: the reply ends with
     questions to try. `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were
-    not sent since too few fit them. `language`: the one that things are named in, where they have names in several.
+    not sent since too few fit them. `near_cases`: what the question may lean on. `language`: the one that things are
+    named in, where they have names in several.
     """
 
     answer_id: str
@@ -165,6 +169,7 @@ class QuestionRun:
     spent: UsageTotals = field(default_factory=UsageTotals)
     anonymity: int | None = None
     withheld: int = 0
+    near_cases: NearCases = NO_CASES
 
     @property
     def read(self) -> Anonymised:

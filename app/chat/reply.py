@@ -13,6 +13,9 @@ from app.chat.conversations import Conversation, ConversationStore, Reason
 from app.chat.dialogue.follow_ups import NO_REASON, reason_of
 from app.chat.question_run import QuestionRun
 from app.chat.understanding import count_of, understood, worked_out
+from app.memory.answer_paths import is_one_path, paths_of_answer
+from app.memory.case_memory import CaseMemory
+from app.memory.cases import RatableAnswer
 from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
@@ -60,17 +63,22 @@ def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | 
 class AnswerKeeper:
     """The last stage: saves the conversation with what leads to its newest answer, and tells of that when asked."""
 
-    def __init__(self, conversations: ConversationStore) -> None:
-        self._conversations = conversations
+    def __init__(self, conversations: ConversationStore, cases: CaseMemory | None = None) -> None:
+        self._conversations, self._cases = conversations, cases
 
     def keep(self, run: QuestionRun) -> None:
         """Saves the conversation. Raises ConversationBusyError."""
         _keep_reason(run.conversation, run.found, run.ended.conclusion)
+        leaned = _keep_ratable(run, self._cases) if self._cases else ()
         self._conversations.save(run.conversation, run.graph.blind.schema)
+        if self._cases and leaned:
+            self._cases.store.count_use(run.tenant, run.request.graph, leaned)
 
     def explain(self, run: QuestionRun) -> ChatAnswer:
         """The reason of the last answer, from what the conversation kept: nothing is asked of anybody. Raises
         ConversationBusyError."""
+        if self._cases:
+            _keep_ratable(run, self._cases)
         self._conversations.save(run.conversation, run.graph.blind.schema)
         return _explanation(run)
 
@@ -81,6 +89,20 @@ def _keep_reason(conversation: Conversation, finding: RetrievalResult, conclusio
     reason = conversation.reason
     reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
     reason.expressions[:] = finding.draft.expressions if finding.draft and conclusion else ()
+
+
+def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
+    """Remembers what a rating of this answer needs; gives the ids of the cases that the answer leaned on."""
+    draft, question = run.found.draft, run.read.dialogue.question
+    is_answered = draft is not None and run.ended.conclusion is not None
+    evidence, things = run.found.evidence, run.found.things
+    paths = paths_of_answer(draft.expressions, evidence, things) if draft and is_answered else ()
+    leaned = [case for path in paths for case in run.near_cases.of_path.get(path, ())]
+    topics = tuple(topic.pseudonym for topic in run.read.dialogue.topics if topic.newest or run.reading.needs_context)
+    is_whole = draft is not None and len(paths) == 1 and is_one_path(draft.expressions)
+    answer = RatableAnswer(cases.content_of(question, paths, is_whole), topics, bool(leaned))
+    run.conversation.may_be_rated(run.answer_id, answer)
+    return leaned
 
 
 def _explanation(run: QuestionRun) -> ChatAnswer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -107,6 +108,7 @@ class GraphSearch:
         async with self._guarded(run) as reasoner:
             for reading in run.readings:
                 run = replace(run, reading=reading)
+                run = await self._with_cases(run)
                 with timer.stage("finding"):
                     run = replace(run, found=run.known or await self._found(run, reasoner, timer))
                 run = await timer.in_thread("concluding", conclude, run)
@@ -120,6 +122,15 @@ class GraphSearch:
         told = reasoner.disclosure
         found = replace(run.found, notes=(*run.found.notes, *told.notes, *odd))
         return replace(run, found=found, spent=reasoner.spent, anonymity=told.fewest, withheld=told.kept)
+
+    async def _with_cases(self, run: QuestionRun) -> QuestionRun:
+        """With the cases that this reading of the question may lean on, by whoever asks it and what they see."""
+        cases = self._options.cases
+        if cases is None or run.known is not None:
+            return run
+        labels = frozenset(relation.label for relation in run.graph.blind.schema.relations)
+        asked = run.tenant, run.request.graph, run.conversation.key_id, labels, run.read.dialogue.question
+        return replace(run, near_cases=await asyncio.to_thread(cases.near, *asked))
 
     async def _found(self, run: QuestionRun, reasoner: GuardedReasoner, timer: StageTimer) -> RetrievalResult:
         asked = run.request.options
@@ -135,6 +146,7 @@ class GraphSearch:
             wider=reasoner.disclosure.wider,
             truth_of=run.executor.truth_of,
             may_leave=reasoner.may_leave,
+            cases=run.near_cases.gains,
         )
         try:
             return await self._strategies[run.request.strategy].find(inquiry)

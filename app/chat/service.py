@@ -39,7 +39,7 @@ class ChatService:
         self._opener = QuestionOpener(catalog, conversations, options)
         self._reader = QuestionReader(options)
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
-        self._keeper = AnswerKeeper(conversations)
+        self._keeper = AnswerKeeper(conversations, options.cases)
 
     def with_options(self, options: ChatOptions) -> ChatService:
         """Another service over the same graphs, conversations and ledger."""

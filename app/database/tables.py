@@ -1,4 +1,4 @@
-"""The service's own tables: keys, devices, conversations, jobs, tokens. Ids, hashes, times, sealed bytes; no name."""
+"""The service's own tables: keys, devices, conversations, cases, jobs. Ids, hashes, times, sealed bytes; no name."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     TypeDecorator,
+    UniqueConstraint,
 )
 
 
@@ -110,4 +111,30 @@ tenant_reveals = Table(
     Column("tenant", String(63), primary_key=True),
     Column("day", Date, primary_key=True),
     Column("reveals", BigInteger, nullable=False),
+)
+
+cases = Table(
+    "cases",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(63), nullable=False),
+    Column("graph", String(63), nullable=False),
+    Column("key_id", String(32), nullable=False),
+    Column("answer", String(32), nullable=False),
+    Column("made_at", UtcTime, nullable=False),
+    Column("approved_at", UtcTime),
+    Column("used", Integer, nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+    UniqueConstraint("tenant", "graph", "key_id", "answer", name="uq_cases_answer"),
+    Index("ix_cases_graph", "tenant", "graph"),
+)
+
+case_effects = Table(
+    "case_effects",
+    metadata,
+    Column("tenant", String(63), primary_key=True),
+    Column("graph", String(63), primary_key=True),
+    Column("leaned", Integer, nullable=False),
+    Column("right", Integer, nullable=False),
+    Column("wrong", Integer, nullable=False),
 )

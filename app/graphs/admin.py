@@ -10,6 +10,7 @@ from app.graphs.load_job import Approve, LoadJob, LoadRequest
 from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of
 from app.graphs.summaries import summary_of
+from app.memory.case_store import CaseStore
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary
 from kg_store.anonymity.measures import DEFAULT_K, measure_anonymity
 from kg_store.catalog import Catalog, NameConcepts
@@ -26,12 +27,14 @@ class GraphAdmin:
         self,
         catalog: Catalog,
         conversations: ConversationStore,
+        cases: CaseStore,
         name_concepts: NameConcepts,
         most_unpacked_bytes: int,
         k: int = DEFAULT_K,
     ) -> None:
         """`k`: fewer entities than this are few, where reports tell of a graph's privacy."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
+        self._cases = cases
         self._most_unpacked, self._k = most_unpacked_bytes, k
         self.previewer = Previewer(name_concepts, most_unpacked_bytes)
 
@@ -73,6 +76,7 @@ class GraphAdmin:
         return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph with its conversations. Raises UnknownGraphError."""
+        """Deletes a graph with its conversations and cases. Raises UnknownGraphError."""
         self._catalog.delete(tenant, name)
+        self._cases.forget_graph(tenant, name)
         self._conversations.forget_graph(tenant, name)

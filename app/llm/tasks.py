@@ -16,6 +16,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from app.llm.case_paths import CasePath
 from app.privacy.safe_text import SafeText
 
 TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
@@ -208,9 +209,8 @@ class StepInput(TaskModel):
     kind_words: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="further words of kinds of things"
     )
-    voted: SkipJsonSchema[VotedPaths | None] = Field(
-        default=None, exclude=True, description="the paths that lead to what most likely paths lead to"
-    )
+    voted: SkipJsonSchema[VotedPaths | None] = Field(default=None, exclude=True)
+    cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(default=(), exclude=True)
 
 
 class StepReply(TaskModel):

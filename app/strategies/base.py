@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.egress.disclosure import Profile
+from app.llm.case_paths import CasePath
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import ReadingScores, Size
 from app.privacy.safe_text import SafeDialogue
@@ -60,6 +61,8 @@ class StrategyInput:
     """Concepts that things of small concepts are shown as (`kg_store.anonymity.generalisation`)."""
     truth_of: Callable[[str], bool | None] = lambda _expression: None
     """Executes an expression; None where that gives no yes and no no."""
+    cases: tuple[CasePath, ...] = ()
+    """Paths that answered questions like this one (`app.memory`)."""
     may_leave: Callable[[str], bool] = lambda _text: True
     """Says whether the guard lets such a text pass."""
 

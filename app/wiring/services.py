@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from app.accounts.api_keys import Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
-from app.chat.question_run import ChatOptions, OnStage, Suggest, no_progress, no_remark, no_suggestions
-from app.chat.service import ChatService
+from app.chat.question_run import OnStage, no_progress, no_suggestions
+from app.chat.ratings.case_admin import CaseAdmin
+from app.chat.ratings.rating_service import RatingService
 from app.chat.traces import Tracer
-from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
-from app.egress.guard import StaticSegments
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser, ErasureStores
 from app.graphs.jobs import DescribeError, JobRunner
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.llm.embedded.language.language_detection import read_words, remark_on
 from app.llm.embedded.warm_up import CacheWarmer
 from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
-from app.llm.embeddings.embedder import Embedder, Likeness
-from app.llm.embeddings.model_files import BOXED_MODEL
+from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
-from app.llm.tasks import TaskKind
-from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
 from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
 from app.wiring.store import ServiceContext, _delete_uploads, open_store
@@ -45,6 +40,11 @@ from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
+
+__all__ = [
+    "ChatHandler", "ReasonerBundle", "Services", "build", "cases_in", "forgetter_of", "graphs_of", "refiner_of",
+    "think",
+]  # fmt: skip
 
 
 class ChatHandler(Protocol):
@@ -54,26 +54,6 @@ class ChatHandler(Protocol):
     def strategies(self) -> list[str]: ...
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer: ...
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonerBundle:
-    """The reasoner, its strategies and its connections.
-
-    `note` names it in words; `close` ends its connections and what it does in the background. `warm` prepares for
-    questions about a graph, in the background. `likeness` is that of the sentence model.
-    """
-
-    reasoner: Reasoner
-    strategies: Mapping[str, Strategy]
-    kinds: tuple[TaskKind[Any], ...]
-    name_concepts: NameConcepts
-    note: str
-    close: Callable[[], Awaitable[None]]
-    warm: Callable[[Schema], None] = lambda _schema: None
-    endpoints: Sequence[ModelEndpoint] = ()
-    in_house: Reasoner | None = None
-    likeness: Likeness | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +68,8 @@ class Services:
     thinking: ReasonerBundle
     suggester: QuestionSuggester
     browser: GraphBrowser
+    ratings: RatingService
+    cases: CaseAdmin
 
     @property
     def refiner(self) -> ConceptRefiner:
@@ -120,16 +102,17 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     store.catalog.when_opened(thinking.warm)
     store.catalog.name_concepts_by(thinking.name_concepts)
     _delete_uploads(store.incoming)
-    suggester = QuestionSuggester(store.catalog, _chat_of(settings, store, _in_house(thinking), no_suggestions))
+    suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking), no_suggestions))
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
     return Services(
         store=store,
-        chat=_chat_of(settings, store, thinking, suggester.suggest if thinking.in_house else no_suggestions),
+        chat=chat_of(settings, store, thinking, suggester.suggest if thinking.in_house else no_suggestions),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(
             store.catalog,
             store.conversations,
+            store.cases,
             thinking.name_concepts,
             settings.max_unpacked_bytes,
             settings.disclosure_k,
@@ -138,61 +121,9 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         thinking=thinking,
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations),
+        ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
+        cases=CaseAdmin(store.catalog, store.cases),
     )
-
-
-def _in_house(thinking: ReasonerBundle) -> ReasonerBundle:
-    """The same with the reasoner inside the service: nothing of what it is asked leaves the machine."""
-    return thinking if thinking.in_house is None else replace(thinking, reasoner=thinking.in_house)
-
-
-def _chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle, suggest: Suggest) -> ChatService:
-    return ChatService(
-        catalog=store.catalog,
-        conversations=store.conversations,
-        ledger=store.ledger,
-        reasoner=thinking.reasoner,
-        strategies=thinking.strategies,
-        statics=_statics(thinking),
-        options=ChatOptions(
-            remark_on=_language_remarks(settings),
-            suggest=suggest,
-            likeness=thinking.likeness,
-            currency=settings.currency,
-            budgets=store.budgets,
-            recogniser=_recogniser_of(settings),
-            profile=Profile(settings.effective_profile),
-            disclosure=_disclosure_of(settings, thinking),
-        ),
-    )
-
-
-def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
-    """Remarks on questions in other languages, where the English model alone reads them."""
-    if not _reads_english_alone(settings):
-        return no_remark
-    threading.Thread(target=read_words, name="words of languages", daemon=True).start()
-    return remark_on
-
-
-def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
-    """Counts nothing where nothing leaves the machine, unless the profile is set."""
-    if settings.reasoner == "embedded" and settings.profile is None:
-        return NO_EGRESS
-    return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
-
-
-def _recogniser_of(settings: Settings) -> Recogniser | None:
-    """Raises ConfigurationError: a service that should have a recogniser does not start without it."""
-    try:
-        return None if settings.recogniser is None else open_recogniser(settings.recogniser)
-    except RecogniserError as problem:
-        raise ConfigurationError(str(problem)) from None
-
-
-def _reads_english_alone(settings: Settings) -> bool:
-    """True where the English model in the box alone reads questions."""
-    return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
 
 
 def graphs_of(store: ServiceContext) -> GraphAdmin:
@@ -201,10 +132,16 @@ def graphs_of(store: ServiceContext) -> GraphAdmin:
     return GraphAdmin(
         store.catalog,
         store.conversations,
+        store.cases,
         namer.name,
         store.settings.max_unpacked_bytes,
         store.settings.disclosure_k,
     )
+
+
+def cases_in(store: ServiceContext) -> CaseAdmin:
+    """The cases of all graphs, for commands."""
+    return CaseAdmin(store.catalog, store.cases)
 
 
 def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
@@ -213,6 +150,7 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
     stores = ErasureStores(
         store.catalog,
         store.conversations,
+        store.cases,
         store.upkeep,
         store.engine,
         store.master,
@@ -234,7 +172,7 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
         store.ledger,
         thinking.reasoner,
         NAME,
-        _statics(thinking),
+        statics_of(thinking),
         store.budgets,
         TokenPrice(price, settings.currency),
     )
@@ -267,8 +205,10 @@ def think(settings: Settings) -> ReasonerBundle:
         for endpoint in endpoints:
             await endpoint.close()
 
-    in_house = EmbeddedReasoner(embedder, head=_head_of(settings)), embedder.similarity
-    return ReasonerBundle(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *in_house)
+    own = EmbeddedReasoner(embedder, head=_head_of(settings)), embedder.similarity
+    return ReasonerBundle(
+        reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *own, embedder=embedder
+    )
 
 
 def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:
@@ -289,12 +229,3 @@ def _head_of(settings: Settings) -> RelationAdapter:
         return read_head(settings.reasoner_head, settings.embedder)
     except AdapterError as problem:
         raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
-
-
-def _statics(thinking: ReasonerBundle) -> StaticSegments:
-    """Our own words in every request, which the guard may subtract; registered before any question."""
-    statics = StaticSegments()
-    for kind in thinking.kinds:
-        for segment in thinking.reasoner.statics_of(kind):
-            statics.register(segment)
-    return statics

@@ -17,6 +17,7 @@ from app.database.engine import DatabaseExposedError, make_engine, migrate
 from app.egress.ledger.audit import LedgerAudit
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.retention import LedgerUpkeep
+from app.memory.case_store import CaseStore
 from app.settings import ConfigurationError, Settings, make_data_folder
 from app.wiring.master_key import read_master_key
 from app.wiring.reserved_words import request_words
@@ -38,6 +39,7 @@ class ServiceContext:
     access: Access
     devices: Devices
     conversations: ConversationStore
+    cases: CaseStore
     ledger: Ledger
     upkeep: LedgerUpkeep
 
@@ -94,6 +96,7 @@ def open_store(settings: Settings) -> ServiceContext:
         access=Access(engine, settings.admin_key),
         devices=Devices(engine, settings.require_devices),
         conversations=ConversationStore(engine, master, settings.conversation_days),
+        cases=CaseStore(engine, master),
         ledger=Ledger(engine, master),
         upkeep=LedgerUpkeep(engine, master),
     )

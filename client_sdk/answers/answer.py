@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
 from client_sdk.answers.evidence import Entity, RestoredFact
@@ -16,12 +16,13 @@ from client_sdk.crypto.sealing import (
     capsule_context,
     open_capsule,
 )
-from client_sdk.errors import BadAnswerError, CannotOpenCapsuleError
+from client_sdk.errors import BadAnswerError, BadRequestError, CannotOpenCapsuleError
 from client_sdk.protocol import (
     ChatAnswer,
     Fact,
     Item,
     Names,
+    RatingWord,
     Usage,
 )
 from client_sdk.restore import restore
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     import pandas
 
 _FACT_NAMES = 5
+RateAnswer = Callable[["Answer", RatingWord, "Sequence[str] | None"], Any]
+"""Sends the rating of an answer, where it came from."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -61,6 +64,15 @@ class Answer:
     explanation: str = ""
     confidence: float | None = None
     did_you_mean: tuple[str, ...] = ()
+    rate_by: RateAnswer | None = field(default=None, repr=False, compare=False)
+
+    def rate(self, rating: RatingWord, correct: Sequence[str] | None = None) -> Any:
+        """Rates this answer right or wrong, as `Chat.rate` does; an AsyncChat's answer gives an awaitable. Raises
+        BadRequestError where the answer is of no Chat."""
+        if self.rate_by is None:
+            hint = "rate the answer that `Chat.ask` gave"
+            raise BadRequestError("this answer is of no dialogue", code="no_dialogue", hint=hint)
+        return self.rate_by(self, rating, correct)
 
     def why(self) -> str:
         """The path that was followed to the answer, a line for each thing it set out from, and what was worked out of

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from client_sdk.answers.answer import Answer
+from client_sdk.answers.ratings import rated_sentence, right_answers
 from client_sdk.cli.display import Display
 from client_sdk.cli.errors import exit_code_of
 from client_sdk.cli.messages import OutputMessage, evidence, graphs, help_text, history, model_saw, remark, why
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversationError
+from client_sdk.protocol import RatingWord
 
 COMMANDS = {
     "/why": "how the last answer was found",
     "/evidence": "every fact that was looked at",
     "/seen": "what the model saw, with names where this key may have them",
+    "/right": "the last answer is right: later questions learn from it",
+    "/wrong [ANSWER]": "the last answer is wrong; the right one, where you know it (several with ; between them)",
     "/graph [NAME]": "the graphs that this key may ask, or another of them",
     "/history": "the dialogue so far",
     "/reset": "begin anew",
@@ -84,7 +88,9 @@ class ChatLoop:
                 return graphs(self._chat.graphs(), self.graph)
             case "/graph", (graph,), _:
                 return self._switch(graph)
-            case "/why" | "/evidence" | "/seen", (), None:
+            case "/why" | "/evidence" | "/seen" | "/right", (), None:
+                return remark("nothing", "(no answer yet)")
+            case "/wrong", _, None:
                 return remark("nothing", "(no answer yet)")
             case "/why", (), Answer() as answer:
                 return why(answer)
@@ -92,7 +98,16 @@ class ChatLoop:
                 return evidence(answer)
             case "/seen", (), Answer() as answer:
                 return model_saw(self._chat, answer)
+            case "/right", (), Answer() as answer:
+                return self._rate(answer, "right")
+            case "/wrong", _, Answer() as answer:
+                return self._rate(answer, "wrong", right_answers(" ".join(words)))
         return help_text(COMMANDS, "There is no such command.")
+
+    def _rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] = ()) -> OutputMessage:
+        told = self._chat.rate(answer, rating, correct)
+        content = {"answer": answer.id, "rating": rating, "learnt": told.learnt}
+        return remark("rated", f"({rated_sentence(told, bool(correct))})", **content)
 
     def _switch(self, graph: str) -> OutputMessage:
         """Another graph is another dialogue: names of one must not stand in questions to the other."""

@@ -11,7 +11,7 @@ from client_sdk.protocol.answers import (
     Understood,
     Usage,
 )
-from client_sdk.protocol.api_keys import KeyCreated, KeyList, KeyListed, KeyRole, NewKey
+from client_sdk.protocol.api_keys import Device, DeviceList, KeyCreated, KeyList, KeyListed, KeyRole, NewDevice, NewKey
 from client_sdk.protocol.base import Wire
 from client_sdk.protocol.browsing import (
     BrowseRequest,
@@ -43,7 +43,6 @@ from client_sdk.protocol.columns import (
     TableChange,
     TableSeen,
 )
-from client_sdk.protocol.devices import Device, DeviceList, NewDevice
 from client_sdk.protocol.events import ErrorEvent, EvidenceEvent, StageEvent, StageName, TextEvent
 from client_sdk.protocol.graph_report import (
     GraphReport,
@@ -86,19 +85,40 @@ from client_sdk.protocol.questions import (
     Role,
     StrategyName,
 )
+from client_sdk.protocol.ratings import (
+    MAX_CORRECT,
+    MAX_CORRECT_CHARS,
+    AnswerRated,
+    AnswerRating,
+    CaseChoice,
+    CaseList,
+    CaseListed,
+    CaseReport,
+    CasesChanged,
+    RatingWord,
+)
 from client_sdk.protocol.status import EndpointList, EndpointState, EndpointStatus, Readiness, TokenBudget
 
 __all__ = [
     "HYBRID_SUITE",
+    "MAX_CORRECT",
+    "MAX_CORRECT_CHARS",
     "MAX_MESSAGES",
     "MAX_MESSAGE_CHARS",
     "MAX_PUBLIC_KEY_CHARS",
     "PUBLIC_KEY_FORM",
     "X25519_SUITE",
     "Ambiguity",
+    "AnswerRated",
+    "AnswerRating",
     "BrowseRequest",
     "Capsule",
     "CapsuleContent",
+    "CaseChoice",
+    "CaseList",
+    "CaseListed",
+    "CaseReport",
+    "CasesChanged",
     "ChatAnswer",
     "ChatOptions",
     "ChatRequest",
@@ -155,6 +175,7 @@ __all__ = [
     "PredicateSeen",
     "PrivacySummary",
     "ProfileRisk",
+    "RatingWord",
     "Readiness",
     "Reading",
     "RefineConcepts",

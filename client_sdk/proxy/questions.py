@@ -9,8 +9,9 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from client_sdk.answers.ratings import typed_rating
 from client_sdk.dialogue import Turn
-from client_sdk.protocol import MAX_MESSAGE_CHARS, StrategyName
+from client_sdk.protocol import MAX_MESSAGE_CHARS, RatingWord, StrategyName
 from client_sdk.proxy.background import BackgroundTask, find_task
 from client_sdk.proxy.errors import ProxyError, bad_request, unknown_model
 
@@ -66,7 +67,8 @@ class ClientMessage:
 class Question:
     """One question. `turns` are those before it; `ignored` are fields that were sent and have no meaning here.
 
-    With `background` it is no question but a chore that a client gives to its model, and answered without the graph.
+    With `background` it is no question but a chore that a client gives to its model, and answered without the graph;
+    with `rating` it rates the answer before it.
     """
 
     model: str
@@ -78,6 +80,7 @@ class Question:
     ignored: tuple[str, ...]
     chat_id: str = ""
     background: BackgroundTask | None = None
+    rating: tuple[RatingWord, list[str]] | None = field(default=None, repr=False)
 
     @property
     def topic(self) -> str:
@@ -116,7 +119,7 @@ def question_of(
         messages = [ClientMessage("user", instructions, each.at) for each in messages[:1]]
     last = _last_of(messages)
     *turns, asked = _turns(messages, last)
-    before = (*earlier, *turns)
+    before = _without_ratings((*earlier, *turns))
     return Question(
         model=model,
         graph=graph,
@@ -127,6 +130,17 @@ def question_of(
         ignored=(*_left_out(messages, last), *ignored),
         chat_id=chat_id,
         background=None if before else find_task(asked.text, instructions, model),
+        rating=typed_rating(asked.text),
+    )
+
+
+def _without_ratings(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """A rating and the reply to it are no part of the dialogue."""
+    rated = [turn.role == "user" and typed_rating(turn.text) is not None for turn in turns]
+    return tuple(
+        turn
+        for at, turn in enumerate(turns)
+        if not rated[at] and not (at and rated[at - 1] and turn.role == "assistant")
     )
 
 

@@ -12,6 +12,7 @@ import httpx2
 
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.answer_notes import remarks
+from client_sdk.answers.ratings import NOTHING_TO_RATE, rated_sentence
 from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.async_client import AsyncChat
 from client_sdk.crypto.sealing import KeyPair
@@ -67,6 +68,10 @@ class Sessions:
             yield Finished(None, task=question.background)
             return
         known = self._histories.find(question.topic, question.turns)
+        if question.rating is not None:
+            yield await self._rated(question, known)
+            yield Finished(None)
+            return
         try:
             async with aclosing(self._talk(question, known)) as pieces:
                 async for piece in pieces:
@@ -78,6 +83,14 @@ class Sessions:
             async with aclosing(self._talk(question, None)) as pieces:
                 async for piece in pieces:
                     yield piece
+
+    async def _rated(self, question: Question, known: CachedDialogue[AsyncChat] | None) -> str:
+        """Rates the last answer of a dialogue; the sentence that replies to it. Raises ArogError."""
+        answer = known.chat.last_answer if known and known.turns == len(question.turns) else None
+        if known is None or answer is None or question.rating is None:
+            return NOTHING_TO_RATE
+        rating, correct = question.rating
+        return rated_sentence(await known.chat.rate(answer, rating, correct), bool(correct))
 
     async def _talk(
         self, question: Question, known: CachedDialogue[AsyncChat] | None

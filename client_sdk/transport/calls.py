@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from client_sdk.protocol import ChatRequest, LedgerPage, LedgerRow
+from client_sdk.protocol import AnswerRating, ChatRequest, LedgerPage, LedgerRow
 from client_sdk.transport.flow import Call
 
 
@@ -15,6 +15,11 @@ def chat_call(request: ChatRequest) -> Call:
 
 def graphs_call() -> Call:
     return Call("GET", "/graphs", repeatable=True)
+
+
+def rating_call(rating: AnswerRating) -> Call:
+    """It may be sent again: the last rating of an answer wins."""
+    return Call("POST", "/ratings", rating.model_dump_json(exclude_none=True).encode(), repeatable=True)
 
 
 def ledger_call(answer_id: str | None, limit: int) -> Call:

@@ -67,6 +67,22 @@ def test_an_answer_of_two_columns_is_a_table_to_sort_and_to_take_out(visit: Visi
     assert Path(saved.value.path()).read_text("utf-8").splitlines()[0] == "Name,Count"
 
 
+def test_an_answer_is_rated_and_a_wrong_one_is_told_what_is_right(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    turn = visit.ask("Where does Rose live?")
+    turn.get_by_role("button", name="Right").click()
+    expect(turn.get_by_role("button", name="Right")).to_have_attribute("aria-pressed", "true")
+    expect(turn.get_by_text("Thank you.")).to_be_visible()
+    turn.get_by_role("button", name="Wrong").click()
+    turn.get_by_label("What would have been right?").fill("Lower Gallenbach")
+    visit.picture("rating")
+    turn.get_by_role("button", name="Send").click()
+    expect(turn.get_by_text("Thank you.")).to_be_visible()
+    expect(turn.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
+    visit.page.reload()
+    expect(visit.turns.first.get_by_role("button", name="Wrong")).to_have_attribute("aria-pressed", "true")
+
+
 def test_a_question_without_an_answer_tells_what_was_understood(visit: Visit) -> None:
     visit.begin(*DEMO)
     turn = visit.ask("What is the airspeed of Dr. Mbekani?")

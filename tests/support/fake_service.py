@@ -22,6 +22,8 @@ from client_sdk.crypto.sealing import (
 )
 from client_sdk.protocol import (
     Ambiguity,
+    AnswerRated,
+    AnswerRating,
     Capsule,
     CapsuleContent,
     ChatAnswer,
@@ -116,6 +118,8 @@ class FakeService:
     def __init__(self) -> None:
         self.canned: list[Canned] = []
         self.seen: list[dict[str, Any]] = []
+        self.ratings: list[AnswerRating] = []
+        self.learns = True
         self.paths: list[str] = []
         self.keys: list[str | None] = []
         self.table = dict(NAMES)
@@ -173,9 +177,10 @@ class FakeService:
         body = http.rfile.read(int(http.headers.get("content-length") or 0))
         self.paths.append(http.path)
         self.keys.append(http.headers.get("authorization"))
-        if body:
+        asks = bool(body) and http.path != "/ratings"
+        if asks:
             self.seen.append(json.loads(body))
-        if not self.canned and body and self.seen[-1].get("stream"):
+        if not self.canned and asks and self.seen[-1].get("stream"):
             self._stream(http, ChatRequest.model_validate_json(body))
             return
         reply = self.canned.pop(0) if self.canned else self._usual(http.command, http.path, body)
@@ -220,6 +225,11 @@ class FakeService:
             return problem(404, "unknown_answer")
         if path.startswith("/trace/"):
             return Canned(200, self._trace(path).model_dump_json().encode())
+        if path == "/ratings":
+            rating = AnswerRating.model_validate_json(body)
+            self.ratings.append(rating)
+            rated = AnswerRated(answer=rating.answer, rating=rating.rating, learnt=self.learns)
+            return Canned(200, rated.model_dump_json().encode())
         if path.startswith("/ledger"):
             return Canned(200, self._ledger().model_dump_json().encode())
         answer = self.answer(ChatRequest.model_validate_json(body), len(self.seen))

@@ -260,6 +260,25 @@ def ask_a_failing_model(walk: Walk) -> None:
     walk.endpoint.mode = "works"
 
 
+def rate_answers(walk: Walk) -> None:
+    answer = walk.ask("rated", TREATED_BY, TREATERS)
+    assert answer is not None
+    body = {"conversation": answer.conversation, "answer": answer.id}
+    right = {**body, "rating": "right"}
+    corrected = {**body, "rating": "wrong", "correct": ["Žofštenbrück", "Vexquilda Thrombury", "Klabautrix"]}
+    for what, rating in (
+        ("rating", right),
+        ("rating, corrected", corrected),
+        ("rating, bad", {**body, "rating": "Thrombury"}),
+        ("rating, another answer", {**right, "answer": "Thrombury"}),
+        ("rating, another conversation", {**corrected, "conversation": "Vexquilda"}),
+    ):
+        walk.call(what, "POST", "/ratings", json=rating, headers=walk.key)
+    walk.ask("rated, again", TREATED_BY, TREATERS)
+    walk.call("cases", "GET", "/admin/graphs/house/cases")
+    walk.call("cases, another", "POST", "/admin/graphs/house/cases/approve", json={"ids": ["Hollowgrimm"]})
+
+
 def look_around(walk: Walk) -> None:
     for what, answer_id in walk.answers.items():
         walk.trace(what, answer_id, OPERATOR)
@@ -299,7 +318,7 @@ def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             settings |= {"ENDPOINT_URL": endpoint.url, "ENDPOINT_MODEL": "scripted", "DISCLOSURE": "tell"}
         with serving(folder, **settings) as service:
             walk = Walk(service, endpoint)
-            for stage in (load_in_every_way, ask_well, ask_badly, ask_a_failing_model, look_around):
+            for stage in (load_in_every_way, ask_well, ask_badly, rate_answers, ask_a_failing_model, look_around):
                 stage(walk)
             # While it runs the database's log of changes lies beside it.
             walk.left = {f"running/{name}": content for name, content in service.written.items()}
@@ -380,8 +399,9 @@ def test_every_way_out_was_walked(walk: Walk) -> None:
     assert refusals.pop("model_unavailable", 0) == (3 if walk.endpoint else 0)
     assert refusals.pop("unknown_answer") == len(walk.answers)
     assert refusals == {
-        "bad_request": 9, "bad_policy": 1, "bad_public_key": 1, "blocked": 1, "too_large": 1, "not_authenticated": 1,
-        "not_permitted": 1, "not_found": 1, "bad_method": 1, "unknown_graph": 1, "unknown_conversation": 1,
+        "bad_request": 10, "not_ratable": 1, "unknown_case": 1,
+        "bad_policy": 1, "bad_public_key": 1, "blocked": 1, "too_large": 1, "not_authenticated": 1,
+        "not_permitted": 1, "not_found": 1, "bad_method": 1, "unknown_graph": 1, "unknown_conversation": 2,
         "unknown_job": 1, "unknown_key": 1, "rate_limited": 1,
     }  # fmt: skip
 

@@ -3,7 +3,20 @@
 Imports the services that `wiring` builds, and the wire types of the SDK.
 """
 
-from app.api.routes import browsing, chat, concepts, devices, erasure, graphs, jobs, keys, ledger, previews, status
+from app.api.routes import (
+    browsing,
+    chat,
+    concepts,
+    devices,
+    erasure,
+    graphs,
+    jobs,
+    keys,
+    ledger,
+    previews,
+    ratings,
+    status,
+)
 
 __all__ = [
     "browsing",
@@ -16,5 +29,6 @@ __all__ = [
     "keys",
     "ledger",
     "previews",
+    "ratings",
     "status",
 ]

@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.evaluation.bench.asker import QuestionOutcome
-from app.evaluation.bench.bench import LoadedSet, ignore_outcome, sample
+from app.evaluation.bench.bench import LoadedSet, See, ignore_outcome, sample
 from app.evaluation.bench.error_log import ErrorLog
 from app.evaluation.bench.question_sets import QuestionSets, Show
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question
+from app.evaluation.fakes.recording_reasoner import Step
+from client_sdk.answers.answer import Answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,10 @@ class Asker:
         """This set's questions; several sets may share one row's number."""
         return sample(questions, max(1, self.limit // shared_by), self.seed)
 
-    async def ask(self, title: str, loaded: LoadedSet, questions: Sequence[Question]) -> AskedSample:
-        """The outcomes in the order of `questions`."""
+    async def ask(
+        self, title: str, loaded: LoadedSet, questions: Sequence[Question], see: See = ignore_outcome
+    ) -> AskedSample:
+        """The outcomes in the order of `questions`; `see` sees each of them as it comes."""
         bench = self.sets.bench
         log = ErrorLog(bench.scorer) if self.errors else None
         label = RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=self.seed)
@@ -56,7 +60,7 @@ class Asker:
             label,
             questions,
             progress=lambda done: self.show(title, done, len(questions)),
-            see=log.see if log else ignore_outcome,
+            see=_both(log.see, see) if log else see,
         )
         if log and self.errors and not all(question.half == "unseen" for question in questions):
             file = self.errors / f"errors-{title.lower().replace(' ', '-').replace(',', '')}.md"
@@ -64,3 +68,11 @@ class Asker:
         asked = AskedSample(outcomes, report.leaks.leaks)
         self.total += asked
         return asked
+
+
+def _both(first: See, second: See) -> See:
+    def see(question: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
+        first(question, outcome, answer, steps)
+        second(question, outcome, answer, steps)
+
+    return see

@@ -31,5 +31,15 @@ def split_by_topic(questions: Sequence[Question]) -> tuple[list[Question], list[
     return train, test
 
 
+def halves_of_topics(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
+    """Two halves without a common topic; questions with topics of both, or without one, are in neither."""
+    halves: tuple[list[Question], list[Question]] = ([], [])
+    for question in questions:
+        sides = {_first_byte(comparable(topic)) < 128 for topic in question.topic_entities}
+        if len(sides) == 1:
+            halves[0 if True in sides else 1].append(question)
+    return halves
+
+
 def _first_byte(text: str) -> int:
     return hashlib.sha256(text.encode()).digest()[0]

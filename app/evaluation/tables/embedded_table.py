@@ -14,6 +14,7 @@ from app.evaluation.datasets.questions import QuestionsError
 from app.evaluation.datasets.topics_given import with_topics_given
 from app.evaluation.datasets.unanswerable import foreign, transplanted
 from app.evaluation.tables import measures as measure
+from app.evaluation.tables.case_measures import case_measures
 from app.evaluation.tables.linking import measure_mentions, measure_topics
 from app.evaluation.tables.measures import Measure
 from app.evaluation.tables.trained_measures import trained_measures
@@ -153,6 +154,7 @@ GROUPS: dict[str, Callable[[Asker], Awaitable[list[Measure]]]] = {
     "heads": trained_measures,
     "MetaQA": _metaqa,
     "WebQSP": _webqsp,
+    "cases": case_measures,
     "linking": _linking,
     "demo": _demo,
     "unanswerable": _unanswerable,

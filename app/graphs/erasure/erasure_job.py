@@ -18,6 +18,7 @@ from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport, look_fo
 from app.graphs.errors import ErasureUnfinishedError
 from app.graphs.jobs import JobResult, Progress
 from app.graphs.summaries import summary_of
+from app.memory.case_store import CaseStore
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of
@@ -36,6 +37,7 @@ class ErasureStores:
 
     catalog: Catalog
     conversations: ConversationStore
+    cases: CaseStore
     upkeep: LedgerUpkeep
     engine: Engine
     master: MasterKey
@@ -157,6 +159,9 @@ class _ErasureRun:
         requests = stores.requests_about(erasure.tenant, met, self._sought)
         if requests:
             stores.upkeep.erase(erasure.tenant, requests)
+        # A case names no thing; but a masked relation that went with the last of its things is gone from cases, too.
+        labels = frozenset(relation.label for relation in self._opened.blind.schema.relations)
+        stores.cases.forget_without(erasure.tenant, erasure.graph, labels)
         # Last: what they met tells which requests are theirs.
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 

@@ -9,11 +9,12 @@ from typing import Final
 from sqlalchemy import Engine, select
 
 from app.chat.conversations import PURPOSE as CONVERSATION
-from app.database.tables import conversations
+from app.database.tables import cases, conversations
 from app.egress.ledger.chain import HEAD_PURPOSE, reply_context, request_context
 from app.egress.ledger.chain import PURPOSE as LEDGER
 from app.egress.ledger.checkpoints import SIGNER_PURPOSE, signer_context
 from app.egress.ledger.tables import ledger_entries, ledger_heads, ledger_replies, ledger_signers
+from app.memory.case_store import PURPOSE as CASE
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.reencryption import (
@@ -41,6 +42,9 @@ def sealed_columns() -> list[SealedColumn]:
             select(conversations),
             CONVERSATION,
             lambda row: bind(row.tenant, row.key_id, row.graph, row.id),
+        ),
+        SealedColumn(
+            cases, cases.c.sealed, select(cases), CASE, lambda row: bind(row.tenant, row.key_id, row.graph, row.id)
         ),
         SealedColumn(ledger_entries, ledger_entries.c.sealed, select(ledger_entries), LEDGER, request_context),
         SealedColumn(ledger_replies, ledger_replies.c.sealed, said, LEDGER, reply_context),

@@ -13,6 +13,7 @@ from app.llm.embedded.language.question_words import content_words
 from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
 from app.llm.embedded.meaning.reading import operands_of
 from app.llm.embedded.plans.candidate_paths import roots_of, score_paths, voted_first
+from app.llm.embedded.plans.case_plans import scores_of_settled, settled_expression
 from app.llm.embedded.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion, walked_along
 from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
@@ -90,6 +91,8 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
     if given.steps and not given.infers_kinds:
+        if settled := settled_expression(given):
+            return _plan_expression(settled, given, scores_of_settled(given))
         found = read_meaning(scorer, given)
         if found is not None and not answers_unsure and not is_likely(found.scores):
             return ask_back(scorer, given, found)
@@ -107,8 +110,7 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     if turned.unread or any(thing.concept == "text" for thing in unheld):
         return REFUSAL
     # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.
-    aside = (form.value, turned.thing)
-    entities, named = ([thing for thing in some if thing.name not in aside] for some in (entities, named))
+    entities, named = (_without(some, (form.value, turned.thing)) for some in (entities, named))
     roots = entities or kinds
     asked = ParsedQuestion(
         form=form,
@@ -132,7 +134,11 @@ def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: b
     """None where no meaning is sure; with `answers_unsure` one that leaves nothing over is enough."""
     if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
         return None
-    text = found.meaning.expression
+    return _plan_expression(found.meaning.expression, given, found.scores)
+
+
+def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> NextAction:
+    """Follows the ways on that `text` walks along, the longest first; answers with it where there are none."""
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
         text = text.replace(walked_along(fact.start, fact.path), fact.end)
     ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]
@@ -141,7 +147,7 @@ def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: b
         return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
     # Which of two sets has more members is told with their numbers.
     numbers = [f"count({each})" for each in operands_of(text)] if text.startswith("outnumbers(") else []
-    return NextAction(SURE, (text, *numbers), scores=found.scores)
+    return NextAction(SURE, (text, *numbers), scores=scores)
 
 
 def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:
@@ -159,6 +165,10 @@ def _turned(question: str) -> Quantifier:
     """Where a graph does not say what its things are, "other" may well belong to a relation's words."""
     turned = read_quantifier(question)
     return turned if turned.turn in ("negated", "except") else Quantifier("", question)
+
+
+def _without(things: Sequence[Thing], names: Sequence[str]) -> list[Thing]:
+    return [thing for thing in things if thing.name not in names]
 
 
 def _named(given: StepInput, things: Sequence[Thing]) -> list[Thing]:

@@ -15,10 +15,11 @@ from typing import Final
 import numpy as np
 
 from app.llm.embedded.language.answer_form import read_form
+from app.llm.embedded.plans.case_gains import gains_of
 from app.llm.embedded.scoring.alignment import Scores
 from app.llm.embedded.scoring.path_scoring import PathScorer, ReadPaths, WordedPath
 from app.strategies.base import StrategyInput
-from app.strategies.retrieval import CandidatePath, NodeSet
+from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from kg_store.graph.concept_paths import ConceptScope, is_worked_out, paths_of
 from kg_store.graph.traversal import tail_concept
@@ -65,7 +66,7 @@ class PathRanker:
         if not known.paths:
             return RankedPaths([], [])
         read = self._read(inquiry.graph.schema, place.kin, longest, known.paths)
-        paths, scores = known.paths, self._scores(inquiry, trail, read)
+        paths, scores = known.paths, self._scores(inquiry, trail, read, known.paths)
         if known.whole < longest:
             paths, scores = self._gone_on(inquiry, place, trail, paths, scores)
         order = np.argsort(-scores, kind="stable").tolist()
@@ -85,11 +86,24 @@ class PathRanker:
         if not paths:
             return np.zeros(0)
         read = self._scorer.read(_worded(inquiry.graph.schema, root.kin, paths))
-        return self._scores(inquiry, PathPrefix(root.pseudonym), read)
+        return self._scores(inquiry, PathPrefix(root.pseudonym), read, paths, is_answer=True)
 
-    def _scores(self, inquiry: StrategyInput, trail: PathPrefix, read: ReadPaths) -> Scores:
+    def _scores(
+        self,
+        inquiry: StrategyInput,
+        trail: PathPrefix,
+        read: ReadPaths,
+        paths: Sequence[Path],
+        *,
+        is_answer: bool = False,
+    ) -> Scores:
+        """`is_answer`: a path that only begins as one of a case does gains nothing."""
         asked = read_form(inquiry.dialogue.question, topics=1).rest
-        return self._scorer.scores_of(asked, trail.root, "", read, by_words=True)
+        scores = self._scorer.scores_of(asked, trail.root, "", read, by_words=True)
+        if not inquiry.cases:
+            return scores
+        wholes = [labels_of(inquiry, (*trail.path, *path)) for path in paths]
+        return scores + self._scorer.cosine_unit(read.paths) * gains_of(inquiry.cases, wholes, or_begins=not is_answer)
 
     def _gone_on(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, paths: tuple[Path, ...], scores: Scores
@@ -101,7 +115,7 @@ class PathRanker:
         further = [(*path, *step) for path, on in zip(best, steps, strict=True) for step in on]
         every = (*paths, *further)
         read = self._scorer.read(_worded(inquiry.graph.schema, place.kin, every))
-        return every, self._scores(inquiry, trail, read)
+        return every, self._scores(inquiry, trail, read, every)
 
     def _read(self, schema: Schema, kin: ConceptScope, longest: int, paths: Sequence[Path]) -> ReadPaths:
         key = schema, kin, longest

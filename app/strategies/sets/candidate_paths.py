@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.llm.embedded.plans.case_gains import gains_of
 from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.base import StrategyInput
-from app.strategies.retrieval import CandidatePath, NodeSet
+from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from kg_store.graph.traversal import leads_to_values, reached, steps_from_each, tail_concept
 from kg_store.text.further_words import worded
 
@@ -64,4 +65,6 @@ class CandidateFinder:
         told = {step: (worded(schema, step), tail_concept(schema, step)) for way in ways for step in way.path}
         steps = [[told[step] for step in way.path] for way in ways]
         near = nearness(self._embedder, self._inquiry.dialogue.question, steps)
+        if cases := self._inquiry.cases:
+            near = near + gains_of(cases, [labels_of(self._inquiry, way.path) for way in ways], or_begins=True)
         return [ways[int(i)] for i in np.argsort(-near, kind="stable")]

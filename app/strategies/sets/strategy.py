@@ -160,8 +160,7 @@ class SetsStrategy:
         """Shows as many of `ways` as the question's budget allows; where it cuts, nothing further is shown either."""
 
         def step_of(shown: Ways) -> Task[StepReply]:
-            behind = further if len(shown) == len(ways) else 0
-            is_last = bool(ways) and not shown
+            behind, is_last = (further if len(shown) == len(ways) else 0), bool(ways) and not shown
             given = _step(inquiry, progress, shown, number, behind, is_last)
             if inquiry.profile is not Profile.STRICT:
                 return Task(STEP, given)
@@ -204,6 +203,7 @@ def _step(
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
         voted=progress.voted.shown(inquiry) if progress.voted else None,
+        cases=inquiry.cases,
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:

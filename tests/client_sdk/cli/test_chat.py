@@ -37,6 +37,19 @@ def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
     return service
 
 
+def test_an_answer_is_rated_by_command(
+    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe(monkeypatch, "/right\nWho?\n/right\n/wrong\n/wrong Anna Keller; Lea\n/quit\n")
+    assert run(["chat"]) == 0
+    told = [(each.rating, each.correct) for each in env.ratings]
+    assert told == [("right", None), ("wrong", None), ("wrong", ["Anna Keller", "Lea"])]
+    assert {(each.conversation, each.answer) for each in env.ratings} == {("conversation-1", "answer-1")}
+    printed = capsys.readouterr().out
+    assert printed.startswith("(no answer yet)")
+    assert "(Thank you: similar questions will lean on this.)" in printed
+
+
 # --- commands ---------------------------------------------------------------------------------------------
 
 

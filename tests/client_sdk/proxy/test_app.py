@@ -134,6 +134,31 @@ def test_a_streamed_answer_is_gone_on_with_like_any(service: FakeService, client
     assert service.seen[1]["conversation"] == "conversation-1"
 
 
+def test_a_message_that_is_a_rating_rates_the_answer_before_it(service: FakeService, client: openai.OpenAI) -> None:
+    turns = [user("Who treats Anna Keller?")]
+    turns += [assistant(ask(client, *turns)), user("/wrong Dr. Who; Lea")]
+    told = ask(client, *turns)
+    assert told.startswith("Thank you: noted as wrong")
+    turns += [assistant(told), user("/right")]
+    assert ask(client, *turns) == "Thank you: similar questions will lean on this."
+    assert [(each.rating, each.correct) for each in service.ratings] == [
+        ("wrong", ["Dr. Who", "Lea"]), ("right", None),
+    ]  # fmt: skip
+    turns += [assistant("Thank you: similar questions will lean on this."), user("Who else?")]
+    ask(client, *turns)
+    (_, last) = service.seen
+    assert last["conversation"] == "conversation-1"
+    assert "Dr. Who" not in str(last)
+    assert "/right" not in str(last)
+
+
+def test_without_an_answer_there_is_nothing_to_rate(service: FakeService, client: openai.OpenAI) -> None:
+    assert ask(client, user("/right")) == "There is no answer here that can be rated."
+    assert text_of(streamed(client, user("/wrong"))) == "There is no answer here that can be rated."
+    assert service.ratings == []
+    assert service.seen == []
+
+
 def test_an_answer_can_be_asked_for_again_and_a_turn_changed(service: FakeService, client: openai.OpenAI) -> None:
     first = ask(client, user("a"))
     for question in ("b", "b", "another"):

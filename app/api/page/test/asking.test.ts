@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { newConversation, newTurn, optionsOf, requestOf } from "../src/ask/conversation";
 import { pictureOf, rowsOf, sizeOf } from "../src/ask/evidence";
+import { ratingRequest, rightAnswers } from "../src/ask/ratings";
 import { questionsOf, wordsRead } from "../src/ask/readings";
 import { readablePayload } from "../src/protocol/trace";
 import { type ChatAnswer, chatAnswerOf, type Fact, factOf, MAX_MESSAGES } from "../src/protocol/wire";
@@ -28,6 +29,14 @@ function fact(head: string, path: string[], tail: string, cited = true): Fact {
 }
 
 describe("what is sent", () => {
+  test("a rating is ids, and the right names of what is wrong", () => {
+    const answered = reply({});
+    expect(ratingRequest(answered, "right", ["Keller"])).toEqual({ conversation: "c", answer: "a", rating: "right" });
+    expect(ratingRequest(answered, "wrong", rightAnswers(" Riga ; ; Ulm"))).toEqual({
+      conversation: "c", answer: "a", rating: "wrong", correct: ["Riga", "Ulm"],
+    });
+  });
+
   test("answers go back as they came, and a choice by its place", () => {
     const first = { ...newTurn("Who treats Berg?"), reply: reply({}) };
     const chosen = newTurn("Anna Keller (born: 1954-11-25)", "the second one");

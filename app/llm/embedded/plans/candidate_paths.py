@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.llm.embedded.language.relation_wording import with_descriptions
+from app.llm.embedded.plans.case_gains import gains_of
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.tasks import StepInput, Thing, VotedPaths
 from kg_store.text.plurals import singular
@@ -74,6 +75,8 @@ def score_paths(
         told = given.masked_relations, given.wordings
         worded = [WordedPath(with_descriptions(path.steps, *told), path.concepts) for path in paths]
         scores = scorer.scores(wording, root.name, root.concept, worded)
+        if given.cases:
+            scores = scores + scorer.cosine_unit(worded) * gains_of(given.cases, [path.steps for path in paths])
         scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
     return sorted(scored, key=_rank)
 

@@ -77,6 +77,14 @@ class PathScorer:
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
         return ReadPaths(paths, table, _rows_of(table, paths), lengths)
 
+    def cosine_unit(self, paths: Sequence[WordedPath]) -> float:
+        """The part of a score that one cosine of the whole question makes, among these paths."""
+        if not paths:
+            return 0.0
+        table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
+        weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
+        return (2.0 - self._w.nearness / weight) * self._w.nearness
+
     def likeness(self, hops: Sequence[tuple[str, str]], texts: Sequence[str]) -> Scores:
         """Likeness of each text to the nearest wording of each hop; shape (hops, texts)."""
         rows = [(*hop.relation, *hop.reached) for hop in (hop_words(*each) for each in hops)]

@@ -13,6 +13,7 @@ import { Evidence } from "./evidence_view";
 import { NamedText } from "./named_text";
 import { useNames } from "./opened";
 import { pathLines } from "./path_line";
+import { Rate } from "./rating";
 import { wordsRead } from "./readings";
 import { Confidence } from "./confidence";
 import { DidYouMean } from "./did_you_mean";
@@ -72,6 +73,7 @@ export function Answered({ turn, reply, isLast }: Props) {
           <button type="button" class="small" onClick={() => void askAgain()}>Ask again</button>
         )}
       </div>
+      <Rate turn={turn} reply={reply} />
       {hasEvidence && showsEvidence && <Evidence reply={reply} table={table} />}
     </>
   );

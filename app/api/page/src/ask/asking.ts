@@ -4,13 +4,14 @@ import { signal } from "@preact/signals";
 import type { ArogError } from "../protocol/errors";
 import { AnswerReader } from "../protocol/reading";
 import { joined, type Segment } from "../protocol/restoration";
-import type { Stage } from "../protocol/wire";
+import type { ChatAnswer, Stage } from "../protocol/wire";
 import { isAborted, told } from "../shared/service";
 import { change, session, type Session, settings } from "../shared/session";
 import { dropConversation, keepConversation, keptConversations } from "../shared/store";
 import type { Conversation, Turn } from "../shared/stored_types";
 import { wordsOf } from "./progress";
 import { newConversation, newTurn, optionsOf, requestOf } from "./conversation";
+import { type Rating, ratingRequest } from "./ratings";
 
 /** The turn that is being answered now: how far it is, and the text so far. */
 export interface Live {
@@ -98,7 +99,8 @@ export async function askAgain(): Promise<void> {
   if (now === null || live.value !== null || last === undefined) {
     return;
   }
-  const turn = { ...last, reply: null };
+  const { rating: _old, ...unrated } = last;
+  const turn = { ...unrated, reply: null };
   await answer(now, withTurn(current.value, turn), turn);
 }
 
@@ -111,6 +113,17 @@ export async function askInNewConversation(): Promise<void> {
   await remember({ ...current.value, turns: current.value.turns.filter((one) => one.id !== last.id) });
   beginAnew();
   await ask(last.typed, last.sent);
+}
+
+/** Sends the rating of an answer, and keeps which it was. Raises ArogError. */
+export async function rate(turn: Turn, reply: ChatAnswer, rating: Rating, correct: string[]): Promise<void> {
+  const [now, rated] = [session.value, current.value];
+  if (now === null) {
+    return;
+  }
+  await now.service.tell("/ratings", { method: "POST", body: ratingRequest(reply, rating, correct) });
+  const whole = current.value.id === rated.id ? current.value : rated;
+  await remember(withTurn(whole, { ...turn, rating }));
 }
 
 export function stop(): void {

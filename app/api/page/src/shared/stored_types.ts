@@ -21,7 +21,7 @@ export type KeptKey = NativeKey | WrappedKey;
 /**
  * A question and its answer. `typed` is what the reader sees of the question, `sent` what the service is sent: they
  * differ where a choice was clicked, for then an ordinal travels and no name. `reply` is the answer as it came, its
- * names in its capsule: what is kept of names is sealed to this browser's key.
+ * names in its capsule: what is kept of names is sealed to this browser's key. `rating` is the reader's own of it.
  */
 export interface Turn {
   id: string;
@@ -29,6 +29,7 @@ export interface Turn {
   sent: string;
   at: number;
   reply: ChatAnswer | null;
+  rating?: "right" | "wrong";
 }
 
 /** `conversation` is the service's id of it, null before the first answer; `title` is the reader's own for it. */

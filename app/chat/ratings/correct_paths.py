@@ -1,0 +1,59 @@
+"""Finds the shortest relation path from what a question names to the answer that a person says is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from app.llm.embedded.language.relation_wording import typed
+from app.memory.case_memory import Embed
+from app.memory.cases import CaseContent, LabelPath
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import leads_to_values, reached, steps_from
+from kg_store.terms import Mids, Path
+
+MAX_WALKED_FROM: Final = 200
+"""Things in the middle; from more of them, two steps tell little."""
+MIN_REACHED: Final = 0.5
+"""The least share of the right answers that a path must reach."""
+
+
+def shortest_path_to(
+    graph: BlindGraph, topics: Mids, right: Sequence[Sequence[int]], asked: CaseContent, embed: Embed
+) -> LabelPath | None:
+    """The shortest of at most two steps (each may lead through a mediator) that reaches most of `right`; of several
+    the one that reaches least beside it, then the one whose words are nearest to the question. `right`: what each
+    name may mean. None where no path reaches half of them.
+    """
+    if not len(topics) or not right:
+        return None
+    single = [(step,) for step in steps_from(graph, topics)]
+    for paths in (single, _longer(graph, topics, single)):
+        scored = [(_fit(reached(graph, topics, path), right), path) for path in paths]
+        best = max((fit for fit, _ in scored), default=0.0)
+        if best > 0:
+            return _nearest(graph, [path for fit, path in scored if fit == best], asked, embed)
+    return None
+
+
+def _longer(graph: BlindGraph, topics: Mids, single: Sequence[Path]) -> Iterator[Path]:
+    for path in single:
+        middle = reached(graph, topics, path)
+        if len(middle) <= MAX_WALKED_FROM and not leads_to_values(graph.schema, path[-1]):
+            yield from ((*path, step) for step in steps_from(graph, middle))
+
+
+def _fit(found: Mids, right: Sequence[Sequence[int]]) -> float:
+    """The F1 of what a path reaches, 0 where it reaches too few of what is right."""
+    held = set(found.tolist())
+    met = sum(not held.isdisjoint(each) for each in right)
+    if met < MIN_REACHED * len(right):
+        return 0.0
+    return 2 * met / (len(held) + len(right))
+
+
+def _nearest(graph: BlindGraph, paths: Sequence[Path], asked: CaseContent, embed: Embed) -> LabelPath:
+    labels = [tuple(graph.schema.label_step(step) for step in path) for path in paths]
+    if len(labels) == 1:
+        return labels[0]
+    return max(labels, key=lambda path: float(embed(" ".join(typed(step) for step in path)) @ asked.vector))

@@ -1,0 +1,109 @@
+"""RatingService: takes the rating of an answer, and keeps or deletes the case that it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from app.accounts.api_keys import Caller, require_grant
+from app.chat.conversations import Conversation, ConversationBusyError, ConversationStore, UnknownConversationError
+from app.chat.ratings.correct_paths import shortest_path_to
+from app.memory.case_memory import CaseMemory
+from app.memory.cases import CaseContent, RatableAnswer
+from client_sdk.protocol import AnswerRated, AnswerRating
+from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.terms import NO_MIDS, as_mids
+
+_TRIES: Final = 5
+
+
+class UnknownRatedAnswerError(Exception):
+    """The conversation has no such answer, or has had too many since."""
+
+
+class RatingService:
+    """Promise: a rating leaves a vector and relation labels, sealed, and no word of question, answer or correction;
+    names that correct an answer are linked here, and go to no model and to no log. Condition: the conversation is the
+    caller's own and still kept. Limit: who rated how many answers of which graph, and when, shows.
+    """
+
+    def __init__(self, catalog: Catalog, conversations: ConversationStore, cases: CaseMemory | None) -> None:
+        self._catalog, self._conversations, self._memory = catalog, conversations, cases
+
+    def rate(self, caller: Caller, wanted: AnswerRating) -> AnswerRated:
+        """Idempotent; the last rating of an answer wins. Raises UnknownConversationError, UnknownRatedAnswerError,
+        NoGrantError, UnknownGraphError, MasterKeyError."""
+        for attempt in range(_TRIES):
+            try:
+                return self._rate(caller, wanted)
+            except ConversationBusyError:
+                # A question of the same conversation was answered meanwhile: its row is read anew.
+                if attempt == _TRIES - 1:
+                    raise
+        raise ConversationBusyError
+
+    def _rate(self, caller: Caller, wanted: AnswerRating) -> AnswerRated:
+        name = self._conversations.graph_of(caller.tenant, caller.key_id, wanted.conversation)
+        if name is None:
+            raise UnknownConversationError
+        require_grant(caller, name)
+        graph = self._catalog.open_as(caller.tenant, name, caller.role_in(name))
+        schema = graph.blind.schema
+        conversation = self._conversations.open(caller.tenant, caller.key_id, name, wanted.conversation, schema)
+        answer = conversation.answers.get(wanted.answer)
+        if answer is None:
+            raise UnknownRatedAnswerError
+        content = self._content(graph, conversation, answer, wanted)
+        conversation.answers[wanted.answer] = replace(answer, rating=wanted.rating)
+        # First what can fail because somebody else was quicker, then what can be done twice.
+        self._conversations.save(conversation, schema)
+        self._keep(caller, name, wanted, answer, content)
+        return AnswerRated(answer=wanted.answer, rating=wanted.rating, learnt=content is not None)
+
+    def _content(
+        self, graph: PrivateGraph, conversation: Conversation, answer: RatableAnswer, wanted: AnswerRating
+    ) -> CaseContent | None:
+        """The case that the rating leaves; None where it leaves none."""
+        if wanted.rating == "right":
+            return answer.content if answer.content.paths else None
+        if not wanted.correct:
+            return None
+        topics = [conversation.table.resolve(word, graph.blind)[0] for word in answer.topics]
+        begin = as_mids(np.concatenate(topics)) if topics else NO_MIDS
+        right = _linked(graph, wanted.correct)
+        found = shortest_path_to(graph.blind, begin, right, answer.content, self._learning.embed)
+        return replace(answer.content, paths=(found,), is_whole=True) if found else None
+
+    @property
+    def _learning(self) -> CaseMemory:
+        if self._memory is None:
+            raise UnknownRatedAnswerError
+        return self._memory
+
+    def _keep(
+        self, caller: Caller, graph: str, wanted: AnswerRating, answer: RatableAnswer, content: CaseContent | None
+    ) -> None:
+        kept = self._learning.store
+        if content is None:
+            kept.forget_answer(caller.tenant, graph, caller.key_id, wanted.answer)
+        else:
+            kept.keep(caller.tenant, graph, caller.key_id, wanted.answer, content)
+        if answer.leaned:
+            kept.count_rating(caller.tenant, graph, answer.rating, wanted.rating)
+
+
+def _linked(graph: PrivateGraph, names: Sequence[str]) -> list[tuple[int, ...]]:
+    """All that each of `names` may mean in the asker's view of the graph; names that it does not have are left out."""
+    found = [_meanings(graph, name.strip()) for name in names]
+    if graph.holds is not None:
+        found = [graph.holds(mids) for mids in found]
+    return [mids for mids in found if mids]
+
+
+def _meanings(graph: PrivateGraph, name: str) -> tuple[int, ...]:
+    spelt = [hit.mids for hit in graph.names.find(name) if hit.start == 0 and hit.end == len(name)]
+    read = [each.mids for each in graph.linker.find_mentions(f'"{name}"') if each.end - each.start >= len(name)]
+    return tuple(dict.fromkeys(int(mid) for mids in (*spelt, *read) for mid in mids))

@@ -1,0 +1,85 @@
+"""CaseMemory: the cases that lie nearest to a question, as gains for the paths that it may take."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from app.llm.case_paths import CasePath
+from app.llm.embedded.scoring.similarity import asked_words
+from app.memory.case_store import CaseStore
+from app.memory.cases import Case, CaseContent, LabelPath, Vector
+
+NEAREST: Final = 10
+TEMPERATURE: Final = 0.05
+WEIGHT: Final = 0.2
+"""What the paths of all of the nearest cases gain together, in units of a cosine."""
+SAME: Final = 0.99
+"""From this cosine on a question is asked in the same words but for its names."""
+MOST: Final = 0.5
+WEIGHT_OF_SAME: Final = 2.0
+MIN_COSINE: Final = 0.5
+"""A question that is less near than this is another question: docs/performance.md has the measurement."""
+
+Embed = Callable[[str], Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class NearCases:
+    """The cases that a question may lean on: a gain for each path, and the ids of the cases that each path is of."""
+
+    gains: tuple[CasePath, ...] = ()
+    of_path: Mapping[LabelPath, Sequence[str]] = field(default_factory=dict, repr=False)
+
+
+NO_CASES: Final = NearCases()
+
+
+class CaseMemory:
+    """Promise: a question leans on cases of its own key and on those that an owner approved, and on none that holds a
+    relation which its asker's role does not see. Condition: `labels` are those of that role's view. Limit: which way
+    on is offered to a model first may show that a case exists.
+    """
+
+    def __init__(self, store: CaseStore, embed: Embed, model: str) -> None:
+        self.store, self.embed, self._model = store, embed, model
+
+    def content_of(self, question: str, paths: Sequence[LabelPath], is_whole: bool) -> CaseContent:
+        """The case of a question in pseudonyms, should its answer be rated right."""
+        return CaseContent(self._model, self.embed(asked_words(question)), tuple(paths), is_whole)
+
+    def near(self, tenant: str, graph: str, key_id: str, labels: Collection[str], question: str) -> NearCases:
+        """The nearest cases to a question in pseudonyms. Raises MasterKeyError."""
+        usable = [
+            each
+            for each in self.store.usable_by(tenant, graph, key_id)
+            if each.content.model == self._model and each.content.is_shown_by(labels)
+        ]
+        if not usable:
+            return NO_CASES
+        return nearest_cases(usable, self.embed(asked_words(question)))
+
+
+def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:
+    """The gains by the NEAREST of `usable`, by softmax(cosine / TEMPERATURE)."""
+    cosines = np.array([each.content.vector for each in usable]) @ asked
+    order = [int(i) for i in np.argsort(-cosines, kind="stable")[:NEAREST] if cosines[i] >= MIN_COSINE]
+    if not order:
+        return NO_CASES
+    raw = np.exp((cosines[order] - cosines[order[0]]) / TEMPERATURE)
+    gained: dict[LabelPath, float] = defaultdict(float)
+    settled: dict[LabelPath, float] = defaultdict(float)
+    of_path: dict[LabelPath, list[str]] = defaultdict(list)
+    for at, share in zip(order, raw / raw.sum(), strict=True):
+        weight = WEIGHT_OF_SAME if cosines[at] >= SAME else WEIGHT
+        content = usable[at].content
+        for path in content.paths:
+            gained[path] += weight * float(share)
+            settled[path] += float(share) * (cosines[at] >= SAME and content.is_whole)
+            of_path[path].append(usable[at].id)
+    gains = [CasePath(path=path, gain=gain, settles=bool(settled[path] > MOST)) for path, gain in gained.items()]
+    return NearCases(tuple(gains), of_path)

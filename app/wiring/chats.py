@@ -1,0 +1,120 @@
+"""The chat services of one process, and the reasoner that they ask, as its settings say."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from app.chat.question_run import ChatOptions, Suggest, no_remark
+from app.chat.service import ChatService
+from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
+from app.egress.guard import StaticSegments
+from app.llm.embedded.language.language_detection import read_words, remark_on
+from app.llm.embeddings.embedder import Embedder, Likeness
+from app.llm.embeddings.model_files import BOXED_MODEL
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.reasoner import Reasoner
+from app.llm.tasks import TaskKind
+from app.memory.case_memory import CaseMemory
+from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
+from app.settings import ConfigurationError, Settings
+from app.strategies.base import Strategy
+from app.wiring.store import ServiceContext
+from kg_store.catalog import NameConcepts
+from kg_store.terms import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonerBundle:
+    """The reasoner, its strategies and its connections.
+
+    `note` names it in words; `close` ends its connections and what it does in the background. `warm` prepares for
+    questions about a graph, in the background. `likeness` is that of the sentence model, which is
+    `embedder`: without it nothing is learnt from ratings.
+    """
+
+    reasoner: Reasoner
+    strategies: Mapping[str, Strategy]
+    kinds: tuple[TaskKind[Any], ...]
+    name_concepts: NameConcepts
+    note: str
+    close: Callable[[], Awaitable[None]]
+    warm: Callable[[Schema], None] = lambda _schema: None
+    endpoints: Sequence[ModelEndpoint] = ()
+    in_house: Reasoner | None = None
+    likeness: Likeness | None = None
+    embedder: Embedder | None = None
+
+
+def chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle, suggest: Suggest) -> ChatService:
+    return ChatService(
+        catalog=store.catalog,
+        conversations=store.conversations,
+        ledger=store.ledger,
+        reasoner=thinking.reasoner,
+        strategies=thinking.strategies,
+        statics=statics_of(thinking),
+        options=ChatOptions(
+            remark_on=_language_remarks(settings),
+            suggest=suggest,
+            likeness=thinking.likeness,
+            cases=cases_of(settings, store, thinking),
+            currency=settings.currency,
+            budgets=store.budgets,
+            recogniser=_recogniser_of(settings),
+            profile=Profile(settings.effective_profile),
+            disclosure=_disclosure_of(settings, thinking),
+        ),
+    )
+
+
+def in_house(thinking: ReasonerBundle) -> ReasonerBundle:
+    """The same with the reasoner inside the service, and without what ratings have taught: nothing of what it is asked
+    leaves the machine, and nobody's ratings show in what it gives to others."""
+    return replace(thinking, reasoner=thinking.in_house or thinking.reasoner, embedder=None)
+
+
+def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> CaseMemory | None:
+    embedder = thinking.embedder
+    if embedder is None:
+        return None
+    return CaseMemory(store.cases, lambda text: embedder.sentences([text])[0], str(settings.embedder))
+
+
+def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
+    """Remarks on questions in other languages, where the English model alone reads them."""
+    if not _reads_english_alone(settings):
+        return no_remark
+    threading.Thread(target=read_words, name="words of languages", daemon=True).start()
+    return remark_on
+
+
+def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
+    """Counts nothing where nothing leaves the machine, unless the profile is set."""
+    if settings.reasoner == "embedded" and settings.profile is None:
+        return NO_EGRESS
+    return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
+
+
+def _recogniser_of(settings: Settings) -> Recogniser | None:
+    """Raises ConfigurationError: a service that should have a recogniser does not start without it."""
+    try:
+        return None if settings.recogniser is None else open_recogniser(settings.recogniser)
+    except RecogniserError as problem:
+        raise ConfigurationError(str(problem)) from None
+
+
+def _reads_english_alone(settings: Settings) -> bool:
+    """True where the English model in the box alone reads questions."""
+    return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
+
+
+def statics_of(thinking: ReasonerBundle) -> StaticSegments:
+    """Our own words in every request, which the guard may subtract; registered before any question."""
+    statics = StaticSegments()
+    for kind in thinking.kinds:
+        for segment in thinking.reasoner.statics_of(kind):
+            statics.register(segment)
+    return statics
