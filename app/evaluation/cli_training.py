@@ -1,4 +1,4 @@
-"""The command `arog train reasoner`: a small head for the embedded reasoner, from questions with gold plans."""
+"""The command `arog train reasoner`: a small head for the embedded reasoner, from questions with their answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def train() -> None:
 @app.command()
 def reasoner(
     graph: Annotated[list[Path], typer.Option(help="File to load; may be given several times")],
-    questions: Annotated[Path, typer.Option(help="Questions with gold plans, one JSON object a line")],
+    questions: Annotated[Path, typer.Option(help="Questions with answers or gold plans, one JSON object a line")],
     out: Annotated[Path, typer.Option(help="Where the head is written; name it in AROG_REASONER_HEAD")],
     policy: Annotated[Path | None, typer.Option(help="Policy; the proposed one without it")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Train on a random sample of so many")] = None,
@@ -59,7 +59,7 @@ def reasoner(
             raise typer.Exit(WRONG_INPUT) from None
         write_head(trained.head, out, load_settings().embedder)
     console.print(
-        f"{trained.examples} questions trained on; of {trained.held_out} held out the right path came first in "
+        f"{trained.examples} questions trained on; of {trained.held_out} held out the first path was right in "
         f"{trained.before:.3f} without the head and {trained.after:.3f} with it."
     )
 
