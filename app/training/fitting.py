@@ -191,7 +191,7 @@ class _Net(torch.nn.Module):
 
 
 def _log_squared(right: torch.Tensor) -> torch.Tensor:
-    """What never hits has next to no share, and is a number all the same."""
+    """A path that never hits gets next to no share: a number all the same."""
     return 2 * right.clamp(min=MIN_SHARE).log()
 
 
