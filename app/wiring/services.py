@@ -24,7 +24,6 @@ from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.language.language_detection import read_words, remark_on
 from app.llm.embedded.warm_up import CacheWarmer
-from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder, Likeness
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.endpoint.model_endpoint import ModelEndpoint
@@ -40,6 +39,7 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
+from app.wiring.sentence_models import embedder_of, head_of
 from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
@@ -242,13 +242,7 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 
 def think(settings: Settings) -> ReasonerBundle:
     """The reasoner and the strategies of the settings; loads the embedding model."""
-    embedder = Embedder(settings.embedder, settings.cache_dir)
-    try:
-        embedder.load()
-    except (OSError, ValueError):
-        raise ConfigurationError(
-            "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
-        ) from None
+    embedder = embedder_of(settings)
     strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
     kinds = (STEP, *AROG_TASKS)
     warming = CacheWarmer(embedder)
@@ -267,28 +261,18 @@ def think(settings: Settings) -> ReasonerBundle:
         for endpoint in endpoints:
             await endpoint.close()
 
-    in_house = EmbeddedReasoner(embedder, head=_head_of(settings)), embedder.similarity
+    in_house = EmbeddedReasoner(embedder, head=head_of(settings)), embedder.similarity
     return ReasonerBundle(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *in_house)
 
 
 def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:
     """The reasoner and its note."""
     if settings.reasoner == "embedded":
-        return EmbeddedReasoner(embedder, head=_head_of(settings)), "embedded"
+        return EmbeddedReasoner(embedder, head=head_of(settings)), "embedded"
     first, *fallbacks = endpoints
     is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
     salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
     return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint"
-
-
-def _head_of(settings: Settings) -> RelationAdapter:
-    """Raises ConfigurationError for a file that is no head of the settings' sentence model."""
-    if settings.reasoner_head is None:
-        return NO_HEAD
-    try:
-        return read_head(settings.reasoner_head, settings.embedder)
-    except AdapterError as problem:
-        raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
 
 
 def _statics(thinking: ReasonerBundle) -> StaticSegments:

@@ -34,7 +34,7 @@ class PathHits:
         return tuple(self._share(self._ends(path, walked), gold) for path in paths)
 
     def meant_by(self, root: Thing, typed: str, given: StepInput) -> Mids:
-        """The things that the pseudonym `root` stands for in the question as it was typed; none where no words tell."""
+        """The things that the pseudonym `root` stands for in the question as typed; none where no words tell."""
         surface = surfaces_of(typed, given.question, [thing.name for thing in given.things]).get(root.name, "")
         linker = self._graph.linker
         mentions = linker.find_mentions(typed) or linker.find_unmarked(typed, self._graph.public)

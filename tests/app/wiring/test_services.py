@@ -192,6 +192,15 @@ def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> Non
 
 
 @pytest.mark.model
+def test_a_matcher_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
+    file = tmp_path / "Canaria.npz"
+    file.write_bytes(b"no matcher")
+    with pytest.raises(ConfigurationError, match=r"AROG_MATCHER: .* `arog train matcher`") as told:
+        think(settings_in(tmp_path, matcher=file))
+    assert "Canaria" not in str(told.value)
+
+
+@pytest.mark.model
 def test_a_head_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
     file = tmp_path / "Canaria.npz"
     file.write_bytes(b"no head")
