@@ -23,6 +23,7 @@ from app.graphs.jobs import DescribeError, JobRunner
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.language.language_detection import read_words, remark_on
+from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.warm_up import CacheWarmer
 from app.llm.embeddings.embedder import Embedder, Likeness
 from app.llm.embeddings.model_files import BOXED_MODEL
@@ -243,7 +244,11 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 def think(settings: Settings) -> ReasonerBundle:
     """The reasoner and the strategies of the settings; loads the embedding model."""
     embedder = embedder_of(settings)
-    strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
+    scorer = PathScorer(embedder, head=head_of(settings))
+    strategies: dict[str, Strategy] = {
+        "sets": SetsStrategy(embedder, scorer=scorer),
+        "arog": ArogStrategy(embedder),
+    }
     kinds = (STEP, *AROG_TASKS)
     warming = CacheWarmer(embedder)
 
@@ -254,21 +259,23 @@ def think(settings: Settings) -> ReasonerBundle:
         return concepts
 
     endpoints = endpoints_of(settings) if settings.reasoner == "endpoint" else []
-    reasoner, note = _reasoner_of(settings, embedder, endpoints)
+    reasoner, note = _reasoner_of(settings, scorer, embedder, endpoints)
 
     async def close() -> None:
         await asyncio.to_thread(warming.close)
         for endpoint in endpoints:
             await endpoint.close()
 
-    in_house = EmbeddedReasoner(embedder, head=head_of(settings)), embedder.similarity
+    in_house = EmbeddedReasoner(embedder, scorer=scorer), embedder.similarity
     return ReasonerBundle(reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *in_house)
 
 
-def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:
+def _reasoner_of(
+    settings: Settings, scorer: PathScorer, embedder: Embedder, endpoints: Sequence[ModelEndpoint]
+) -> tuple[Reasoner, str]:
     """The reasoner and its note."""
     if settings.reasoner == "embedded":
-        return EmbeddedReasoner(embedder, head=head_of(settings)), "embedded"
+        return EmbeddedReasoner(embedder, scorer=scorer), "embedded"
     first, *fallbacks = endpoints
     is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
     salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""

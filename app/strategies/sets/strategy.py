@@ -78,9 +78,10 @@ class SetsStrategy:
     fits; else all of them at once.
     """
 
-    def __init__(self, embedder: Embedder, hints: bool = True) -> None:
+    def __init__(self, embedder: Embedder, hints: bool = True, scorer: PathScorer | None = None) -> None:
+        """`scorer`: the embedded reasoner's own, so that ways are ranked and voted for as it scores them."""
         self._embedder, self._hints = embedder, hints
-        self._scorer = PathScorer(embedder)
+        self._scorer = scorer or PathScorer(embedder)
         self._ways = PathRanker(self._scorer)
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
