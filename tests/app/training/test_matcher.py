@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from app.evaluation.cli_training import app
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.low_rank import read_update, write_update
 from app.llm.embeddings.model_files import BOXED_MODEL
@@ -84,6 +86,25 @@ def test_a_file_without_pairs_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "pairs.jsonl").write_text(content)
     with pytest.raises(PairsError):
         read_pairs(tmp_path / "pairs.jsonl", [SOURCE], 5, 0, Embedder())
+
+
+@pytest.mark.model
+def test_the_command_writes_a_matcher(monkeypatch: pytest.MonkeyPatch, file: Path, tmp_path: Path) -> None:
+    monkeypatch.setattr("app.training.matcher.MatcherConfig", lambda: SHORT)
+    monkeypatch.setattr("app.training.matcher_pairs.recipe_of", lambda: ([SOURCE], 5))
+    out = tmp_path / "matcher.npz"
+    result = CliRunner().invoke(app, ["matcher", "--pairs", str(file), "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "6 questions of 6 paths" in result.output
+    assert len(read_update(out, BOXED_MODEL).maps) == 18
+
+
+def test_the_command_says_that_there_are_no_pairs_of_the_recipe(file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "matcher.npz"
+    result = CliRunner().invoke(app, ["matcher", "--pairs", str(file), "--out", str(out)])
+    assert result.exit_code == 2
+    assert "no questions" in result.output
+    assert not out.exists()
 
 
 def test_the_recipe_names_sets_with_their_licences() -> None:
