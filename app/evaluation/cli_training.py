@@ -1,4 +1,4 @@
-"""The command `arog train reasoner`: a small head for the embedded reasoner, from questions with gold plans."""
+"""The command `arog train reasoner`: a small head for the embedded reasoner, from questions with their answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def train() -> None:
 @app.command()
 def reasoner(
     graph: Annotated[list[Path], typer.Option(help="File to load; may be given several times")],
-    questions: Annotated[Path, typer.Option(help="Questions with gold plans, one JSON object a line")],
+    questions: Annotated[Path, typer.Option(help="Questions with answers or gold plans, one JSON object a line")],
     out: Annotated[Path, typer.Option(help="Where the head is written; name it in AROG_REASONER_HEAD")],
     policy: Annotated[Path | None, typer.Option(help="Policy; the proposed one without it")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Train on a random sample of so many")] = None,
@@ -57,11 +57,45 @@ def reasoner(
         except (QuestionsError, TrainingError) as problem:
             console.print(f"arog: {problem}", markup=False)
             raise typer.Exit(WRONG_INPUT) from None
-        write_head(trained.head, out, load_settings().embedder)
+        settings = load_settings()
+        write_head(trained.head, out, settings.embedder, settings.matcher)
     console.print(
-        f"{trained.examples} questions trained on; of {trained.held_out} held out the right path came first in "
+        f"{trained.examples} questions trained on; of {trained.held_out} held out the first path was right in "
         f"{trained.before:.3f} without the head and {trained.after:.3f} with it."
     )
+
+
+@app.command()
+def matcher(
+    pairs: Annotated[Path, typer.Option(help="Questions with relation paths, one JSON object a line, plain or .xz")],
+    out: Annotated[Path, typer.Option(help="Where the matcher is written; name it in AROG_MATCHER")],
+    seed: Annotated[int, typer.Option(help="Seed of the sample and of the training")] = 0,
+) -> None:
+    """Adapt the sentence model to tell which relation path a question means, from public sets of questions."""
+    from app.cli.output import bar
+    from app.llm.embeddings.embedder import Embedder
+    from app.llm.embeddings.low_rank import write_update
+    from app.settings import load_settings
+    from app.training.matcher import MatcherConfig, fit_matcher, open_encoder
+    from app.training.matcher_pairs import PairsError, read_pairs, recipe_of
+
+    settings = load_settings()
+    try:
+        sources, most = recipe_of()
+        data = read_pairs(pairs, sources, most, seed, Embedder(settings.embedder, settings.cache_dir))
+    except PairsError as problem:
+        console.print(f"arog: {problem}", markup=False)
+        raise typer.Exit(WRONG_INPUT) from None
+    steps = MatcherConfig().steps
+    with bar(console, "training") as training:
+        maps = fit_matcher(
+            open_encoder(settings.embedder),
+            data,
+            seed,
+            tell=lambda step, loss: training(f"loss {loss:.3f}", 100 * step / steps),
+        )
+    write_update(maps, out, settings.embedder)
+    console.print(f"{len(data.pairs)} questions of {len(data.ways)} paths to learn from")
 
 
 async def _train(graph: list[Path], policy: Path | None, chosen: list[Question], seed: int) -> Trained:

@@ -1,4 +1,9 @@
-"""Fits the adapters of whole questions and steps: the right path has to outscore all others, and refusing."""
+"""Fits the adapters of whole questions and steps: right paths have to outscore all others, and refusing.
+
+The loss is the negative logarithm of the expected square of the hit under p(path), the softmax of the scores: its
+gradient draws p towards p * hit^2 (marginal likelihood over the paths that reach an answer). Where one path is known
+to be meant it is the usual cross entropy.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,7 @@ from app.llm.embedded.step import MIN_SCORE
 from app.llm.embeddings.adapters import MAX_LENGTH, PARTS, Adapter, RelationAdapter
 from app.training.examples import Prepared
 
+MIN_SHARE = 1e-9
 Rows = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
 
@@ -42,7 +48,7 @@ class TrainingProgress:
 
 @dataclass(frozen=True, slots=True)
 class TrainedAdapter:
-    """A head, and how often a right path of the examples held out came first, before and with it."""
+    """A head, and how right the first path of the examples held out was on average, before and with it."""
 
     head: RelationAdapter
     before: float
@@ -51,7 +57,6 @@ class TrainedAdapter:
 
 def fit(
     data: Prepared,
-    weight: float,
     train: Sequence[int],
     held_out: Sequence[int],
     seed: int,
@@ -60,12 +65,12 @@ def fit(
 ) -> TrainedAdapter:
     """The head with the least loss on the examples `held_out`, which is none where training never lowers it.
 
-    `weight`: what a cosine of wholes counts beside the rest of a score. The same input gives the same head.
+    The same input gives the same head.
     """
     how = how or TrainingConfig()
     torch.manual_seed(seed)
     torch.set_num_threads(1)
-    net = _Net(data, weight, how)
+    net = _Net(data, how)
     every = [*train, *held_out]
     untrained = net.right_first(every)
     draw = np.random.default_rng(seed)
@@ -86,7 +91,7 @@ def fit(
         if since >= how.patience:
             break
     net.load_state_dict(kept)
-    lower = _room(untrained, net.right_first(every)) / weight
+    lower = _room(untrained, net.right_first(every)) / float(data.weight.mean())
     return TrainedAdapter(net.head(lower), before, after)
 
 
@@ -101,9 +106,9 @@ def _room(before: Scores, after: Scores) -> float:
 class _Net(torch.nn.Module):
     """Scores as PathScorer would give them, with the nearness of wholes as a function of the adapters."""
 
-    def __init__(self, data: Prepared, weight: float, how: TrainingConfig) -> None:
+    def __init__(self, data: Prepared, how: TrainingConfig) -> None:
         super().__init__()
-        self._data, self._weight, self._how = data, weight, how
+        self._data, self._how = data, how
         self._refusing = MIN_SCORE / how.temperature
         dims = data.asked.shape[1]
         self._asked = torch.from_numpy(data.asked)
@@ -121,21 +126,21 @@ class _Net(torch.nn.Module):
         logits = scores / self._how.temperature
         refusing = torch.tensor(self._refusing)
         every = torch.logaddexp(_logsumexp(logits, owner, len(rows)), refusing)
-        good = _logsumexp(torch.where(right, logits, torch.full_like(logits, -1e4)), owner, len(rows))
+        good = _logsumexp(logits + _log_squared(right), owner, len(rows))
         moved = sum((self.down[part] @ self.up[part]).square().sum() for part in self.up)
         result: torch.Tensor = (every - good).mean() + self._how.pull * (moved + self.hops.square().sum())
         return result
 
     @torch.no_grad()
     def measured(self, rows: Sequence[int]) -> tuple[float, float]:
-        """Mean loss, without the pull, and the share of examples whose best path is right and answered."""
+        """Mean loss, without the pull, and how right the best paths are on average where they are answered."""
         losses, hits = [], []
         for row in rows:
             scores, right, _ = self._scores(np.array([row]))
             logits = scores / self._how.temperature
             every = torch.logaddexp(logits.logsumexp(0), torch.tensor(self._refusing))
-            losses.append(float(every - logits[right].logsumexp(0)))
-            hits.append(bool(right[int(scores.argmax())]) and float(scores.max()) >= MIN_SCORE)
+            losses.append(float(every - (logits + _log_squared(right)).logsumexp(0)))
+            hits.append(float(right[int(scores.argmax())]) if float(scores.max()) >= MIN_SCORE else 0.0)
         return (float(np.mean(losses)), float(np.mean(hits))) if losses else (0.0, 0.0)
 
     def state(self) -> dict[str, Any]:
@@ -143,11 +148,11 @@ class _Net(torch.nn.Module):
 
     @torch.no_grad()
     def right_first(self, rows: Sequence[int]) -> Scores:
-        """The best score of each example whose best path is right; shape (such examples,)."""
+        """The best score of each example whose best path is mostly right; shape (such examples,)."""
         found = []
         for row in rows:
             scores, right, _ = self._scores(np.array([row]))
-            if right[int(scores.argmax())]:
+            if float(right[int(scores.argmax())]) > 0.5:
                 found.append(float(scores.max()))
         return np.array(found)
 
@@ -158,11 +163,11 @@ class _Net(torch.nn.Module):
 
     def _scores(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         near, place, owner = self._near(rows)
-        base = torch.from_numpy(self._data.base)[place]
+        base, weight = (torch.from_numpy(each)[place] for each in (self._data.base, self._data.weight))
         length = (torch.from_numpy(self._data.counts)[place] >= 0).sum(dim=1).clamp(max=MAX_LENGTH) - 1
         hops = (self._asked[torch.from_numpy(rows)] @ self.hops)[owner, length]
         return (
-            base + self._weight * (self.gain.exp() * near + self.offset + hops),
+            base + weight * (self.gain.exp() * near + self.offset + hops),
             torch.from_numpy(self._data.right)[place],
             owner,
         )
@@ -183,6 +188,11 @@ class _Net(torch.nn.Module):
 
     def _moved(self, part: str, vectors: torch.Tensor) -> torch.Tensor:
         return torch.nn.functional.normalize(vectors + (vectors @ self.down[part]) @ self.up[part], dim=1)
+
+
+def _log_squared(right: torch.Tensor) -> torch.Tensor:
+    """A path that never hits gets next to no share: a number all the same."""
+    return 2 * right.clamp(min=MIN_SHARE).log()
 
 
 def _logsumexp(logits: torch.Tensor, owner: torch.Tensor, count: int) -> torch.Tensor:

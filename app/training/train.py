@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from app.llm.embedded.scoring.alignment import Weights
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.training.examples import Example, prepare
@@ -25,7 +24,7 @@ class TrainingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A head, and how often a right path of the examples held out came first, before and with it."""
+    """A head, and how right the first path of the examples held out was on average, before and with it."""
 
     head: RelationAdapter
     examples: int
@@ -50,10 +49,9 @@ def train(
     if len(examples) < MIN_EXAMPLES or not held or not rest:
         raise TrainingError(
             f"there are too few questions to learn from: at least {MIN_EXAMPLES} of several topics are needed, "
-            "whose gold plan is one path from one topic"
+            "whose gold plan is one path from one topic, or whose answers a path from it reaches"
         )
-    weights = Weights()
-    fitted = fit(prepare(embedder, examples, weights), weights.nearness, rest, held, seed, how, tell)
+    fitted = fit(prepare(embedder, examples), rest, held, seed, how, tell)
     return Trained(fitted.head, len(rest), len(held), fitted.before, fitted.after)
 
 

@@ -20,8 +20,8 @@ from app.graphs.erasure import Eraser, ErasureStores
 from app.graphs.jobs import DescribeError, JobRunner
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.warm_up import CacheWarmer
-from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -35,6 +35,7 @@ from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
+from app.wiring.sentence_models import embedder_of, head_of
 from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
@@ -180,14 +181,12 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 
 def think(settings: Settings) -> ReasonerBundle:
     """The reasoner and the strategies of the settings; loads the embedding model."""
-    embedder = Embedder(settings.embedder, settings.cache_dir)
-    try:
-        embedder.load()
-    except (OSError, ValueError):
-        raise ConfigurationError(
-            "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
-        ) from None
-    strategies: dict[str, Strategy] = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
+    embedder = embedder_of(settings)
+    scorer = PathScorer(embedder, head=head_of(settings))
+    strategies: dict[str, Strategy] = {
+        "sets": SetsStrategy(embedder, scorer=scorer),
+        "arog": ArogStrategy(embedder),
+    }
     kinds = (STEP, *AROG_TASKS)
     warming = CacheWarmer(embedder)
 
@@ -198,34 +197,26 @@ def think(settings: Settings) -> ReasonerBundle:
         return concepts
 
     endpoints = endpoints_of(settings) if settings.reasoner == "endpoint" else []
-    reasoner, note = _reasoner_of(settings, embedder, endpoints)
+    reasoner, note = _reasoner_of(settings, scorer, embedder, endpoints)
 
     async def close() -> None:
         await asyncio.to_thread(warming.close)
         for endpoint in endpoints:
             await endpoint.close()
 
-    own = EmbeddedReasoner(embedder, head=_head_of(settings)), embedder.similarity
+    own = EmbeddedReasoner(embedder, scorer=scorer), embedder.similarity
     return ReasonerBundle(
         reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *own, embedder=embedder
     )
 
 
-def _reasoner_of(settings: Settings, embedder: Embedder, endpoints: Sequence[ModelEndpoint]) -> tuple[Reasoner, str]:
+def _reasoner_of(
+    settings: Settings, scorer: PathScorer, embedder: Embedder, endpoints: Sequence[ModelEndpoint]
+) -> tuple[Reasoner, str]:
     """The reasoner and its note."""
     if settings.reasoner == "embedded":
-        return EmbeddedReasoner(embedder, head=_head_of(settings)), "embedded"
+        return EmbeddedReasoner(embedder, scorer=scorer), "embedded"
     first, *fallbacks = endpoints
     is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
     salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
     return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint"
-
-
-def _head_of(settings: Settings) -> RelationAdapter:
-    """Raises ConfigurationError for a file that is no head of the settings' sentence model."""
-    if settings.reasoner_head is None:
-        return NO_HEAD
-    try:
-        return read_head(settings.reasoner_head, settings.embedder)
-    except AdapterError as problem:
-        raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None

@@ -29,10 +29,10 @@ from app.evaluation.fakes.recording_reasoner import RecordingReasoner, Step
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.settings import Settings, load_settings
 from app.wiring.endpoints import probe_all
+from app.wiring.sentence_models import embedder_of
 from app.wiring.services import ReasonerBundle, Services, build, think
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import ChatAnswer, ChatRequest
@@ -259,7 +259,7 @@ def _scorer_of(thinking: ReasonerBundle, settings: Settings) -> Callable[[], Pat
     reasoner = thinking.reasoner
     if isinstance(reasoner, EmbeddedReasoner):
         return lambda: reasoner.scorer
-    return cache(lambda: PathScorer(Embedder(settings.embedder, settings.cache_dir)))
+    return cache(lambda: PathScorer(embedder_of(settings)))
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:

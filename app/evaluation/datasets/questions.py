@@ -94,6 +94,11 @@ class Question(BaseModel):
         return (*earlier, self.plan)
 
     @property
+    def with_answers_alone(self) -> Question:
+        """The same question as it would be if nobody knew a plan."""
+        return Question.model_validate(self.model_dump(exclude_unset=True, exclude={"plan", "turn_plans"}))
+
+    @property
     def is_answerable(self) -> bool:
         return bool(self.answers)
 

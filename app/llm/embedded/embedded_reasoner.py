@@ -10,7 +10,7 @@ from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.language.relation_wording import with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.step import MIN_SCORE, answer_from_evidence, take_step, words_as_path
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
+from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reply
 from app.llm.tasks import (
@@ -41,10 +41,10 @@ class EmbeddedReasoner:
 
     answers_unsure: bool = False
 
-    def __init__(self, embedder: Embedder, least_score: float = MIN_SCORE, head: RelationAdapter = NO_HEAD) -> None:
+    def __init__(self, embedder: Embedder, least_score: float = MIN_SCORE, scorer: PathScorer | None = None) -> None:
         self.least_score = least_score
         self.embedder = embedder
-        self.head = head
+        self._scorer = scorer or PathScorer(embedder)
         self._namer = ConceptNamer(embedder)
         self._verbs: dict[str, Callable[[TaskModel], Reply[Any]]] = {
             "structure": lambda given: Reply(_structure(cast(StructureInput, given))),
@@ -57,11 +57,11 @@ class EmbeddedReasoner:
     @property
     def head(self) -> RelationAdapter:
         """The trained adapter; an evaluation may take it away, or set another one."""
-        return self._head
+        return self._scorer.head
 
     @head.setter
     def head(self, head: RelationAdapter) -> None:
-        self._head, self._scorer = head, PathScorer(self.embedder, head=head)
+        self._scorer.head = head
 
     @property
     def scorer(self) -> PathScorer:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations
 
 from app.llm.embedded.language.relation_wording import hop_words, kinds_in
 from app.llm.embedded.scoring.hop_table import EXAMPLES
 from app.llm.embedded.scoring.similarity import step_text
-from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
+from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder, Vectors
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Hop, NodeKind, Schema, Step
 from kg_store.text.further_words import worded
@@ -27,12 +27,21 @@ MAX_TEXTS = CACHED_TEXTS // 2
 
 def texts_of(schema: Schema) -> list[str]:
     """The texts that ranking and scoring embed for the relations and concepts of `schema`, for any question."""
-    hops = [(Hop(relation.id, inverse),) for relation in schema.relations for inverse in (False, True)]
-    ways = [(worded(schema, step), tail_concept(schema, step)) for step in (*hops, *_through_mediators(schema))]
-    words = [hop_words(*way) for way in ways]
+    words = [hop_words(*way) for way in _ways_of(schema)]
     texts = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
-    return list(dict.fromkeys([*EXAMPLES, *kinds, *(step_text(*way) for way in ways), *texts]))[:MAX_TEXTS]
+    return list(dict.fromkeys([*EXAMPLES, *kinds, *texts]))[:MAX_TEXTS]
+
+
+def wholes_of(schema: Schema) -> list[str]:
+    """The texts of whole steps that are compared with whole questions."""
+    return list(dict.fromkeys(step_text(*way) for way in _ways_of(schema)))[:MAX_TEXTS]
+
+
+def _ways_of(schema: Schema) -> list[tuple[str, str]]:
+    """Each step's words, and the concept that it leads to."""
+    hops = [(Hop(relation.id, inverse),) for relation in schema.relations for inverse in (False, True)]
+    return [(worded(schema, step), tail_concept(schema, step)) for step in (*hops, *_through_mediators(schema))]
 
 
 def _through_mediators(schema: Schema) -> list[Step]:
@@ -56,7 +65,7 @@ class CacheWarmer:
 
     def begin(self, schema: Schema) -> None:
         """Returns at once."""
-        thread = threading.Thread(target=self._embed, args=(texts_of(schema),), name="warming", daemon=True)
+        thread = threading.Thread(target=self._embed, args=(schema,), name="warming", daemon=True)
         self._threads = [*(each for each in self._threads if each.is_alive()), thread]
         thread.start()
 
@@ -70,10 +79,16 @@ class CacheWarmer:
         self._ends.set()
         self.wait()
 
-    def _embed(self, texts: Sequence[str]) -> None:
+    def _embed(self, schema: Schema) -> None:
+        wholes = wholes_of(schema)
+        self._run(self._embedder.wholes, wholes)
+        # Both may lie in one cache.
+        self._run(self._embedder.sentences, texts_of(schema)[: MAX_TEXTS - len(wholes)])
+
+    def _run(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> None:
         # Texts of like length run together, so little is padded.
         ordered = sorted(texts, key=len)
         for start in range(0, len(ordered), TEXTS_AT_A_TIME):
             if self._ends.is_set():
                 return
-            self._embedder.sentences(ordered[start : start + TEXTS_AT_A_TIME])
+            embed(ordered[start : start + TEXTS_AT_A_TIME])

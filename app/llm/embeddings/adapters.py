@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.model_files import find_model
+from app.llm.embeddings.model_files import sha256_of, weights_digest_of
 
 Matrix = npt.NDArray[np.floating[Any]]
 Part = Literal["question", "step"]
@@ -20,7 +20,6 @@ FORMAT = 1
 PARTS: tuple[Part, ...] = ("question", "step")
 # Paths of so many steps and more count as equally long.
 MAX_LENGTH = 4
-_WEIGHTS_FILES = (".safetensors", ".bin")
 
 
 class AdapterError(Exception):
@@ -73,9 +72,9 @@ class RelationAdapter:
 NO_HEAD = RelationAdapter()
 
 
-def write_head(head: RelationAdapter, file: Path, model: str) -> None:
-    """Writes `head`, trained on vectors of the sentence model `model`. The same head gives the same bytes."""
-    arrays: dict[str, npt.NDArray[Any]] = {"format": np.array(FORMAT), "model": np.array(digest_of(model))}
+def write_head(head: RelationAdapter, file: Path, model: str, matcher: Path | None = None) -> None:
+    """Writes `head`, trained on vectors of a sentence model or of its matcher. The same head gives the same bytes."""
+    arrays: dict[str, npt.NDArray[Any]] = {"format": np.array(FORMAT), "model": np.array(_trained_on(model, matcher))}
     arrays |= {"gain": np.array(head.gain), "offset": np.array(head.offset)}
     for part, adapter in head.adapters.items():
         arrays |= {f"{part}_down": adapter.down, f"{part}_up": adapter.up}
@@ -85,8 +84,8 @@ def write_head(head: RelationAdapter, file: Path, model: str) -> None:
         np.savez(opened, allow_pickle=False, **arrays)
 
 
-def read_head(file: Path, model: str) -> RelationAdapter:
-    """The head in `file`, for vectors of the sentence model `model`. Raises AdapterError."""
+def read_head(file: Path, model: str, matcher: Path | None = None) -> RelationAdapter:
+    """The head in `file`, for vectors of the sentence model `model`, or of its `matcher`. Raises AdapterError."""
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -94,19 +93,20 @@ def read_head(file: Path, model: str) -> RelationAdapter:
         raise AdapterError("the file can't be read as a head: write one with `arog train reasoner`") from None
     if arrays.get("format", np.array(None)).tolist() != FORMAT:
         raise AdapterError("the file is no head of this version: write one with `arog train reasoner`")
-    if arrays.get("model", np.array("")).tolist() != digest_of(model):
-        raise AdapterError("the head was trained for another sentence model: train it again for this one")
+    if arrays.get("model", np.array("")).tolist() != _trained_on(model, matcher):
+        raise AdapterError("the head was trained for another sentence model or matcher: train it again for this one")
     try:
         return _checked(arrays)
     except (KeyError, TypeError, ValueError):
         raise AdapterError("the head is not whole: write it again with `arog train reasoner`") from None
 
 
-def digest_of(model: str) -> str:
-    """SHA-256 of each file of a sentence model's weights; its name where it lies in no folder here."""
-    found = find_model(model)
-    digests = found.digests if found else {}
-    return ",".join(digests[name] for name in sorted(digests) if name.endswith(_WEIGHTS_FILES)) or model
+def _trained_on(model: str, matcher: Path | None) -> str:
+    """Raises AdapterError where the matcher can't be read."""
+    try:
+        return weights_digest_of(model) + (f"+{sha256_of(matcher)}" if matcher else "")
+    except OSError:
+        raise AdapterError("the matcher that the head stands on can't be read") from None
 
 
 def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> RelationAdapter:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.batching import BatchingEncoder
+from app.llm.embeddings.low_rank import LowRankUpdate
 from app.llm.embeddings.model_files import BOXED_MODEL, find_model
 from app.llm.embeddings.onnx_export import open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
@@ -38,9 +39,19 @@ class Embedder:
     once runs together.
     """
 
-    def __init__(self, model: str = BOXED_MODEL, cache_dir: Path | None = None) -> None:
-        """`cache_dir`: where the network for ONNX Runtime is kept; without it torch runs the model."""
-        self._name, self._cache_dir = model, cache_dir
+    def __init__(
+        self,
+        model: str = BOXED_MODEL,
+        cache_dir: Path | None = None,
+        update: LowRankUpdate | None = None,
+        matcher: LowRankUpdate | None = None,
+    ) -> None:
+        """`cache_dir`: where the network for ONNX Runtime is kept; without it torch runs the model.
+
+        `update`: merged into this model. `matcher`: merged into a second one, which embeds wholes.
+        """
+        self._name, self._cache_dir, self._update = model, cache_dir, update
+        self._matcher = Embedder(model, cache_dir, matcher) if matcher else None
         self._loading, self._lock = threading.Lock(), threading.Lock()
         self._encoder: Encoder | None = None
         self._runs = BatchingEncoder(lambda texts: self._loaded().encode(texts))
@@ -49,6 +60,15 @@ class Embedder:
     def load(self) -> None:
         """Loads the model now, so that the first question need not wait. Raises ModelNotTrustedError, OSError."""
         self._loaded()
+        if self._matcher:
+            self._matcher.load()
+
+    def wholes(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of whole questions and of whole steps, to be compared with each other alone; shapes as `sentences`.
+
+        They are the matcher's where there is one.
+        """
+        return (self._matcher or self).sentences(texts)
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
         """One unit vector a text; shape (texts, dimensions)."""
@@ -82,6 +102,6 @@ class Embedder:
         with self._loading:
             if self._encoder is None:
                 model = find_model(self._name)
-                exported = open_exported(model, self._cache_dir) if model and self._cache_dir else None
-                self._encoder = exported or TorchEncoder(str(model.path) if model else self._name)
+                exported = open_exported(model, self._cache_dir, self._update) if model and self._cache_dir else None
+                self._encoder = exported or TorchEncoder(str(model.path) if model else self._name, self._update)
             return self._encoder

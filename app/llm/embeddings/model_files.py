@@ -68,6 +68,13 @@ def encoder_config_of(folder: Path) -> EncoderConfig | None:
     return EncoderConfig(longest, pad_id if isinstance(pad_id, int) else 0)
 
 
+def weights_digest_of(name: str) -> str:
+    """SHA-256 of each file of a sentence model's weights; its name where it lies in no folder here."""
+    found = find_model(name)
+    digests = found.digests if found else {}
+    return ",".join(digests[each] for each in sorted(digests) if each.endswith(_WEIGHTS)) or name
+
+
 def sha256_of(file: Path) -> str:
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

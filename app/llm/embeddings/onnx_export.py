@@ -1,7 +1,7 @@
 """The network of a sentence model as an ONNX file: made once, compared with torch, kept in the cache folder.
 
-`python -m app.llm.embeddings.onnx_export MODEL FOLDER` makes it; the service runs that
-apart, so that it never loads torch.
+`python -m app.llm.embeddings.onnx_export MODEL FOLDER [MATCHER]` makes it, with a matcher's updates merged in where
+one is named; the service runs that apart, so that it never loads torch.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from app.llm.embeddings.low_rank import LowRankUpdate, read_update
 from app.llm.embeddings.model_files import EncoderConfig, ModelFolder, encoder_config_of, find_model, sha256_of
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.torch_encoder import TorchEncoder
@@ -41,7 +42,7 @@ PROBES = (
 )  # fmt: skip
 
 
-def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
+def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None = None) -> OnnxEncoder | None:
     """The encoder over the exported network, which is made first where it is missing or broken.
 
     None where onnxruntime is not installed, the model needs more than its tokens' mean, or the export failed: a log
@@ -52,7 +53,7 @@ def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
         _log.info("the sentence model is none that ONNX Runtime runs here: torch runs it")
         return None
     try:
-        network = _network_of(model, cache)
+        network = _network_of(model, cache, update)
         if network is not None:
             return OnnxEncoder(network, model.path, recipe)
         _log.warning("the sentence model has no export that gives the same vectors: torch runs it")
@@ -65,16 +66,16 @@ def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
     return None
 
 
-def export(model: ModelFolder, recipe: EncoderConfig, cache: Path) -> bool:
+def export(model: ModelFolder, recipe: EncoderConfig, cache: Path, update: LowRankUpdate | None = None) -> bool:
     """Writes the network and then its verdict, each whole or not at all.
 
     False, and no network: it can't be exported, or gives other vectors than torch. Raises OSError, ImportError.
     """
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key = _key_of(model)
+    key = _key_of(model, update)
     with tempfile.TemporaryDirectory(dir=cache, prefix="export-") as folder:
         network, verdict = Path(folder) / "network.onnx", Path(folder) / "verdict.json"
-        is_same = _write_network(TorchEncoder(str(model.path)), model, recipe, network)
+        is_same = _write_network(TorchEncoder(str(model.path), update), model, recipe, network)
         verdict.write_text(json.dumps({"sha256": sha256_of(network) if is_same else None}), "utf-8")
         if is_same:
             os.replace(network, cache / f"{key}.onnx")
@@ -128,18 +129,19 @@ def _write_onnx(reference: TorchEncoder, target: Path) -> None:
     )
 
 
-def _key_of(model: ModelFolder) -> str:
-    """Names the files of one model under one set of versions. Raises PackageNotFoundError."""
+def _key_of(model: ModelFolder, update: LowRankUpdate | None = None) -> str:
+    """Names the files of one model, and its updates, under one set of versions. Raises PackageNotFoundError."""
     parts = [FORMAT, sorted(model.digests.items()), [version(package) for package in _PACKAGES]]
+    parts += [update.digest] if update else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def _network_of(model: ModelFolder, cache: Path) -> Path | None:
+def _network_of(model: ModelFolder, cache: Path, update: LowRankUpdate | None) -> Path | None:
     """The file of the network, made where it is missing; None where it is known to give other vectors."""
-    network, verdict = (cache / f"{_key_of(model)}.{suffix}" for suffix in ("onnx", "json"))
+    network, verdict = (cache / f"{_key_of(model, update)}.{suffix}" for suffix in ("onnx", "json"))
     if not _fits(network, verdict):
         _log.info("exporting the sentence model for ONNX Runtime, once")
-        _export_apart(model, cache)
+        _export_apart(model, cache, update)
     return network if _digest_in(verdict) is not None else None
 
 
@@ -157,20 +159,21 @@ def _digest_in(verdict: Path) -> str | None:
     return digest
 
 
-def _export_apart(model: ModelFolder, cache: Path) -> None:
+def _export_apart(model: ModelFolder, cache: Path, update: LowRankUpdate | None = None) -> None:
     """In a process of its own: what the exporter prints and warns of is nobody's, and torch's memory goes with it."""
     command = [sys.executable, "-m", "app.llm.embeddings.onnx_export", str(model.path), str(cache)]
+    command += [str(update.file)] if update else []
     subprocess.run(command, check=True, capture_output=True, timeout=EXPORT_WITHIN_S)  # noqa: S603  # our own module  # nosec B603
 
 
-def main(name: str, cache: str) -> None:
-    """Exports the model of a name or folder."""
+def main(name: str, cache: str, matcher: str = "") -> None:
+    """Exports the model of a name or folder, with the updates in the file `matcher` merged in."""
     model = find_model(name)
     recipe = encoder_config_of(model.path) if model else None
     if model is None or recipe is None:
         sys.exit("no folder with a sentence model that takes the mean over its tokens")
     with warnings.catch_warnings(action="ignore"):
-        export(model, recipe, Path(cache))
+        export(model, recipe, Path(cache), read_update(Path(matcher), name) if matcher else None)
 
 
 if __name__ == "__main__":

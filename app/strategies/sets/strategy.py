@@ -75,12 +75,12 @@ class SetsStrategy:
     """Fewer calls than the paper's method: at most one a round, and one to answer after the last.
 
     Where prompts tell of kinds alone, a round shows the nearest ways first, and the others only where none of these
-    fits; else all of them at once.
+    fits; else all of them at once. `scorer`: the embedded reasoner's own, so that a head ranks and votes, too.
     """
 
-    def __init__(self, embedder: Embedder, hints: bool = True) -> None:
+    def __init__(self, embedder: Embedder, hints: bool = True, scorer: PathScorer | None = None) -> None:
         self._embedder, self._hints = embedder, hints
-        self._scorer = PathScorer(embedder)
+        self._scorer = scorer or PathScorer(embedder)
         self._ways = PathRanker(self._scorer)
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:

@@ -21,6 +21,7 @@ PATHS = (("treated by", "lives in"),)
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The ids of two cases of a loaded graph, of two keys."""
     work_with_ring(tmp_path, monkeypatch)
+    monkeypatch.setenv("COLUMNS", "160")
     write_ring(tmp_path)
     (tmp_path / "clinic.ttl").write_text(CLINIC)
     assert arog("graph", "load", "clinic", "clinic.ttl").exit_code == 0

@@ -1,8 +1,9 @@
-"""Training: the same head for the same examples, better on topics that it never saw, and only from gold paths."""
+"""Training: the same head for the same examples, better on topics that it never saw, from gold paths or answers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,20 @@ def jargon(topics: int) -> list[Example]:
     ]
 
 
+# A wrong path that reaches an answer of some topics, too.
+ALSO = {2: 3, 1: 4, 0: 1, 4: 0}
+
+
+def answered(topics: int) -> list[Example]:
+    """The same without a plan: of every third topic a wrong path reaches as many answers as other things."""
+    examples = jargon(topics)
+    shares = [[float(flag) for flag in each.right] for each in examples]
+    for number, (each, share) in enumerate(zip(examples, shares, strict=True)):
+        if number // len(JARGON) % 3 == 0:
+            share[ALSO[each.right.index(True)]] = 0.5
+    return [replace(each, right=tuple(share)) for each, share in zip(examples, shares, strict=True)]
+
+
 def hits(embedder: Embedder, examples: Sequence[Example], head: RelationAdapter) -> float:
     scorer = PathScorer(embedder, head=head)
     best = [int(np.argmax(scorer.scores(each.question, each.topic, each.concept, each.paths))) for each in examples]
@@ -70,6 +85,12 @@ def test_the_same_examples_and_seed_give_the_same_file(tmp_path: Path, embedder:
     assert files[0].read_bytes() != files[1].read_bytes()
 
 
+def test_paths_are_learnt_from_answers_that_wrong_paths_reach_in_part(embedder: Embedder) -> None:
+    trained = train(embedder, answered(30), seed=0)
+    assert trained.after > trained.before
+    assert hits(embedder, jargon(1), trained.head) == 1.0
+
+
 @pytest.mark.parametrize("examples", [[], jargon(1)])
 def test_too_few_questions_are_told(embedder: Embedder, examples: list[Example]) -> None:
     with pytest.raises(TrainingError, match="too few"):
@@ -88,6 +109,34 @@ async def test_examples_hold_the_gold_path_among_those_that_the_service_shows() 
         assert sum(example.right) >= 1
         assert len(example.paths) > 1
         assert example.topic in example.question
+
+
+@pytest.mark.model
+async def test_answers_alone_tell_which_of_the_shown_paths_are_right() -> None:
+    questions = [each for each in read_questions(QUESTIONS_FILE) if each.plan and len(each.texts) == 1]
+    questions = [each for each in questions if each.plan and each.plan.answer == ("A",)]
+    async with Bench("embedded") as bench:
+        loaded = bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
+        planned = await gather(bench, loaded, questions)
+        alone = await gather(bench, loaded, [each.with_answers_alone for each in questions])
+    assert len(alone.examples) >= 5
+    assert all(0.0 <= share <= 1.0 for each in alone.examples for share in each.right)
+    shares = {steps_of(each): dict(zip(labels_of(each), each.right, strict=True)) for each in alone.examples}
+    compared = 0
+    for each in planned.examples:
+        for labels, is_right in zip(labels_of(each), each.right, strict=True):
+            if is_right and steps_of(each) in shares:
+                compared += 1
+                assert shares[steps_of(each)][labels] == max(shares[steps_of(each)].values())
+    assert compared >= 3
+
+
+def steps_of(example: Example) -> tuple[str, str]:
+    return example.question.replace(example.topic, ""), example.group
+
+
+def labels_of(example: Example) -> list[tuple[str, ...]]:
+    return [path.steps for path in example.paths]
 
 
 @pytest.mark.model

@@ -20,8 +20,11 @@ from app.api.problems import error_body
 from app.database.tables import jobs
 from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.adapters import RelationAdapter
 from app.main import create_app
 from app.settings import ConfigurationError, Settings
+from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.reserved_words import request_words
 from app.wiring.services import Services, build, graphs_of, think
 from app.wiring.store import open_store, read_master_key
@@ -189,6 +192,26 @@ def test_a_ring_that_holds_the_graphs_key_too_opens_them(tmp_path: Path) -> None
 def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="AROG_EMBEDDER"):
         think(settings_in(tmp_path, embedder=str(tmp_path / "no-model")))
+
+
+@pytest.mark.model
+def test_a_head_ranks_the_ways_that_its_reasoner_scores(tmp_path: Path) -> None:
+    thinking = think(settings_in(tmp_path))
+    reasoner, sets = thinking.reasoner, thinking.strategies["sets"]
+    assert isinstance(reasoner, EmbeddedReasoner)
+    assert isinstance(sets, SetsStrategy)
+    head = RelationAdapter(gain=2.0)
+    reasoner.head = head
+    assert sets._scorer.head is head
+
+
+@pytest.mark.model
+def test_a_matcher_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
+    file = tmp_path / "Canaria.npz"
+    file.write_bytes(b"no matcher")
+    with pytest.raises(ConfigurationError, match=r"AROG_MATCHER: .* `arog train matcher`") as told:
+        think(settings_in(tmp_path, matcher=file))
+    assert "Canaria" not in str(told.value)
 
 
 @pytest.mark.model

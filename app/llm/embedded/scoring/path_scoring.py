@@ -57,10 +57,20 @@ class PathScorer:
     """Scores paths against one wording. Higher is better; 0 is about where chance begins."""
 
     def __init__(self, embedder: Embedder, weights: Weights | None = None, head: RelationAdapter = NO_HEAD) -> None:
-        self._embedder, self._w, self._head = embedder, weights or Weights(), head
+        self._embedder, self._w = embedder, weights or Weights()
+        self.head = head
         self._types = ConceptTypes(embedder)
         self._tables = HopTables(embedder)
-        self.latest = Latest()
+
+    @property
+    def head(self) -> RelationAdapter:
+        """The trained adapter; all that rank and score with this one see another at once."""
+        return self._head
+
+    @head.setter
+    def head(self, head: RelationAdapter) -> None:
+        # What was worked out with the one before is forgotten.
+        self._head, self.latest = head, Latest()
 
     def scores(
         self, question: str, topic: str, concept: str, paths: Sequence[WordedPath], by_words: bool = False

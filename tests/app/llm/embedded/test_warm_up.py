@@ -11,7 +11,7 @@ import pytest
 from app.llm.embedded import warm_up as module
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embedded.scoring.similarity import step_text
-from app.llm.embedded.warm_up import CacheWarmer, texts_of
+from app.llm.embedded.warm_up import CacheWarmer, texts_of, wholes_of
 from app.llm.embeddings.embedder import Embedder, Vectors
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Concept, Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
@@ -59,7 +59,7 @@ def test_what_ranks_and_scores_paths_is_embedded_before(embedder: Embedder, enco
     warming = CacheWarmer(embedder)
     warming.begin(schema_of(*LABELS))
     warming.wait()
-    assert sorted(encoder.asked) == sorted(texts_of(schema_of(*LABELS)))
+    assert sorted(encoder.asked) == sorted({*texts_of(schema_of(*LABELS)), *wholes_of(schema_of(*LABELS))})
     encoder.asked.clear()
     paths = [WordedPath((way,), ("thing",)) for label in LABELS for way in (label, f"^{label}")]
     PathScorer(embedder).scores("who treats Eq7f2k", "Eq7f2k", "thing", paths)
@@ -102,8 +102,8 @@ def test_the_steps_through_what_only_joins_others_are_embedded_too() -> None:
     joining = Signature(SignatureId(1), NodeKind.MEDIATOR, (), (person.reversed(), employer))
     joined = Schema(schema.relations, (*schema.signatures, joining), (*schema.concepts, Concept("employment")))
     through = step_text(worded(joined, (person, employer)), tail_concept(joined, (person, employer)))
-    assert through in texts_of(joined)
-    assert through not in texts_of(schema)
+    assert through in wholes_of(joined)
+    assert through not in wholes_of(schema)
 
 
 def test_no_more_is_embedded_than_fits_beside_what_questions_bring(monkeypatch: pytest.MonkeyPatch) -> None:

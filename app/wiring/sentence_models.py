@@ -1,0 +1,40 @@
+"""The sentence model of the settings, with what was trained for it: a matcher and a head."""
+
+from __future__ import annotations
+
+from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate, read_update
+from app.settings import ConfigurationError, Settings
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """The sentence model, loaded. Raises ConfigurationError where it, or its matcher, can't be."""
+    embedder = Embedder(settings.embedder, settings.cache_dir, matcher=_matcher_of(settings))
+    try:
+        embedder.load()
+    except (OSError, ValueError):
+        raise ConfigurationError(
+            "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
+        ) from None
+    return embedder
+
+
+def head_of(settings: Settings) -> RelationAdapter:
+    """Raises ConfigurationError for a file that is no head of the settings' sentence model and matcher."""
+    if settings.reasoner_head is None:
+        return NO_HEAD
+    try:
+        return read_head(settings.reasoner_head, settings.embedder, settings.matcher)
+    except AdapterError as problem:
+        raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
+
+
+def _matcher_of(settings: Settings) -> LowRankUpdate | None:
+    """Raises ConfigurationError for a file that is no matcher of the settings' sentence model."""
+    if settings.matcher is None:
+        return None
+    try:
+        return read_update(settings.matcher, settings.embedder)
+    except LowRankError as problem:
+        raise ConfigurationError(f"AROG_MATCHER: {problem}") from None
