@@ -28,7 +28,7 @@ _ResultT = TypeVar("_ResultT")
 
 def commands(parent: typer.Typer) -> None:
     tables = (table, guard, ledger, embedded, natural, confidence, endpoint, drafts, masked, linking, reliability)
-    for command in (*tables, words):
+    for command in (*tables, words, concepts):
         parent.command()(command)
 
 
@@ -182,6 +182,32 @@ def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 
         out.mkdir(parents=True, exist_ok=True)
         (out / "words.md").write_text(text, encoding="utf-8")
     _end(text, passed=all(each.passed for each in found))
+
+
+def concepts(
+    data: Data = DATA,
+    labels: Annotated[list[Path] | None, typer.Option(help="Labels, one JSON object a line; ours without it")] = None,
+    graphs: Annotated[Path | None, typer.Option(help="JSON object: each graph's files; ours without it")] = None,
+    out: Out = None,
+) -> None:
+    """Show how many concepts are right where a graph has no types; ends with code 1 when the bound is missed."""
+    from app.evaluation.concepts.labels import LABELS, SETS
+    from app.evaluation.concepts.table import by_graph, measures, not_right, run_concepts
+    from app.evaluation.tables.measures import markdown
+    from app.llm.embedded.concept_namer import ConceptNamer
+    from app.llm.embeddings.embedder import Embedder
+    from app.settings import load_settings
+
+    settings = load_settings()
+    namer = ConceptNamer(Embedder(settings.embedder, settings.cache_dir))
+    files, graph_files = labels or LABELS, graphs or SETS / "graphs.json"
+    judged = _shown(lambda show: run_concepts(files, graph_files, data, namer.name, show))
+    lines = measures(judged)
+    text = "\n".join(filter(None, (markdown(lines), by_graph(judged), not_right(judged))))
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "concepts.md").write_text(text, encoding="utf-8")
+    _end(text, passed=all(line.passed for line in lines))
 
 
 def reliability(

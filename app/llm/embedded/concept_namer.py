@@ -9,21 +9,25 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from app.llm.embedded.concepts.agreement import ACTING, AGENT, MANY, Agreed, NounAgreement, agreed, noun_of
+from app.llm.embedded.concepts.relation_nouns import Noun, kind_of
 from app.llm.embedded.language.concept_nouns import NOUNS
-from app.llm.embedded.language.question_words import GRAMMAR
-from app.llm.embedded.language.relation_wording import description_in, readable
+from app.llm.embedded.language.relation_wording import VALUES, readable
 from app.llm.embeddings.embedder import Embedder
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
-from kg_store.text.plurals import singular
 
+_TEXT = "text"
 _VALUE_WORDS = {
     ValueKind.NUMBER: "number",
     ValueKind.DATE: "date",
-    ValueKind.TEXT: "text",
+    ValueKind.TEXT: _TEXT,
     ValueKind.TRUTH: "yes or no",
 }
-# A thing that only is pointed at takes the pointer's own word, unless a general noun fits it about as well.
-MIN_FIT_OF_LEAF = 0.75
+# A noun that no relation says: so near must the relations be to what things of that kind have.
+MIN_FIT = 0.6
+MIN_FIT_OF_ONE = 0.8
+WORK, MIN_OF_WORK = "work", 2
+"""Where so many relations tell that something is a work, they may tell which."""
 # A thing without a class is of the class that this share of its like have: what one `knows` is mostly a person.
 SHARE_OF_CLASS = 2 / 3
 
@@ -31,7 +35,7 @@ Fits = npt.NDArray[np.float32]
 
 
 class ConceptNamer:
-    """Names concepts by likeness; deterministic."""
+    """Names concepts by classes, by nouns of relations, and by likeness where many relations agree; deterministic."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -46,33 +50,39 @@ class ConceptNamer:
         if worded:
             # All in one call: signature by signature, a few at a time, takes twice as long.
             self._embedder.sentences(worded)
-        return [
-            self._of_relations(schema, signature) if word is None else word
+        agreement = NounAgreement(schema, unnamed)
+        named = [
+            self._of_hops(schema, signature, agreement) if word is None else word
             for signature, word in zip(schema.signatures, given, strict=True)
         ]
+        return named if _has_classes(schema) else _with_texts(schema, named)
+
+    def _of_hops(self, schema: Schema, signature: Signature, agreement: NounAgreement) -> str:
+        said = agreement.of(signature.hops) or agreement.of_like(signature.hops)
+        return self._of_labels([schema.described((hop,)) for hop in signature.hops], said)
 
     def name_relations(self, relations: Sequence[str]) -> str:
         """A concept for something that has these relations around it; `^` marks those that lead to it."""
-        worded = [(label, words) for label in relations if (words := readable(label))]
+        return self._of_labels(relations, agreed([noun for label in relations if (noun := noun_of(label))]))
+
+    def _of_labels(self, labels: Sequence[str], said: Agreed | None) -> str:
+        """The noun that the relations say, else what things with relations like these mostly are."""
+        if said is not None and said.kind != AGENT and len(labels) < (MIN_OF_WORK if said.word == WORK else MANY):
+            return said.word
+        worded = [(label, words) for label in labels if (words := readable(label))]
         has = [words for label, words in worded if not label.startswith("^")]
         plays = [words for label, words in worded if label.startswith("^")]
-        # A description is a sentence about a masked relation: its last word is no noun for what that leads to.
-        pointers = (words for label, words in worded if label.startswith("^") and description_in(label) is None)
-        return self._of_words(has, plays, next(pointers, ""))
-
-    def _of_relations(self, schema: Schema, signature: Signature) -> str:
-        return self.name_relations([schema.described((hop,)) for hop in signature.hops])
-
-    def _of_words(self, has: list[str], plays: list[str], pointer: str) -> str:
-        """`pointer` is the relation that a leaf takes its word from."""
         if not has and not plays:
             return "thing"
         # Few relations say little each, many together say it well: so the mean over all of them.
         fits = np.concatenate([self._fits(has, self._has), self._fits(plays, self._plays)]).mean(axis=0)
         best = int(np.argmax(fits))
-        if not has and fits[best] < MIN_FIT_OF_LEAF:
-            return _head_noun(pointer)
-        return NOUNS[best].word
+        word, bound = NOUNS[best].word, MIN_FIT if len(labels) > 1 else MIN_FIT_OF_ONE
+        if said is not None:
+            is_likely = len(labels) > 1 and fits[best] >= MIN_FIT
+            is_of_kind = word in ACTING if said.kind == AGENT else kind_of(word) == said.kind
+            return word if is_likely and is_of_kind else said.word
+        return word if fits[best] >= bound else "thing"
 
     def _fits(self, labels: list[str], examples: list[Fits]) -> Fits:
         """Scores each label by the nearest example of each noun; shape (labels, nouns)."""
@@ -103,6 +113,24 @@ def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Coun
     return signature.classes[0] if signature.classes else _borrowed_class(signature, classes)
 
 
+def _has_classes(schema: Schema) -> bool:
+    return any(signature.classes for signature in schema.signatures)
+
+
+def _with_texts(schema: Schema, concepts: Sequence[str]) -> list[str]:
+    """`concepts` with texts called by the noun of what leads to them: an email, a language."""
+    return [
+        said.word
+        if concept == _TEXT and (said := agreed(_nouns_of(schema, signature))) and said.word not in VALUES
+        else concept
+        for signature, concept in zip(schema.signatures, concepts, strict=True)
+    ]
+
+
+def _nouns_of(schema: Schema, signature: Signature) -> list[Noun]:
+    return [noun for hop in signature.hops if (noun := noun_of(schema.described((hop,)))) is not None]
+
+
 def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
     """The classes of what each relation leads to, counted by signatures."""
     reached: dict[Hop, Counter[str]] = {}
@@ -120,15 +148,6 @@ def _borrowed_class(signature: Signature, classes: Mapping[Hop, Counter[str]]) -
         return None
     word, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
     return word if count >= SHARE_OF_CLASS * counts.total() else None
-
-
-def _head_noun(label: str) -> str:
-    """The noun that a relation points at, by its own words: `release year` -> year, `place of birth` -> place.
-
-    `works in` names nothing: what it points at is a thing.
-    """
-    words = label.split(" of ")[0].split() or label.split()
-    return singular(words[-1]) if words and words[-1] not in GRAMMAR else "thing"
 
 
 def _value_word(schema: Schema, hops: Sequence[Hop]) -> str:

@@ -58,6 +58,7 @@ NOUNS: tuple[Noun, ...] = (
     _noun("sports team", "coach, players, league, stadium, roster, championships", "team, plays for"),
     _noun("product", "price, manufacturer, brand, model, weight", "product, bought, item"),
     _noun("order", "quantity, price, customer, product, order date, card, amount", "order, purchase, transaction"),
+    _noun("transaction", "amount, sender, receiver, beneficiary, payer, payee, currency", "payment, transfer"),
     _noun("account", "balance, account number, account owner, transactions", "account, bank account"),
     _noun("medical condition", "symptoms, treatments, risk factors, prevention", "diagnosis, disease, cause of death"),
     _noun("drug", "dose, active ingredient, side effects, made by", "medication, drug, prescribed"),

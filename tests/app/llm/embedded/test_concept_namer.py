@@ -66,7 +66,7 @@ def test_relations_tell_the_kind(namer: ConceptNamer, relations: list[str], conc
 
 
 @pytest.mark.parametrize(
-    ("label", "concept"), [("^has blorbs", "blorb"), ("^quux code of record", "code"), ("^zig|zag marks", "mark"),
+    ("label", "concept"), [("^has blorbs", "blorb"), ("^quux code of record", "quux code"), ("^zig|zag marks", "mark"),
      ("^quuxes in", "thing")],
 )  # fmt: skip
 def test_what_is_only_pointed_at_takes_the_pointers_own_word(namer: ConceptNamer, label: str, concept: str) -> None:
