@@ -123,12 +123,13 @@ def confidence(
     seed: Seed = 0,
 ) -> None:
     """Fit the formula of the confidence to the seen natural questions and the public sets; asks none of the shut."""
-    from app.evaluation.natural.confidence_examples import natural_examples, path_examples
+    from app.evaluation.natural.confidence_examples import natural_examples, path_examples, vote_examples
     from app.evaluation.natural.confidence_fit import as_toml, fit, markdown
 
     meanings = _shown(lambda show: natural_examples(None, seed, show))
     paths = _shown(lambda show: path_examples(data, limit, seed, show))
-    fits = [fit("meaning", meanings), fit("path", paths)]
+    votes = _shown(lambda show: vote_examples(data, limit, seed, show))
+    fits = [fit("meaning", meanings), fit("path", paths), fit("vote", votes)]
     if write:
         write.write_text(as_toml(fits), encoding="utf-8")
     print_markdown(markdown(fits))

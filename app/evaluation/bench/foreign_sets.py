@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from app.evaluation.bench.bench import LoadedSet
 from app.evaluation.bench.name_lookup import NameLookup
-from app.evaluation.bench.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets
+from app.evaluation.bench.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, WEBQSP, QuestionSets
 from app.evaluation.datasets.questions import Question
 from app.evaluation.datasets.unanswerable import without_relations
 
@@ -49,6 +49,14 @@ def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
             known[customers.graph].has,
         ),
     ]
+
+
+def clinic_of_webqsp(sets: QuestionSets) -> ForeignSet:
+    """The demo's questions of WebQSP's graph, which holds a little of nearly everything but no patients."""
+    loaded, questions = sets.of(WEBQSP)
+    is_known = NameLookup(sets.bench.graph(loaded)).has
+    of_clinic = without_relations(sets.questions(DEMO), _DEMO_IN_C360)
+    return ForeignSet("demo of WebQSP", loaded, of_clinic, _topics(questions), is_known)
 
 
 def _topics(questions: Iterable[Question]) -> list[str]:

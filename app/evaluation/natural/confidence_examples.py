@@ -1,25 +1,29 @@
 """Answers that are known to be right or wrong, with the scores that their confidence is worked out from.
 
-Three sources: the natural questions of the seen half, asked where the reader answers by every reading that leaves
+Four sources: the natural questions of the seen half, asked where the reader answers by every reading that leaves
 nothing over, so that there are wrong answers to learn from; the same questions once more over a schema without a
-relation that they need, where whatever is read is wrong; and the questions of the public sets, for graphs whose
-questions are read as paths.
+relation that they need, where whatever is read is wrong; the questions of the public sets, for graphs whose
+questions are read as paths; and WebQSP's, with a clinic's about its things, for graphs where paths vote.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from app.evaluation.bench.asker import QuestionOutcome
-from app.evaluation.bench.bench import Bench, sample
-from app.evaluation.bench.question_sets import QuestionSets, Show
+from app.evaluation.bench.bench import Bench, LoadedSet, sample
+from app.evaluation.bench.foreign_sets import clinic_of_webqsp
+from app.evaluation.bench.question_sets import WEBQSP, QuestionSets, Show
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.datasets.questions import Question
+from app.evaluation.datasets.splits import halves_of_topics
+from app.evaluation.datasets.unanswerable import transplanted
 from app.evaluation.fakes.recording_reasoner import Step
 from app.evaluation.natural.run import NaturalOutcome, Selection, ask_natural
 from app.evaluation.tables.reliability_run import sets_asked
@@ -30,6 +34,9 @@ from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import ReadingScores, StepInput
 from client_sdk.answers.answer import Answer
 
+Road = Literal["path", "vote"]
+_DRAWS: Final = 6
+"""Of things that each question of a clinic is asked about."""
 _LABEL: Final = re.compile(r'"([^"]*)"')
 
 
@@ -117,30 +124,58 @@ async def path_examples(data: Path, limit: int, seed: int, show: Show) -> list[C
             sets = QuestionSets(bench, data, Path(folder), show)
             for title, loaded, questions in sets_asked(sets, seed, ""):
                 chosen = sample(questions, limit, seed)
-                gathered = _PathExamples(title)
-                await bench.ask(
-                    loaded,
-                    RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=seed),
-                    chosen,
-                    progress=lambda done, title=title, chosen=chosen: show(title, done, len(chosen)),  # type: ignore[misc]
-                    see=gathered.see,
-                )
-                found += gathered.examples
+                found += (await _asked(bench, title, loaded, chosen, _Gathered("path", title), show)).examples
     return found
 
 
-class _PathExamples:
-    """Gathers those of one set; `see` is what Bench.ask calls."""
+async def vote_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
+    """Those of WebQSP's questions, and of a clinic's with a thing of WebQSP's graph in their topic's place, where all
+    are answered. Either half of the topics is a group. Raises QuestionsError."""
+    found: list[ConfidenceExample] = []
+    with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
+        async with Bench(least_score=-math.inf) as bench:
+            sets = QuestionSets(bench, data, Path(folder), show)
+            loaded, questions = sets.of(WEBQSP)
+            clinic = clinic_of_webqsp(sets)
+            planted = [
+                each.model_copy(update={"id": f"{each.id}-{number}"})
+                for number in range(_DRAWS)
+                for each in transplanted(clinic.questions, clinic.names, seed + number)
+            ]
+            halves = halves_of_topics(questions)
+            for number, half in enumerate((*halves, planted[::2], planted[1::2])):
+                title = f"half {number % 2 + 1} of the topics"
+                chosen = sample(list(half), limit, seed)
+                found += (await _asked(bench, title, loaded, chosen, _Gathered("vote", title), show)).examples
+    return found
 
-    def __init__(self, group: str) -> None:
-        self._group = group
+
+async def _asked(
+    bench: Bench, title: str, loaded: LoadedSet, chosen: Sequence[Question], gathered: _Gathered, show: Show
+) -> _Gathered:
+    await bench.ask(
+        loaded,
+        RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=0),
+        chosen,
+        progress=lambda done: show(title, done, len(chosen)),
+        see=gathered.see,
+    )
+    return gathered
+
+
+class _Gathered:
+    """Gathers those of one road and set; `see` is what Bench.ask calls. Of a vote's answer the first thing has to be
+    right, else all of it."""
+
+    def __init__(self, road: Road, group: str) -> None:
+        self._road, self._group = road, group
         self.examples: list[ConfidenceExample] = []
 
     def see(self, question: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
         scores = _scores(steps)
-        if answer is not None and answer.answered and scores is not None and scores.road == "path":
-            is_right = question.is_answerable and outcome.score.f1 == 1.0
-            features = _features(scores, answer)
+        if answer is not None and answer.answered and scores is not None and scores.road == self._road:
+            score = outcome.score.hit if self._road == "vote" else outcome.score.f1
+            is_right, features = question.is_answerable and score == 1.0, _features(scores, answer)
             self.examples.append(
-                ConfidenceExample("path", self._group, features, is_right, is_intact=question.is_answerable)
+                ConfidenceExample(self._road, self._group, features, is_right, is_intact=question.is_answerable)
             )
