@@ -32,9 +32,11 @@ def commands(parent: typer.Typer) -> None:
 
 @app.command()
 def qa(
-    graph: Annotated[list[Path], typer.Option(help="File to load; may be given several times")],
-    questions: Annotated[Path, typer.Option(help="Questions, one JSON object a line")],
-    policy: Annotated[Path | None, typer.Option(help="Policy; the proposed one without it")] = None,
+    graph: Annotated[list[Path], typer.Option(exists=True, help="File to load; may be given several times")],
+    questions: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="Questions, one JSON object a line")],
+    policy: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Policy; the proposed one without it")
+    ] = None,
     strategy: Annotated[Strategy, typer.Option(help="Which strategy answers")] = "sets",
     reasoner: Annotated[Reasoner, typer.Option(help="`scripted` answers by the questions' gold plans")] = "embedded",
     limit: Annotated[int | None, typer.Option(min=1, help="Ask a random sample of so many")] = None,

@@ -62,7 +62,8 @@ def test_the_help_imports_nothing_heavy(tmp_path: Path) -> None:
         (["graph", "load", "demo", "nowhere.ttl"], "does not exist"),
         (["concepts", "refine", "demo"], "no master key"),
         (["ledger", "verify"], "no master key"),
-        (["eval", "qa", "--graph", "g.ttl", "--questions", "nowhere.jsonl"], "can't be read"),
+        (["eval", "qa", "--graph", "g.ttl", "--questions", "nowhere.jsonl"], "does not exist"),
+        (["eval", "qa", "--graph", ".", "--questions", ".", "--policy", "no.toml"], "is a directory"),
     ],
 )  # fmt: skip
 def test_a_command_that_fails_at_its_first_check_imports_nothing_heavy(
