@@ -18,6 +18,7 @@ PQ_2H, PQ_3H = "pathquestion:pathquestion/PQ-2H.jsonl", "pathquestion:pathquesti
 METAQA = {hops: f"metaqa:metaqa/qa_dev_{hops}hop.txt" for hops in (1, 2, 3)}
 WEBQSP = "webqsp:webqsp/questions.jsonl"
 C360 = "rdf/c360.ttl"
+OPENDIALKG = "opendialkg/triples.tsv"
 
 # Graphs that are one file, so that one loaded version serves several rows.
 _SAME_GRAPH = {"metaqa": "metaqa"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
@@ -104,7 +106,7 @@ class Question(BaseModel):
 
 
 def read_questions(file: Path) -> list[Question]:
-    """Every question of a JSONL file, in its order. Raises QuestionsError, with the line."""
+    """Every question of a JSONL file, packed by gzip or not, in its order. Raises QuestionsError, with the line."""
     found: dict[str, Question] = {}
     for number, line in enumerate(_lines_of(file), start=1):
         if not line.strip():
@@ -127,11 +129,13 @@ def write_questions(questions: Iterable[Question], file: Path) -> int:
 
 def _lines_of(file: Path) -> Sequence[str]:
     try:
-        return file.read_text(encoding="utf-8").split("\n")
+        held = file.read_bytes()
+        return (gzip.decompress(held) if file.suffix == ".gz" else held).decode("utf-8").split("\n")
     except UnicodeDecodeError:
         raise QuestionsError(f"{file.name}: it is not UTF-8 text") from None
-    except OSError as error:
-        raise QuestionsError(f"{file.name}: it can't be read ({error.strerror})") from None
+    except (OSError, EOFError, zlib.error) as error:
+        told = getattr(error, "strerror", None) or "it is not whole"
+        raise QuestionsError(f"{file.name}: it can't be read ({told})") from None
 
 
 def _parse(line: str, place: str) -> Question:

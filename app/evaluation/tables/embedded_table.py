@@ -8,8 +8,9 @@ from pathlib import Path
 
 from app.evaluation.bench.bench import Bench
 from app.evaluation.bench.foreign_sets import foreign_sets
-from app.evaluation.bench.question_sets import C360, DEMO, METAQA, PQ_2H, PQ_3H, WEBQSP, QuestionSets, Show
+from app.evaluation.bench.question_sets import C360, DEMO, METAQA, OPENDIALKG, PQ_2H, PQ_3H, WEBQSP, QuestionSets, Show
 from app.evaluation.bench.sampling import NOTHING_ASKED, AskedSample, Asker
+from app.evaluation.compound import compound_questions
 from app.evaluation.datasets.questions import QuestionsError
 from app.evaluation.datasets.topics_given import with_topics_given
 from app.evaluation.datasets.unanswerable import foreign, transplanted
@@ -45,7 +46,7 @@ async def run_embedded_table(
 async def _path_question(asker: Asker) -> list[Measure]:
     """No question trained on."""
     measures = []
-    for name, source, bound in (("PQ-2H", PQ_2H, 0.95), ("PQ-3H", PQ_3H, 0.88)):
+    for name, source, bound in (("PQ-2H", PQ_2H, 0.988), ("PQ-3H", PQ_3H, 0.95)):
         loaded, questions = asker.sets.of(source)
         asked = await asker.ask(name, loaded, asker.sample(questions))
         measures.append(measure.hits(f"{name}, nothing trained", asked.outcomes, bound, asked.leaks))
@@ -56,7 +57,7 @@ async def _metaqa(asker: Asker) -> list[Measure]:
     """Each half of the wordings apart; the times are over all hops, of a graph of 130,000 facts."""
     measures: list[Measure] = []
     whole = NOTHING_ASKED
-    for hops, bound in ((1, 0.92), (2, 0.92), (3, 0.88)):
+    for hops, bound in ((1, 0.965), (2, 0.97), (3, 0.97)):
         halves = await _metaqa_halves(asker, hops)
         measures += _metaqa_measures(f"MetaQA-{hops}", halves["seen"], halves["unseen"], bound)
         whole += halves["seen"] + halves["unseen"]
@@ -102,9 +103,32 @@ async def _webqsp(asker: Asker) -> list[Measure]:
     given = await asker.ask("WebQSP, topics given", loaded, [with_topics_given(each) for each in chosen])
     return [
         measure.hits("WebQSP half, with linking, all", linked.outcomes, 0.58, linked.leaks),
-        measure.hits("WebQSP half, with linking, filtered", [o for o in linked.outcomes if o.filtered], 0.52),
+        measure.hits("WebQSP half, with linking, filtered", [o for o in linked.outcomes if o.filtered], 0.53),
         measure.hits("WebQSP half, topics given, all", given.outcomes, 0.68, given.leaks),
         measure.hits("WebQSP half, topics given, filtered", [o for o in given.outcomes if o.filtered], 0.62),
+        measure.f1("of these with linking, F1", linked.outcomes, 0.50),
+        measure.f1("of these with topics given, F1", given.outcomes, 0.60),
+        measure.answered("of these with linking, answered", linked.outcomes, 0.95),
+        measure.times("everything else, WebQSP's graph, p50 / p95", measure.local_ms(linked.outcomes), 25, 120),
+    ]
+
+
+async def _compound(asker: Asker) -> list[Measure]:
+    """All of the questions, whatever the limit is: they are few."""
+    sets, whole, lines = asker.sets, NOTHING_ASKED, list[Measure]()
+    loaded = {"metaqa": sets.of(METAQA[1])[0], "opendialkg": sets.graph(OPENDIALKG), "webqsp": sets.of(WEBQSP)[0]}
+    half_of: dict[str, str] = {}
+    for name, graph in loaded.items():
+        questions = compound_questions(name)
+        half_of |= {question.id: question.half for question in questions}
+        asked = await asker.ask(f"compound, {name}", graph, questions)
+        lines.append(measure.hits(f"of these {name}", asked.outcomes))
+        whole += asked
+    halves = {half: [each for each in whole.outcomes if half_of[each.id] == half] for half in ("seen", "unseen")}
+    return [
+        measure.hits("compound questions, unseen", halves["unseen"], 0.60, whole.leaks),
+        measure.hits("compound questions, seen", halves["seen"]),
+        *lines,
     ]
 
 
@@ -116,7 +140,7 @@ async def _linking(asker: Asker) -> list[Measure]:
     graphs = [asker.sets.graph(C360), *(asker.sets.of(source)[0] for source in (DEMO, PQ_2H, PQ_3H))]
     slips = measure_mentions([graph(each) for each in graphs], asker.limit, asker.seed).whole
     return [
-        measure.share("topics found, WebQSP half", topics.recall, topics.typed, 0.88),
+        measure.share("topics found, WebQSP half", topics.recall, topics.typed, 0.90),
         measure.share("of what is read as a name there, a topic", topics.precision, topics.linked),
         measure.share("misspelt and abbreviated names found", slips.recall, slips.typed, 0.90),
         measure.share("of what is read as a name there, the one that was meant", slips.precision, slips.linked, 0.97),
@@ -143,7 +167,7 @@ async def _unanswerable(asker: Asker) -> list[Measure]:
         planted += await asker.ask(f"{each.title}, its own topics", each.loaded, harder)
     both = strange + planted
     return [
-        measure.refused("another graph's questions: refused", both.outcomes, 0.90, both.leaks),
+        measure.refused("another graph's questions: refused", both.outcomes, 0.95, both.leaks),
         measure.refused("of these about things that the graph does not hold", strange.outcomes),
         measure.refused("of these with a thing of the graph in their topic's place", planted.outcomes),
     ]
@@ -155,6 +179,7 @@ GROUPS: dict[str, Callable[[Asker], Awaitable[list[Measure]]]] = {
     "MetaQA": _metaqa,
     "WebQSP": _webqsp,
     "cases": case_measures,
+    "compound": _compound,
     "linking": _linking,
     "demo": _demo,
     "unanswerable": _unanswerable,

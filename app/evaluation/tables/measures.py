@@ -35,6 +35,11 @@ def hits(
     return share(name, reached, len(outcomes), bound, f1, leaks)
 
 
+def f1(name: str, outcomes: Sequence[QuestionOutcome], bound: float) -> Measure:
+    """Mean F1 over the sets of names."""
+    return share(name, mean([outcome.score.f1 for outcome in outcomes]), len(outcomes), bound)
+
+
 def share(
     name: str,
     reached: float,
@@ -47,7 +52,7 @@ def share(
     return Measure(
         name=name,
         questions=questions,
-        bound="" if bound is None else f"{bound:.2f}",
+        bound="" if bound is None else f"{bound:.3f}".rstrip("0").ljust(4, "0"),
         reached=f"{reached:.3f}",
         passed=bound is None or (questions > 0 and reached >= bound - 1e-9),
         f1=f1,
@@ -90,6 +95,11 @@ def none_answered(name: str, outcomes: Sequence[QuestionOutcome]) -> Measure:
     return Measure(
         name=name, questions=len(outcomes), bound="0 answered", reached=f"{count} answered", passed=not count
     )
+
+
+def answered(name: str, outcomes: Sequence[QuestionOutcome], bound: float) -> Measure:
+    """The share that was answered, rightly or not."""
+    return share(name, mean([float(outcome.answered) for outcome in outcomes]), len(outcomes), bound)
 
 
 def refused(

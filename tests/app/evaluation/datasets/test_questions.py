@@ -1,11 +1,13 @@
 """Questions: what a line may hold, and errors that say where without quoting."""
 
+import gzip
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.evaluation.compound import GRAPHS, compound_questions
 from app.evaluation.datasets.questions import (
     PlanSet,
     QueryPlan,
@@ -81,6 +83,25 @@ def test_an_empty_a_missing_and_a_binary_file_are_refused(tmp_path: Path) -> Non
     for name, says in (("empty", "no question"), ("missing", "can't be read"), ("binary", "UTF-8")):
         with pytest.raises(QuestionsError, match=says):
             read_questions(tmp_path / f"{name}.jsonl")
+
+
+def test_a_packed_file_is_read_like_any_other_and_a_broken_one_refused(tmp_path: Path) -> None:
+    line = Question(id="1", question="who is she", answers=("Ada",)).model_dump_json()
+    packed = gzip.compress(line.encode())
+    (tmp_path / "whole.jsonl.gz").write_bytes(packed)
+    assert [question.id for question in read_questions(tmp_path / "whole.jsonl.gz")] == ["1"]
+    for broken in (packed[:20], b"no archive"):
+        (tmp_path / "broken.jsonl.gz").write_bytes(broken)
+        with pytest.raises(QuestionsError, match="can't be read"):
+            read_questions(tmp_path / "broken.jsonl.gz")
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_compound_questions_are_in_two_halves_and_have_answers(graph: str) -> None:
+    asked = compound_questions(graph)
+    assert {question.half for question in asked} == {"seen", "unseen"}
+    assert all(question.is_answerable and question.kind for question in asked)
+    assert len({question.id for question in asked}) == len(asked)
 
 
 def test_turns_have_one_plan_each() -> None:
