@@ -18,7 +18,7 @@ from app.evaluation.tables import measures as measure
 from app.evaluation.tables.case_measures import case_measures
 from app.evaluation.tables.linking import measure_mentions, measure_topics
 from app.evaluation.tables.measures import Measure
-from app.evaluation.tables.trained_measures import trained_measures
+from app.evaluation.tables.trained_measures import heads_from_answers, heads_from_plans
 from app.llm.embeddings.adapters import NO_HEAD
 
 # Sets that share the number of questions of one row: two of each graph, the third graph's being small.
@@ -175,7 +175,8 @@ async def _unanswerable(asker: Asker) -> list[Measure]:
 
 GROUPS: dict[str, Callable[[Asker], Awaitable[list[Measure]]]] = {
     "PathQuestion": _path_question,
-    "heads": trained_measures,
+    "heads": heads_from_plans,
+    "learnt from answers": heads_from_answers,
     "MetaQA": _metaqa,
     "WebQSP": _webqsp,
     "cases": case_measures,

@@ -18,12 +18,8 @@ from app.training.train import train
 _SETS = (("PQ-2H", PQ_2H, 0.98), ("PQ-3H", PQ_3H, 0.95))
 
 
-async def trained_measures(asker: Asker) -> list[Measure]:
+async def heads_from_plans(asker: Asker) -> list[Measure]:
     """The same questions without a head and with one; it is trained on both sets, whose halves share no topic."""
-    return [*await _from_plans(asker), *await _from_answers(asker)]
-
-
-async def _from_plans(asker: Asker) -> list[Measure]:
     bench = asker.sets.bench
     examples = [example for name, source, _ in _SETS for example in await _first_half(asker, name, source)]
     untrained = await _other_half(asker, "nothing trained")
@@ -35,7 +31,7 @@ async def _from_plans(asker: Asker) -> list[Measure]:
     return [*untrained, *trained]
 
 
-async def _from_answers(asker: Asker) -> list[Measure]:
+async def heads_from_answers(asker: Asker) -> list[Measure]:
     """Of questions with one topic, with linking; no plan is looked at."""
     bench = asker.sets.bench
     loaded, questions = asker.sets.of(WEBQSP)
