@@ -23,6 +23,9 @@ from app.llm.embedded.meaning.schema_graph import SchemaGraph, reversed_label
 _BEFORE_COUNTED = 4
 """Operands of "counted" in front of the set that is counted."""
 
+SPLIT = 0.5
+"""The cost of two relations where one is asked of two things."""
+_LABEL = re.compile(r'"([^"]*)"')
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
 
 
@@ -53,7 +56,7 @@ class Joins:
             return
         if self._asked.form != "truth" and _names_its_answer(first, second):
             return
-        if first.expression > second.expression:
+        if self._graph.order_of(first.expression) > self._graph.order_of(second.expression):
             first, second = second, first
         extremes = [each for each in (first, second) if each.expression.startswith(EXTREMES)]
         if len(extremes) == 1 and self._narrows_first:
@@ -67,7 +70,14 @@ class Joins:
             return
         both, inside = first.merged(second, f"intersect({first.expression}, {second.expression})"), len(extremes)
         cost = OF_WHOLE * (first.is_of_whole + second.is_of_whole) + EXTREME_INSIDE * inside
+        cost += SPLIT * self._splits(first, second)
         yield both._replace(score=both.score - cost)
+
+    def _splits(self, first: Reading, second: Reading) -> bool:
+        """True where one relation is asked of "X and Y", and each of the two is left by another."""
+        near, far = sorted((first.anchor, second.anchor))
+        is_listed = near >= 0 and far == near + 2 and self._asked.words[near + 1] == "and"
+        return is_listed and _LABEL.findall(first.expression) != _LABEL.findall(second.expression)
 
     def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
         """ "The most patients in Arnsbridge": what `first` counts, narrowed to `second`, which stands behind it."""

@@ -130,7 +130,7 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
     values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
     units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
     numbers = [name for name, kind in values.items() if kind == "number"]
-    plain = SchemaGraph(given.steps, given.kinds, given.kind_words)
+    plain = SchemaGraph(given.steps, given.kinds, given.kind_words, given.things)
     persons = frozenset(kind for kind in plain.kinds if plain.is_person(kind, scorer.type_of(kind)))
     groups = frozenset(kind for kind in plain.kinds if names_a_group(kind, scorer.type_of(kind)))
     named = NamedThings(
@@ -161,7 +161,7 @@ def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, 
     if question == wording:
         return question, plain
     steps = [step._replace(shown=words) for step, words in zip(given.steps, shown, strict=True)]
-    return question, SchemaGraph(steps, given.kinds, given.kind_words)
+    return question, SchemaGraph(steps, given.kinds, given.kind_words, given.things)
 
 
 def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:

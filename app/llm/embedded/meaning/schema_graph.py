@@ -15,6 +15,7 @@ from app.llm.embedded.language.relation_wording import Wordings, without_storage
 from app.llm.embedded.language.synonyms import kind_words as synonyms_of_kind
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, Thing
+from kg_store.terms import PSEUDONYM
 from kg_store.text.agent_nouns import fields_of
 from kg_store.text.plurals import singular
 
@@ -82,11 +83,17 @@ def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
 
 class SchemaGraph:
     """All hops of a schema, by the kinds that they leave; `kinds` are the pseudonyms of whole kinds, `kind_words`
-    further words for them."""
+    further words for them, `things` what the question names, in its order."""
 
     def __init__(
-        self, steps: Sequence[SchemaStep], kinds: Sequence[Thing], kind_words: Wordings = _NO_WORDINGS
+        self,
+        steps: Sequence[SchemaStep],
+        kinds: Sequence[Thing],
+        kind_words: Wordings = _NO_WORDINGS,
+        things: Sequence[Thing] = (),
     ) -> None:
+        self._places = {each.name: f"{place:04}" for place, each in enumerate((*things, *kinds))}
+        self._orders: dict[str, str] = {}
         self._said_as = {
             kind.concept: frozenset(_in_singular(each) for each in (kind.concept, *kind_words.get(kind.concept, ())))
             for kind in kinds
@@ -141,7 +148,14 @@ class SchemaGraph:
         whole = {names.get(name) for name in re.findall(r"S\w{5}", text)} if _WHOLE.fullmatch(text) else {None}
         if None not in whole and kinds <= whole:
             return other
-        return f"intersect({', '.join(sorted((text, other)))})"
+        return f"intersect({', '.join(sorted((text, other), key=self.order_of))})"
+
+    def order_of(self, text: str) -> str:
+        """A key for the expression `text` that no pseudonym has a part in: they are drawn anew for each question."""
+        known = self._orders.get(text)
+        if known is None:
+            known = self._orders[text] = PSEUDONYM.sub(lambda found: self._places.get(found[0], found[0]), text)
+        return known
 
     def is_person(self, kind: str, kind_type: str) -> bool:
         """True where the kind's own word is one for people, or its things have what people have."""

@@ -61,3 +61,10 @@ LEASES = (
 )
 def test_what_goes_through_things_that_end_may_be_over(labels: list[str], may_be_over: bool) -> None:
     assert SchemaGraph(LEASES, (), {}).may_be_over(labels) is may_be_over
+
+
+@pytest.mark.parametrize(("first", "second"), [("Ea1aaa", "Ez9zzz"), ("Ez9zzz", "Ea1aaa")])
+def test_the_order_of_what_is_shared_does_not_depend_on_pseudonyms(first: str, second: str) -> None:
+    graph = SchemaGraph(STEPS, (), {}, (thing(first, "film"), thing(second, "film")))
+    texts = [f'reach({name}, "direct cast member")' for name in (second, first)]
+    assert graph.shared(*texts, frozenset({"human"})) == f"intersect({texts[1]}, {texts[0]})"
