@@ -47,7 +47,8 @@ class LeakScanner:
         self._names: _Trie = {}
         for name in names:
             self._learn(name)
-        self._phrases = frozenset().union(*map(_phrases, set(public_texts)))
+        self._public = frozenset(public_texts)
+        self._phrases = frozenset().union(*map(_phrases, self._public))
         self._common = _common_words()
         self._known: dict[str, tuple[tuple[str, bool], ...]] = {}
 
@@ -66,8 +67,13 @@ class LeakScanner:
     def _hits(self, text: str) -> tuple[tuple[str, bool], ...]:
         """Names in `text`, and whether each is public there. Texts repeat from payload to payload."""
         if text not in self._known:
-            self._known[text] = tuple(self._find(words_of(text)))
+            is_list = self._lists_public_texts(text)
+            self._known[text] = tuple((name, is_public or is_list) for name, is_public in self._find(words_of(text)))
         return self._known[text]
+
+    def _lists_public_texts(self, text: str) -> bool:
+        """True of "film, industry", two concepts side by side, which is no name "Film Industry"."""
+        return all(part in self._public for part in text.split(", "))
 
     def _find(self, words: Sequence[Word]) -> Iterator[tuple[str, bool]]:
         for start in range(len(words)):

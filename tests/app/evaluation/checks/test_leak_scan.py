@@ -76,6 +76,13 @@ def test_public_words_are_counted_apart_with_their_words() -> None:
     assert found.public_words["doctor"] >= 4
 
 
+def test_concepts_side_by_side_make_no_name() -> None:
+    found = LeakScanner(["Film Industry"], ["film", "industry"])
+    read = found.scan([b'{"concept": "film, industry"}', b'{"question": "the film, industry and all"}'])
+    assert read.public_words == {"film industry": 1}
+    assert read.leaks == {"film industry": 1}
+
+
 def test_fields_that_touch_make_no_name() -> None:
     assert not scanner().scan([json.dumps({"a": ["Gert", "Fröbe"], "the": "town"}).encode()]).leaks
 
