@@ -145,6 +145,7 @@ class GraphSearch:
             profile=self._options.profile,
             wider=reasoner.disclosure.wider,
             truth_of=run.executor.truth_of,
+            result_of=run.executor.result_of,
             may_leave=reasoner.may_leave,
             cases=run.near_cases.gains,
         )

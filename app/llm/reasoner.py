@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
-from app.llm.tasks import CallOptions, ReadingScores, ReplyT, Task, TaskKind
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import CallOptions, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress
 
 

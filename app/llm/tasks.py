@@ -17,6 +17,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from app.llm.case_paths import CasePath
+from app.llm.in_house import HeldMeaning, VotedPaths
 from app.privacy.safe_text import SafeText
 
 TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
@@ -166,18 +167,6 @@ class SchemaStep(NamedTuple):
     value: str = ""
 
 
-class VotedPaths(TaskModel):
-    """The outcome of a vote over the things that paths lead to.
-
-    `paths` that hold the winner, each as its start and its steps; the winner's `share` of all weight, and the `margin`
-    over the first thing of another answer.
-    """
-
-    paths: frozenset[tuple[str, ...]]
-    share: float
-    margin: float
-
-
 class StepInput(TaskModel):
     """Fields that may change from round to round stand last, so that the endpoint's prefix cache keeps the rest."""
 
@@ -197,9 +186,6 @@ class StepInput(TaskModel):
         default=(), exclude=True, description="the schema, where it is small enough to be looked through; else empty"
     )
     kinds: SkipJsonSchema[tuple[Thing, ...]] = Field(default=(), exclude=True)
-    infers_kinds: SkipJsonSchema[bool] = Field(
-        default=False, exclude=True, description="the graph does not say what its things are: kinds are guesses"
-    )
     own: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="the steps that leave what the question names"
     )
@@ -210,6 +196,7 @@ class StepInput(TaskModel):
         default={}, exclude=True, description="further words of kinds of things"
     )
     voted: SkipJsonSchema[VotedPaths | None] = Field(default=None, exclude=True)
+    meant: SkipJsonSchema[HeldMeaning | None] = Field(default=None, exclude=True)
     cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(default=(), exclude=True)
 
 
@@ -239,26 +226,6 @@ class StepReply(TaskModel):
             return parse(given)
         except ValidationError:
             return "" if info.field_name == "thought" else []
-
-
-@dataclass(frozen=True, slots=True)
-class ReadingScores:
-    """The scores of the reading that a reply of the reasoner in the service follows; no word of the question.
-
-    `road`: by which it was read. `margin` over the next reading that means something else; `weakest`: the likeness of
-    the words that say a step least; `steps` of the graph that it takes, `silent` ones said by no word. `likeness` of
-    the whole question to the reading, where that decided and `margin` is by it; else 0. `share`: of the weight of all
-    paths, what the winner of a vote got.
-    """
-
-    road: Literal["meaning", "path", "vote"]
-    score: float
-    margin: float
-    weakest: float = 1.0
-    steps: int = 0
-    silent: int = 0
-    likeness: float = 0.0
-    share: float = 0.0
 
 
 ReplyT = TypeVar("ReplyT", bound=TaskModel)

@@ -8,9 +8,11 @@ from typing import Protocol
 
 from app.egress.disclosure import Profile
 from app.llm.case_paths import CasePath
+from app.llm.in_house import ReadingScores
 from app.llm.reasoner import TaskRunner
-from app.llm.tasks import ReadingScores, Size
+from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
+from kg_store.algebra.evaluator import ExpressionResult
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Mid, Mids, Path
 
@@ -61,6 +63,8 @@ class StrategyInput:
     """Concepts that things of small concepts are shown as (`kg_store.anonymity.generalisation`)."""
     truth_of: Callable[[str], bool | None] = lambda _expression: None
     """Executes an expression; None where that gives no yes and no no."""
+    result_of: Callable[[str], ExpressionResult | None] = lambda _expression: None
+    """Executes an expression; None where it gives nothing, or can't be executed."""
     cases: tuple[CasePath, ...] = ()
     """Paths that answered questions like this one (`app.memory`)."""
     may_leave: Callable[[str], bool] = lambda _text: True

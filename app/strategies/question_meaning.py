@@ -16,7 +16,8 @@ from app.egress.disclosure import Profile
 from app.llm.embedded.meaning.read_meaning import read_meaning
 from app.llm.embedded.plans.next_action import walked_along
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.tasks import ReadingScores, StepInput, Thing
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import StepInput, Thing
 from app.strategies.base import OwnReading, StrategyInput
 from app.strategies.draft_kinds import DraftKinds, ResultKind
 from app.strategies.retrieval import NodeSet, show_things, steps_shown

@@ -20,17 +20,17 @@ def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
     known = graph.schema.derived.get(schema_steps)
     if not isinstance(known, tuple):
         known = graph.schema.derived[schema_steps] = tuple(
-            SchemaStep(
-                kind,
-                graph.schema.label_step(path[0]),
-                graph.schema.described(path[0]),
-                tail_concept(graph.schema, path[0]),
-                _value_kind(graph.schema, path[0]),
-            )
+            step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0]))
             for kind in kinds_of(graph.schema)
             for path in paths_of(graph, ConceptScope(kind), 1).paths
         )
     return known
+
+
+def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:
+    """`step` as things of `kind` leave by it, to things of `concept`."""
+    schema = graph.schema
+    return SchemaStep(kind, schema.label_step(step), schema.described(step), concept, _value_kind(schema, step))
 
 
 def schema_graph(graph: BlindGraph) -> SchemaGraph:

@@ -81,9 +81,9 @@ def declares_kinds(schema: Schema) -> bool:
     return len(schema.relations) <= MAX_RELATIONS and any(each.classes for each in schema.signatures)
 
 
-def reads_meanings(schema: Schema) -> bool:
-    """True where a question can be read as a whole over the schema: it is small enough to be looked through."""
-    return len(schema.relations) <= MAX_RELATIONS
+def is_wide(schema: Schema) -> bool:
+    """True of a schema of so many relations that it can't be looked through for each question."""
+    return len(schema.relations) > MAX_RELATIONS
 
 
 def _as_known(word: str, known: Collection[str]) -> str:

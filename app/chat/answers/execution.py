@@ -95,6 +95,14 @@ class AnswerExecutor:
         except ExpressionError:
             return None
 
+    def result_of(self, expression: str) -> ExpressionResult | None:
+        """The result of `expression`; None where that is nothing, or it can't be executed."""
+        try:
+            outcome = self._graph.algebra.evaluate(parse(expression), self._operand)
+        except ExpressionError:
+            return None
+        return None if _is_empty(outcome) else outcome
+
     def are_equal(self, expression: str, other: str) -> bool:
         """True where both give the same; False where one of them can't be executed."""
         try:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reasoner, Reply, Retry
-from app.llm.tasks import ReadingScores, ReplyT, Task, TaskKind, TaskModel
+from app.llm.tasks import ReplyT, Task, TaskKind, TaskModel
 from app.privacy.safe_text import Egress
 
 

@@ -31,7 +31,8 @@ from app.llm.embedded.confidence import features_of
 from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
 from app.llm.embedded.meaning.schema_graph import plain_words
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.tasks import ReadingScores, StepInput
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import StepInput
 from client_sdk.answers.answer import Answer
 
 Road = Literal["path", "vote"]

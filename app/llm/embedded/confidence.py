@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.llm.tasks import ReadingScores
+from app.llm.in_house import ReadingScores
 
 COEFFICIENTS: Final = Path(__file__).with_name("confidence.toml")
 INTERCEPT: Final = "intercept"

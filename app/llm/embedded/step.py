@@ -19,8 +19,9 @@ from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embedded.sentences.answer_text import reply_text
 from app.llm.embedded.sentences.deciding_values import deciding_values
+from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reply
-from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, ReadingScores, StepInput, StepReply, Thing
+from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 
 _OF_ONE_PATH = ("things", "count")
 # Below this score nothing in the graph covers the question.
@@ -90,7 +91,7 @@ def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
 
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
     """The next move with its score, whatever the score is; None when no path fits what is asked."""
-    if given.steps and not given.infers_kinds:
+    if given.steps:
         if settled := settled_expression(given):
             return _plan_expression(settled, given, scores_of_settled(given))
         found = read_meaning(scorer, given)
@@ -101,12 +102,8 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     turned = _turned(given.question)
     named = _named(given, entities)
     form = _form_of(turned.rest, len(named))
-    if given.steps and (len(_named(given, given.things)) > 1 or form.form not in _OF_ONE_PATH):
-        # More than one path can say. Where kinds are guesses the paths below may still know better.
-        found = read_meaning(scorer, given)
-        planned = _plan_meaning(found, given) if found is not None and is_likely(found.scores) else None
-        if planned is not None:
-            return planned
+    if given.meant is not None and is_likely(given.meant.scores):
+        return _plan_expression(given.meant.expression, given, given.meant.scores)
     if turned.unread or any(thing.concept == "text" for thing in unheld):
         return REFUSAL
     # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.

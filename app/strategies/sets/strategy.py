@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
+from app.llm.in_house import HeldMeaning
 from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task, Thing
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.checked_drafts import CheckedDrafts
@@ -33,12 +33,14 @@ from app.strategies.retrieval import (
     steps_shown,
 )
 from app.strategies.schema_view import own_steps, schema_steps, whole_kinds
+from app.strategies.sets.answer_references import filled, numbers_in
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import CandidateFinder
+from app.strategies.sets.held_meaning import held_meaning
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.sets.voted_ways import VotedWays, may_vote
-from app.strategies.start import declares_kinds, reads_meanings, starting_places
+from app.strategies.sets.voted_ways import VotedWays, WalkedWay, may_vote, walked_ways
+from app.strategies.start import declares_kinds, starting_places
 from kg_store.terms import Path
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
@@ -69,6 +71,8 @@ class _Progress:
     meaning: QuestionMeaning | None = None
     may_leave: dict[str, bool] = field(default_factory=dict)
     voted: VotedWays | None = None
+    walked_ways: Sequence[WalkedWay] = ()
+    held: HeldMeaning | None = None
 
 
 class SetsStrategy:
@@ -88,8 +92,10 @@ class SetsStrategy:
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
         places = {place.pseudonym: place for place in start.frontier}
         progress = _Progress(CheckedDrafts(inquiry, self._scorer), things, list(start.frontier), places)
-        if reads_meanings(inquiry.graph.schema):
+        if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
+        if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
+            await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
         meaning = await meaning_of(inquiry, self._scorer, (*start.frontier, *start.kinds))
@@ -100,6 +106,10 @@ class SetsStrategy:
             return await self._rounds(inquiry, progress)
         except QuestionBudgetUsedUpError:
             return over_budget(_found(progress, None))
+
+    def _look_around(self, inquiry: StrategyInput, progress: _Progress) -> None:
+        progress.walked_ways = walked_ways(inquiry.graph, progress.frontier)
+        progress.held = held_meaning(inquiry, self._embedder, self._scorer, progress.frontier, progress.walked_ways)
 
     async def _rounds(self, inquiry: StrategyInput, progress: _Progress) -> RetrievalResult:
         for number in range(1, inquiry.limits.depth + 2):
@@ -136,7 +146,7 @@ class SetsStrategy:
         if number > inquiry.limits.depth or progress.voted is not None:
             return CandidatePages(())
         if number == 1 and may_vote(inquiry, progress.frontier):
-            progress.voted = await asyncio.to_thread(VotedWays.of, inquiry, self._ways, progress.frontier)
+            progress.voted = await asyncio.to_thread(VotedWays.of, inquiry, self._ways, progress.walked_ways)
             return progress.voted.page
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
@@ -197,12 +207,12 @@ def _step(
         last_round=is_last or number > inquiry.limits.depth,
         width=inquiry.limits.width,
         steps=schema_steps(inquiry.graph) if progress.kinds else (),
-        infers_kinds=not declares_kinds(inquiry.graph.schema),
         kinds=progress.kinds,
         own=progress.own,
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
         voted=progress.voted.shown(inquiry) if progress.voted else None,
+        meant=progress.held,
         cases=inquiry.cases,
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
@@ -279,22 +289,3 @@ def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
         asks_back=() if draft else progress.drafts.asks_back,
         in_order=progress.voted.in_order if progress.voted else None,
     )
-
-
-# What stands in quotes is a relation's words.
-_WAY = re.compile(r'"[^"]*"|\bway\(\s*(\d{1,4})\s*\)')
-
-
-def numbers_in(expressions: Sequence[str]) -> list[int]:
-    """The candidates that `expressions` speak of, each once."""
-    found = (match[1] for expression in expressions for match in _WAY.finditer(expression))
-    return list(dict.fromkeys(int(number) for number in found if number))
-
-
-def filled(expression: str, pseudonym_of: Callable[[int], str | None]) -> str:
-    """`expression` with a pseudonym for each candidate; one without a pseudonym stays, and nothing will parse it."""
-
-    def replace(match: re.Match[str]) -> str:
-        return (pseudonym_of(int(match[1])) if match[1] else None) or match[0]
-
-    return _WAY.sub(replace, expression)

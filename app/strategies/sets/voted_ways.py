@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from itertools import groupby
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from app.llm.tasks import VotedPaths
+from app.llm.in_house import VotedPaths
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_pages import CandidatePages, PathRanker
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.entity_vote import EntityVote, ScoredWay, vote
-from app.strategies.start import MAX_RELATIONS
+from app.strategies.start import is_wide
+from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import named_of, reached, steps_from_each
 from kg_store.terms import Mids, NodeKind
 
@@ -29,13 +31,24 @@ MAX_STARTS: Final = 2_000
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
     """True where the ways of the named things themselves are found faster than those of their kinds: in schemas of
     many relations, of which one thing has few."""
-    is_wide = len(inquiry.graph.schema.relations) > MAX_RELATIONS
     named = [place for place in places if len(place.mids) and not place.reached]
-    return is_wide and not inquiry.reasoner.is_model and 0 < len(named) == len(places) and _are_few(named)
+    return (
+        is_wide(inquiry.graph.schema)
+        and not inquiry.reasoner.is_model
+        and 0 < len(named) == len(places)
+        and _are_few(named)
+    )
 
 
 def _are_few(places: Sequence[NodeSet]) -> bool:
     return all(place.kind is not NodeKind.MEDIATOR and len(place.mids) <= MAX_STARTS for place in places)
+
+
+class WalkedWay(NamedTuple):
+    """A way, and the named things that it leads to."""
+
+    way: CandidatePath
+    members: Mids
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,8 +59,8 @@ class VotedWays:
     vote: EntityVote | None = None
 
     @classmethod
-    def of(cls, inquiry: StrategyInput, ranker: PathRanker, places: Sequence[NodeSet]) -> VotedWays:
-        ways = _own_ways(inquiry, ranker, places)
+    def of(cls, inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay]) -> VotedWays:
+        ways = _scored(inquiry, ranker, walked)
         return cls(tuple(ways), vote(ways)) if ways else cls()
 
     @property
@@ -72,19 +85,23 @@ class VotedWays:
         return VotedPaths(paths=paths, share=self.vote.share, margin=self.vote.margin)
 
 
-def _own_ways(inquiry: StrategyInput, ranker: PathRanker, places: Sequence[NodeSet]) -> list[ScoredWay]:
-    """Every single step from each of `places` that leads to anything with a name but what is named itself; best
-    first."""
-    graph, named = inquiry.graph, np.unique(np.concatenate([place.mids for place in places]))
-    found: list[ScoredWay] = []
+def walked_ways(graph: BlindGraph, places: Sequence[NodeSet]) -> list[WalkedWay]:
+    """Every single step from each of `places` that leads to anything with a name but what is named itself."""
+    named = np.unique(np.concatenate([place.mids for place in places]))
+    found: list[WalkedWay] = []
     for place, steps in zip(places, steps_from_each(graph, [place.mids for place in places]), strict=True):
-        ends = {(step,): _others(named_of(graph, reached(graph, place.mids, (step,))), named) for step in steps}
-        held = {path: mids for path, mids in ends.items() if len(mids)}
-        scores = ranker.of_walked(inquiry, place, list(held))
-        found += [
-            ScoredWay(CandidatePath(place, path), float(score), mids)
-            for (path, mids), score in zip(held.items(), scores, strict=True)
-        ]
+        ends = ((step, _others(named_of(graph, reached(graph, place.mids, (step,))), named)) for step in steps)
+        found += [WalkedWay(CandidatePath(place, (step,)), mids) for step, mids in ends if len(mids)]
+    return found
+
+
+def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay]) -> list[ScoredWay]:
+    """The ways with their scores, best first."""
+    found: list[ScoredWay] = []
+    for place, group in groupby(walked, key=lambda each: each.way.start):
+        ways = list(group)
+        scores = ranker.of_walked(inquiry, place, [each.way.path for each in ways])
+        found += [ScoredWay(each.way, float(score), each.members) for each, score in zip(ways, scores, strict=True)]
     return sorted(found, key=lambda each: -each.score)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
+from app.evaluation.checks.canaries import canaries_in
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.sets.strategy import SetsStrategy
@@ -49,7 +50,22 @@ def house(store: ServiceContext, embedder: Embedder) -> House:
         ("Which film directed by Zofia Quarrel has the latest release year?", {"Umbrathal"}),
         ("Which films starring Ottoline Brackwater have a release year after 1985?", {"Umbrathal", "Orvindel Road"}),
         ("Which has the later release year: Kestrel Wing or Umbrathal?", {"Umbrathal"}),
+        ("Who starred in the films that Zofia Quarrel directed?", {"Bertil Oxenhame", "Ottoline Brackwater"}),
+        ("Which films starring Ottoline Brackwater are newer than Umbrathal?", {"Orvindel Road"}),
     ],
 )
 async def test_questions_of_one_path_and_of_several(house: House, question: str, names: set[str]) -> None:
     assert set((await house.ask(question)).names) == names
+
+
+async def test_a_reading_that_gives_nothing_is_left_for_one_that_gives_something(house: House) -> None:
+    """Both have directed; turned round, there is no such film."""
+    answer = await house.ask("Which films starring Bertil Oxenhame did Zofia Quarrel direct?")
+    assert answer.names == ["Kestrel Wing"]
+
+
+async def test_no_name_leaves_for_a_reading_that_is_tried_in_the_house(house: House) -> None:
+    await house.ask("Who starred in the films that Zofia Quarrel directed?")
+    sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
+    assert sent
+    assert canaries_in(sent, ["Quarrel", "Kestrel", "Oxenhame", "Brackwater", "Orvindel", "Umbrathal"]) == []

@@ -11,7 +11,7 @@ from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets import voted_ways
+from app.strategies import start
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from tests.support.house import House, clinic_store
@@ -40,7 +40,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setattr(voted_ways, "MAX_RELATIONS", 0)
+    monkeypatch.setattr(start, "MAX_RELATIONS", 0)
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
     parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
     return House(ChatService(*parts), store.ledger)
@@ -77,3 +77,8 @@ async def test_the_confidence_is_told_and_no_name_leaves(house: House) -> None:
     sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
     assert sent
     assert canaries_in(sent, NAMES) == []
+
+
+async def test_a_chain_is_followed_where_words_say_two_steps(house: House) -> None:
+    answer = await house.ask("What is the town of the club that Bertil Oxenhame plays in?")
+    assert answer.names == ["Vexquilda"]

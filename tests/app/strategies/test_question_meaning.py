@@ -9,7 +9,7 @@ from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.tasks import ReadingScores
+from app.llm.in_house import ReadingScores
 from app.strategies.base import StrategyInput
 from app.strategies.draft_kinds import NUMBER, UNKNOWN, ResultKind
 from app.strategies.question_meaning import QuestionMeaning, meaning_of

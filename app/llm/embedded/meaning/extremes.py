@@ -41,7 +41,8 @@ class Extremes:
         self._asked, self._graph, self._said, self._nouns, self._named = asked, graph, said, nouns, named
         self._narrows_first = asked.form == "truth" or asked.narrows_first
         self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
-        self._compared = [(at, things[0]) for at in asked.at("comparative")] if len(things) == 1 else []
+        behind = ((at, next((thing for thing in things if thing > at), -1)) for at in asked.at("comparative"))
+        self._compared = [(at, thing) for at, thing in behind if thing >= 0]
         self.chooses, self.compares = bool(self._superlatives), bool(self._compared)
         totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
         self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
@@ -228,7 +229,7 @@ class Extremes:
                 continue
             counted = self._nouns.get(at + 1) if asked.words[at] in _MORE else None
             if counted and not hop.value:
-                yield from self._more_than(each, text, hop, at, counted)
+                yield from self._more_than(each, text, hop, (at, thing), counted)
             if counted or not sign:
                 continue
             used = 1 << at | 1 << thing
@@ -247,10 +248,10 @@ class Extremes:
         return any(each.label == hop.label for each, _ in self._graph.leaving(kinds))
 
     def _more_than(
-        self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
+        self, each: Reading, text: str, hop: SchemaHop, compared: tuple[int, int], counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
         """ "Authors with more books than X": those that lead to more things than X does."""
-        used, thing = counted[0], next(self._asked.at("thing"))
+        used, (at, thing) = counted[0], compared
         if each.used & used or not hop.leads_to_all_of(counted[1]):
             return
         number = f'count(reach({self._asked.words[thing]}, "{hop.label}"))'

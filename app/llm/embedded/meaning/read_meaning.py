@@ -17,7 +17,8 @@ from app.llm.embedded.meaning.said_hops import SaidHops
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 from app.llm.embedded.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordings
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.tasks import ReadingScores, StepInput
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import StepInput
 from kg_store.text.further_words import with_words
 
 MIN_MARGIN = 0.14
@@ -51,10 +52,7 @@ class ReadMeaning:
     @property
     def scores(self) -> ReadingScores:
         """The figures that the confidence of an answer is worked out from."""
-        best = self.meaning
-        # Each once: both ends of a range are of one step, and so is a set that stands beside what it lacks.
-        steps = len(set(_LABEL.findall(best.expression)))
-        return ReadingScores("meaning", best.score, self.margin, best.weakest, steps, best.silent, self.likeness)
+        return scores_of(self.meaning, self.margin, self.likeness)
 
     @property
     def is_whole(self) -> bool:
@@ -66,6 +64,13 @@ class ReadMeaning:
         if self.likeness:
             return True
         return self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
+
+
+def scores_of(meaning: Meaning, margin: float, likeness: float = 0.0) -> ReadingScores:
+    """The scores of `meaning`, with its margin over the next one."""
+    # Each once: both ends of a range are of one step, and so is a set that stands beside what it lacks.
+    steps = len(set(_LABEL.findall(meaning.expression)))
+    return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent, likeness)
 
 
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:

@@ -241,6 +241,7 @@ def plain_words(label: str) -> str:
 
 def _bare(part: str) -> str:
     mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
+    words = words.replace("_", " ")
     parts = without_storage(words).split(" ")
     while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
         parts.pop()  # "Rent cap eur per sqm" is a rent cap.

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from app.llm.embedded.language.relation_wording import with_descriptions
 from app.llm.embedded.plans.case_gains import gains_of
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
-from app.llm.tasks import StepInput, Thing, VotedPaths
+from app.llm.in_house import VotedPaths
+from app.llm.tasks import StepInput, Thing
 from kg_store.text.plurals import singular
 
 MAX_STEPS = 4

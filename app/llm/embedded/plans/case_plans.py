@@ -9,7 +9,8 @@ from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.language.quantifiers import read_quantifier
 from app.llm.embedded.plans.candidate_paths import roots_of
 from app.llm.embedded.plans.next_action import SURE, walked_along
-from app.llm.tasks import ReadingScores, StepInput
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import StepInput
 
 MARGIN = 0.5
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from app.llm.embedded.language.answer_form import AskedForm
 from app.llm.embedded.plans.candidate_paths import ScoredPath
-from app.llm.tasks import ReadingScores, Thing, VotedPaths
+from app.llm.in_house import ReadingScores, VotedPaths
+from app.llm.tasks import Thing
 
 # The score of what can mean nothing else.
 SURE = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.llm.embedded.plans.candidate_paths import ScoredPath, is_voted
 from app.llm.embedded.plans.next_action import NextAction, ParsedQuestion, numbers_of, share
-from app.llm.tasks import VotedPaths
+from app.llm.in_house import VotedPaths
 
 HALF_OF_WORDS = 0.3
 _PAIRED = 12

@@ -20,7 +20,7 @@ from app.llm.embedded.confidence import (
     is_likely,
     weights_of,
 )
-from app.llm.tasks import ReadingScores
+from app.llm.in_house import ReadingScores
 
 PLAIN = ReadingScores("meaning", 2.0, 0.5, 0.9, steps=1)
 PATH = ReadingScores("path", 0.6, 0.3, steps=1)

@@ -18,6 +18,8 @@ TRUTHS = frozenset(
     "isn't aren't wasn't doesn't don't didn't".split()
 )
 _ANYBODY = frozenset("anyone anybody someone somebody".split())
+MAX_APART = 4
+"""From "X" to "Y" in "films by X are newer than Y"."""
 _UNIVERSAL = frozenset({"all", "every", "each"})
 _EVERYBODY = frozenset({"both", "everyone", "everybody"})
 _AT_ALL = frozenset({"at", "in", "above", "after"})
@@ -55,7 +57,7 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
     if is_total and function:
         return function, [*counts, *totals], Group()  # "How many pages does a thesis have on average".
     things = [at for at, role in enumerate(roles) if role == "thing"]
-    is_beside = len(things) == 2 and "than" not in words[: things[0]]
+    is_beside = len(things) == 2 and "than" not in words[: things[0]] and not _is_bound(words, things)
     if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
         return "compare", [], Group()
     truth = _truth(words, roles)
@@ -63,6 +65,15 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
         return "things", truth, Group()
     universal = universal_in(words, roles)
     return "truth", [*truth, *((universal,) if universal >= 0 else ())], Group()
+
+
+def _is_bound(words: Sequence[str], things: Sequence[int]) -> bool:
+    """True of "films by X newer than Y": the second thing bounds what is asked of the first one."""
+    return (
+        words[things[1] - 1] == "than"
+        and things[1] - things[0] <= MAX_APART
+        and words[0] not in (*TRUTHS, "how", "by")
+    )
 
 
 def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:

@@ -1,0 +1,48 @@
+"""Data that strategies and the reasoner inside the service pass to each other, and that no prompt holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingScores:
+    """The scores of the reading that a reply of the reasoner in the service follows; no word of the question.
+
+    `road`: by which it was read. `margin` over the next reading that means something else; `weakest`: the likeness of
+    the words that say a step least; `steps` of the graph that it takes, `silent` ones said by no word. `likeness` of
+    the whole question to the reading, where that decided and `margin` is by it; else 0. `share`: of the weight of all
+    paths, what the winner of a vote got.
+    """
+
+    road: Literal["meaning", "path", "vote"]
+    score: float
+    margin: float
+    weakest: float = 1.0
+    steps: int = 0
+    silent: int = 0
+    likeness: float = 0.0
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class VotedPaths:
+    """The outcome of a vote over the things that paths lead to.
+
+    `paths` that hold the winner, each as its start and its steps; the winner's `share` of all weight, and the `margin`
+    over the first thing of another answer.
+    """
+
+    paths: frozenset[tuple[str, ...]]
+    share: float
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMeaning:
+    """A question read as a whole: an `expression` over pseudonyms that gives something in the graph, and the scores of
+    the reading. Its margin is over the next reading that gives something, too."""
+
+    expression: str
+    scores: ReadingScores
