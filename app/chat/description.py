@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.chat.question_run import QuestionRun
+from app.llm.embedded.language.synonyms import synonyms_of
 from app.llm.embedded.sentences.answer_text import reply_text
 from app.llm.tasks import Evidence, StepInput, Thing
 from app.strategies.base import Draft, FoundFact, RetrievalResult
@@ -75,9 +76,15 @@ def _facts(run: QuestionRun, mids: Mids) -> Iterator[_Known]:
         yield _Known((step,), graph.schema.label_step(step), as_mids(members), kind)
 
 
-def _worth(known: _Known) -> tuple[bool, bool, int, str]:
-    """Its own facts before those of what has it, things before values, few before many."""
-    return known.label.startswith("^"), known.kind is NodeKind.VALUE, len(known.members), known.label
+def _worth(known: _Known) -> tuple[bool, bool, bool, int, str]:
+    """Its own facts before those of what has it, what describes it first; things before values, few before many."""
+    inverse, is_value = known.label.startswith("^"), known.kind is NodeKind.VALUE
+    return inverse, inverse or not _describes(known.label), is_value, len(known.members), known.label
+
+
+def _describes(label: str) -> bool:
+    """True of relations like tags, keywords and summaries."""
+    return "describe" in synonyms_of(label)
 
 
 def _pseudonym(run: QuestionRun, start: str, known: _Known) -> str:

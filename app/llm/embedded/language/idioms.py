@@ -102,6 +102,10 @@ _PLAIN = tuple(
         ),
         (r"\bhow much cash\b", "how much money"),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
+        (
+            r"\b(?:which|what) (?:sort|kind|type)s? of (?:things?|stuff) (?=(?:is|are|was|were) .+ about\W*$)",
+            "which topics ",
+        ),
         (r"\babout\s*\?*\s*$", "topic"),
         (r"\bbest[- ]paid\b", "highest paid"),
         # "Who makes less than so much a year", "what does X make per month".

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embedded.language.relation_wording import VALUES, HopWords, hop_words, is_described, kinds_in, typed
+from app.llm.embedded.language.synonyms import kind_words
 from app.llm.embedded.scoring.alignment import Flags, Scores
 from app.llm.embeddings.embedder import Embedder
+from kg_store.text.plurals import regular_plural, singular
 
 _EXAMPLES = {
     "person": "person, employee, doctor, patient, customer, actor, author, politician, student, player, member, "
@@ -95,6 +97,7 @@ class HopTable:
     elsewhere: where two things share a name they are one node, and a film then has what only people have. `same_kind`:
     it leads from things of one kind to things of the same. `inside`: whether it goes into a mediator and out of it by
     the same relation, to what stands beside the start. `kind_of`: the row of each hop in `kinds`, whose last is none.
+    `kind_names`: by further words for the kinds, the kind that they mean.
     """
 
     hops: tuple[Hop, ...]
@@ -113,6 +116,7 @@ class HopTable:
     worded_kinds: Wordings
     own: Wordings
     words_of_a_label: float
+    kind_names: Mapping[str, str]
 
     @staticmethod
     def of(embedder: Embedder, hops: tuple[Hop, ...]) -> HopTable:
@@ -137,11 +141,24 @@ class HopTable:
             worded_kinds=Wordings.of(embedder, (*kinds, ())),
             own=Wordings.of(embedder, [(*hop.kinds, *(() if hop.inverse else hop.relation)) for hop in words]),
             words_of_a_label=_mean_length(set(labels)),
+            kind_names=_kind_names(kinds),
         )
+
+    def as_called(self, noun: str) -> str:
+        """The kind that `noun` is another word for, as the hops call it: films for "movies"; else `noun` itself."""
+        one = singular(noun)
+        kind = self.kind_names.get(one)
+        return noun if kind is None else kind if noun == one else regular_plural(kind)
 
     def starting(self, start: Sequence[str]) -> Flags:
         """Which hops lead from things of the kinds `start` to things of the same; shape (hops + 1,)."""
         return np.array([*(not set(start).isdisjoint(hop.kinds) for hop in self.words), False])
+
+
+def _kind_names(kinds: Iterable[Sequence[str]]) -> dict[str, str]:
+    own = sorted({kind for some in kinds for kind in some})
+    further = {word: kind for kind in own for word in sorted(kind_words(kind))}
+    return {word: kind for word, kind in further.items() if word not in own}
 
 
 def _mean_length(labels: Collection[str]) -> float:

@@ -170,7 +170,7 @@ class PathScorer:
         The last row is none.
         """
         w = self._w
-        vectors = self._embedder.sentences([span.text for span in spans])
+        vectors = self._embedder.sentences([table.as_called(span.text) for span in spans])
         verbs = [frozenset(verb for word in span.text.split() for verb in verbs_of(word)) for span in spans]
         done = np.array([[not hop.verbs.isdisjoint(each) for each in verbs] for hop in table.words])
         worded = table.relation.likeness(vectors)
@@ -199,7 +199,7 @@ class PathScorer:
     def _kinds(self, spans: Sequence[WordSpan], table: HopTable, start: tuple[str, ...]) -> Scores:
         """Gains of naming the kind beside a hop, on each span; shape (hops + 2, spans): then none, then the start."""
         w, named = self._w, [*table.kinds, start]
-        vectors = self._embedder.sentences([IRREGULAR.get(span.text, span.text) for span in spans])
+        vectors = self._embedder.sentences([IRREGULAR.get(span.text) or table.as_called(span.text) for span in spans])
         likeness = np.concatenate([table.worded_kinds.likeness(vectors), self._likeness(vectors, [start])])
         wide = [WIDE_NOUNS.get(span.text) for span in spans]
         fits = np.array([[bool(wh and words and self._types.fits(wh, words)) for wh in wide] for words in named])
@@ -217,7 +217,7 @@ class PathScorer:
             return np.array([w.asked if fit else 0.0 if fit is None else -w.asked_wrong for fit in fits])
         if not asked.nouns:
             return np.zeros(len(table.hops))
-        near = table.own.likeness(self._embedder.sentences(asked.nouns)).max(axis=1)
+        near = table.own.likeness(self._embedder.sentences([*map(table.as_called, asked.nouns)])).max(axis=1)
         verbs = frozenset(verb for noun in asked.nouns for word in noun.split() for verb in verbs_of(word))
         agents = np.array([not hop.inverse and not hop.verbs.isdisjoint(verbs) for hop in table.words])
         near = np.maximum(near, w.verb * agents)

@@ -10,7 +10,7 @@ from app.llm.embedded.language.morphology import is_done, is_participle, is_past
 from app.llm.embedded.language.relation_wording import without_storage
 from kg_store.terms import is_mask_word
 from kg_store.text.numbers.units import MONEY, unit_of_label
-from kg_store.text.plurals import IRREGULAR, singular
+from kg_store.text.plurals import IRREGULAR, regular_plural, singular
 
 PhraseForm = Literal["passive", "verb", "past", "noun", "noun_of"]
 
@@ -163,10 +163,4 @@ def _plural_word(word: str) -> str:
         return _PLURALS[word]
     if word.endswith("man") and len(word) > 3 and word not in _NO_MEN:
         return word[:-3] + "men"
-    if word.endswith("sis"):
-        return word[:-2] + "es"
-    if word.endswith(("s", "x", "ch", "sh")):
-        return word + "es"
-    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
-        return word[:-1] + "ies"
-    return word + "s"
+    return regular_plural(word)
