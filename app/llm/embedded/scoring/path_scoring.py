@@ -170,10 +170,14 @@ class PathScorer:
         The last row is none.
         """
         w = self._w
-        vectors = self._embedder.sentences([table.as_called(span.text) for span in spans])
+        vectors = self._embedder.sentences([span.text for span in spans])
         verbs = [frozenset(verb for word in span.text.split() for verb in verbs_of(word)) for span in spans]
         done = np.array([[not hop.verbs.isdisjoint(each) for each in verbs] for hop in table.words])
         worded = table.relation.likeness(vectors)
+        called = [table.as_called(span.text) for span in spans]
+        if called != [span.text for span in spans]:
+            # "movies" may be like a relation's words by chance: as the graph calls them, they are films.
+            worded = np.minimum(worded, table.relation.likeness(self._embedder.sentences(called)))
         own = np.maximum(worded, w.verb * done)
         kinds = table.worded_kinds.likeness(vectors)[table.kind_of[:-1]]
         reached = np.maximum(table.reached.likeness(vectors), w.kind_alone * kinds)
