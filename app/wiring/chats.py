@@ -31,8 +31,8 @@ class ReasonerBundle:
     """The reasoner, its strategies and its connections.
 
     `note` names it in words; `close` ends its connections and what it does in the background. `warm` prepares for
-    questions about a graph, in the background. `likeness` is that of the sentence model, which is
-    `embedder`: without it nothing is learnt from ratings.
+    questions about a graph, in the background, and `wait_until_warm` returns when that is done. `likeness` is that of
+    the sentence model, which is `embedder`: without it nothing is learnt from ratings.
     """
 
     reasoner: Reasoner
@@ -42,6 +42,7 @@ class ReasonerBundle:
     note: str
     close: Callable[[], Awaitable[None]]
     warm: Callable[[Schema], None] = lambda _schema: None
+    wait_until_warm: Callable[[], None] = lambda: None
     endpoints: Sequence[ModelEndpoint] = ()
     in_house: Reasoner | None = None
     likeness: Likeness | None = None

@@ -205,8 +205,9 @@ def think(settings: Settings) -> ReasonerBundle:
             await endpoint.close()
 
     own = EmbeddedReasoner(embedder, scorer=scorer), embedder.similarity
+    warms = warming.begin, warming.wait
     return ReasonerBundle(
-        reasoner, strategies, kinds, name_concepts, note, close, warming.begin, endpoints, *own, embedder=embedder
+        reasoner, strategies, kinds, name_concepts, note, close, *warms, endpoints, *own, embedder=embedder
     )
 
 

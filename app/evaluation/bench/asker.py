@@ -60,10 +60,11 @@ class QuestionOutcome:
     problem: str = ""
     names: tuple[str, ...] = field(default=(), repr=False)
     missed_topics: tuple[str, ...] = field(default=(), repr=False)
+    local_processor_ms: float = 0.0
 
     @property
     def local_ms(self) -> float:
-        """Everything but the reasoner's own time."""
+        """Everything but the reasoner's own time, by the clock; `local_processor_ms` is that of the processor."""
         return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
 
 
@@ -73,7 +74,8 @@ Watch = Callable[[Question, QuestionOutcome, Answer | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks a set of questions in one way. `expect` is told each turn, with its plan, before it is asked."""
+    """Asks a set of questions in one way. `expect` is told each turn, with its plan, before it is asked;
+    `reasoner_processor_s` is the processor time that the reasoner took since then."""
 
     chat: ChatEndpoint
     caller: Caller
@@ -82,6 +84,7 @@ class Asking:
     options: Mapping[str, int] = field(default_factory=dict)
     names: KnowsNames | None = None
     expect: Callable[[QueryPlan | None, str], None] = lambda _plan, _typed: None
+    reasoner_processor_s: Callable[[], float] = lambda: 0.0
     watch: Watch = lambda _question, _outcome, _answer: None
 
     async def ask_all(
@@ -103,13 +106,13 @@ class Asking:
         try:
             for plan, text in zip(question.plans, question.texts, strict=True):
                 self.expect(plan, text)
-                began = time.perf_counter()
+                began, worked = time.perf_counter(), time.process_time()
                 sealed = await self.chat.answer(self.caller, dialogue.request(text, None, {}))
-                whole_ms = (time.perf_counter() - began) * 1000
+                spent = time.perf_counter() - began, time.process_time() - worked - self.reasoner_processor_s()
                 answer = dialogue.accept(text, sealed)
         except (ReasonerError, PrivacyError) as error:
             return _failed(question, missed, type(error).__name__), None
-        return _outcome(question, answer, missed, whole_ms), answer
+        return _outcome(question, answer, missed, *(1000 * seconds for seconds in spent)), answer
 
     def _missed_topics(self, question: Question) -> tuple[str, ...] | None:
         if self.names is None or not question.topic_entities:
@@ -133,7 +136,9 @@ def _failed(question: Question, missed: tuple[str, ...] | None, problem: str) ->
     )
 
 
-def _outcome(question: Question, answer: Answer, missed: tuple[str, ...] | None, whole_ms: float) -> QuestionOutcome:
+def _outcome(
+    question: Question, answer: Answer, missed: tuple[str, ...] | None, whole_ms: float, local_processor_ms: float
+) -> QuestionOutcome:
     told = answer.entities if answer.answered else ()
     # A yes or no is the answer; what stands beside it says what holds instead, or the value that decided.
     truths = [entity for entity in told if entity.kind == "truth"]
@@ -160,4 +165,5 @@ def _outcome(question: Question, answer: Answer, missed: tuple[str, ...] | None,
         milliseconds=milliseconds,
         names=tuple(answer.names),
         missed_topics=missed or (),
+        local_processor_ms=local_processor_ms,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import random
 import tempfile
@@ -225,8 +226,11 @@ class Bench:
             options=options or {},
             names=NameLookup(graph),
             expect=self._expect,
+            reasoner_processor_s=lambda: self._recorder.processor_s,
             watch=lambda question, outcome, answer: see(question, outcome, answer, self._recorder.steps),
         )
+        # What a load begins in the background is no part of a question.
+        await asyncio.to_thread(self._services.thinking.wait_until_warm)
         outcomes = await asking.ask_all(questions, progress)
         findings = self.scanner(loaded).scan(self.sent_from(first))
         return summarise(label, outcomes, findings, len(loaded.secrets)), outcomes

@@ -117,7 +117,8 @@ def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOu
             "report": report.model_dump(),
             "questions": [
                 {"id": o.id, "hit": o.score.hit, "f1": o.score.f1, "answered": o.answered, "linked": o.linked,
-                 "rounds": o.rounds, "calls": o.calls, "local_ms": round(o.local_ms, 2), "problem": o.problem}
+                 "rounds": o.rounds, "calls": o.calls, "local_ms": round(o.local_ms, 2),
+                 "local_processor_ms": round(o.local_processor_ms, 2), "problem": o.problem}
                 for o in asked
             ],
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 from app.llm.in_house import ReadingScores
@@ -22,7 +23,8 @@ class Step:
 class RecordingReasoner:
     """Passes everything on to `inner`. For public data only: what it keeps stays in memory, unsealed.
 
-    `steps` are those since the last `begin`, so that a long run keeps one turn's tasks and no more.
+    `steps` are those since the last `begin`, so that a long run keeps one turn's tasks and no more; `processor_s` is
+    the processor time that the whole process took for them.
     """
 
     def __init__(self, inner: Reasoner) -> None:
@@ -30,10 +32,11 @@ class RecordingReasoner:
         self.sent: list[bytes] = []
         self.instructions: set[str] = set()
         self.steps: list[Step] = []
+        self.processor_s = 0.0
 
     def begin(self) -> None:
         """A turn begins: the steps of the one before are forgotten."""
-        self.steps = []
+        self.steps, self.processor_s = [], 0.0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
         return self._inner.statics_of(kind)
@@ -51,7 +54,11 @@ class RecordingReasoner:
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
         self.sent.append(egress.body)
         self.instructions.add(task.kind.instructions)
-        reply = await self._inner.reply_to(task, egress)
+        began = time.process_time()
+        try:
+            reply = await self._inner.reply_to(task, egress)
+        finally:
+            self.processor_s += time.process_time() - began
         if isinstance(reply, Reply):
             self.steps.append(Step(task.input, reply.value, reply.scores))
         return reply

@@ -129,6 +129,10 @@ def local_ms(outcomes: Sequence[QuestionOutcome]) -> list[float]:
     return [outcome.local_ms for outcome in outcomes if not outcome.problem]
 
 
+def local_processor_ms(outcomes: Sequence[QuestionOutcome]) -> list[float]:
+    return [outcome.local_processor_ms for outcome in outcomes if not outcome.problem]
+
+
 def no_leaks(asked: AskedSample) -> Measure:
     return Measure(
         name="names that reached the reasoner, all runs",
