@@ -26,7 +26,7 @@ from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
 from kg_store.graph.compact_graph import RememberedGraph
 from kg_store.storage.vault import NO_NAME
-from kg_store.terms import NO_MIDS, Mids
+from kg_store.terms import NO_MIDS, Mids, Schema, cached_by_version
 
 NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
@@ -87,6 +87,11 @@ Strategies = Mapping[str, Strategy]
 """Strategies by their names."""
 
 
+@cached_by_version
+def _labels(schema: Schema) -> frozenset[str]:
+    return frozenset(relation.label for relation in schema.relations)
+
+
 class GraphSearch:
     """Searches by the strategy that was asked for, through one guarded reasoner for each question."""
 
@@ -128,7 +133,7 @@ class GraphSearch:
         cases = self._options.cases
         if cases is None or run.known is not None:
             return run
-        labels = frozenset(relation.label for relation in run.graph.blind.schema.relations)
+        labels = _labels(run.graph.blind.schema)
         asked = run.tenant, run.request.graph, run.conversation.key_id, labels, run.read.dialogue.question
         return replace(run, near_cases=await asyncio.to_thread(cases.near, *asked))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -57,11 +58,14 @@ def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """In the order of the question: what it asks for comes first."""
     schema = inquiry.graph.schema
     said, stems = [singular(word) for word in _words(inquiry.dialogue.question)], _stems_of_kinds(schema)
+    kinds_with = _kinds_with(schema)
     if declares_kinds(schema):
-        known = frozenset[str]().union(*(words for ways in stems.values() for words in ways))
-        said = [_as_known(word, known) for word in said]
+        said = [_as_known(word, kinds_with) for word in said]
     asked = frozenset(said)
-    found = {kind: [words for words in ways if words and words <= asked] for kind, ways in stems.items()}
+    # In the order of the schema, which decides between kinds that one word says.
+    near = sorted({at for word in asked for at in kinds_with.get(word, ())})
+    kinds = list(stems)
+    found = {kinds[at]: [words for words in stems[kinds[at]] if words and words <= asked] for at in near}
     first = {kind: min(said.index(word) for words in ways for word in words) for kind, ways in found.items() if ways}
     return _of_kinds(inquiry, sorted(first, key=lambda kind: first[kind]))
 
@@ -71,6 +75,16 @@ def _stems_of_kinds(schema: Schema) -> dict[str, list[frozenset[str]]]:
     """The words of each kind, singular, in each of the ways in which it is called."""
     further = words_of_kinds(schema)
     return {kind: [_stems(each) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
+
+
+@cached_by_version
+def _kinds_with(schema: Schema) -> dict[str, list[int]]:
+    """By a word, the places in `_stems_of_kinds` of the kinds that are called by it, among others."""
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for at, ways in enumerate(_stems_of_kinds(schema).values()):
+        for word in frozenset[str]().union(*ways):
+            found[word].append(at)
+    return dict(found)
 
 
 def declares_kinds(schema: Schema) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from kg_store.terms import Schema, Step, cached_by_version
+from kg_store.terms import Hop, Schema, Step, cached_by_version
 from kg_store.text.labels import clean, inverse_of
 
 HINT: Final = "~"
@@ -42,9 +42,15 @@ def worded(schema: Schema, step: Step) -> str:
     """`Schema.described` with further words behind each label, in brackets that no label holds: `salary (earn, paid)`.
 
     What may be compared with a question in the house; no prompt shows it."""
+    words = _worded_hops(schema)
+    return "|".join(words[hop] for hop in step)
+
+
+@cached_by_version
+def _worded_hops(schema: Schema) -> Mapping[Hop, str]:
     words = words_of_steps(schema)
-    parts = ((schema.described((hop,)), words.get(schema.label(hop), ())) for hop in step)
-    return "|".join(with_words(label, further) for label, further in parts)
+    hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
+    return {hop: with_words(schema.described((hop,)), words.get(schema.label(hop), ())) for hop in hops}
 
 
 def with_words(label: str, words: Sequence[str]) -> str:
