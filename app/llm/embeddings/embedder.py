@@ -81,6 +81,13 @@ class Embedder:
             known |= fresh
         return np.concatenate([known[text] for text in texts]).reshape(len(texts), -1)
 
+    def prepare(self, sentences: Sequence[str], wholes: Sequence[str]) -> None:
+        """Embeds what is asked for next at once, which takes hardly longer than one text of it does."""
+        if texts := [*sentences, *(() if self._matcher else wholes)]:
+            self.sentences(texts)
+        if self._matcher and wholes:
+            self._matcher.sentences(wholes)
+
     def similarity(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
         """Cosine of `text` with each of `others`; shape (others,)."""
         if not others:

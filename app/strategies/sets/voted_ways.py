@@ -106,4 +106,4 @@ def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedW
 
 
 def _others(mids: Mids, named: Mids) -> Mids:
-    return np.setdiff1d(mids, named, assume_unique=True)
+    return mids[mids != named[0]] if len(named) == 1 else np.setdiff1d(mids, named, assume_unique=True)

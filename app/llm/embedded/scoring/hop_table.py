@@ -150,6 +150,13 @@ class HopTable:
         kind = self.kind_names.get(one)
         return noun if kind is None else kind if noun == one else regular_plural(kind)
 
+    def rows_of(self, ways: Sequence[Sequence[Hop]]) -> Rows:
+        """Ways as rows of the hops, filled up with none; shape (ways, most hops)."""
+        position = {hop: row for row, hop in enumerate(self.hops)}
+        longest = max(map(len, ways))
+        none = [len(self.hops)] * longest
+        return np.array([([position[hop] for hop in way] + none)[:longest] for way in ways], dtype=np.int64)
+
     def starting(self, start: Sequence[str]) -> Flags:
         """Which hops lead from things of the kinds `start` to things of the same; shape (hops + 1,)."""
         return np.array([*(not set(start).isdisjoint(hop.kinds) for hop in self.words), False])

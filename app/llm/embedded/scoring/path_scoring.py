@@ -19,7 +19,7 @@ from app.llm.embedded.language.relation_wording import HopWords, Voice, hop_word
 from app.llm.embedded.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
 from app.llm.embedded.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
 from app.llm.embedded.scoring.latest import Latest
-from app.llm.embedded.scoring.similarity import nearness
+from app.llm.embedded.scoring.similarity import asked_words, nearness
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from kg_store.text.plurals import IRREGULAR
@@ -85,7 +85,7 @@ class PathScorer:
         """`paths`: at least one."""
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
-        return ReadPaths(paths, table, _rows_of(table, paths), lengths)
+        return ReadPaths(paths, table, table.rows_of([path.hops for path in paths]), lengths)
 
     def cosine_unit(self, paths: Sequence[WordedPath]) -> float:
         """The part of a score that one cosine of the whole question makes, among these paths."""
@@ -112,16 +112,18 @@ class PathScorer:
         """`scores` of paths that were read before."""
         question, read = self._openly(question, read)
         table, rows = read.table, read.rows
-        kind = read_asked_kind(question)
+        weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
+        words_alone = by_words and weight == self._w.nearness
+        kind, walked = read_asked_kind(question), reading_orders(question, topic)
+        spans = [span.text for each in walked for span in each.spans]
+        self._embedder.prepare([*spans, *kind.nouns], () if words_alone else [asked_words(question)])
         asked = self._asked(kind, table)[rows[np.arange(len(rows)), read.lengths - 1]]
-        walked = reading_orders(question, topic)
         aligned = [self._aligned(each, table, kinds_in(concept), rows) for each in walked]
         turning = table.turning[rows[:, :-1], rows[:, 1:]]
         score: Scores = np.max(aligned, axis=0) + asked - self._w.turning_back * turning.sum(axis=1)
         misfits = table.misfit[rows[:, :-1], rows[:, 1:]].sum(axis=1)
         score = score - self._w.misfit * (misfits + _idle(table, rows, turning, walked[0].is_shared))
-        weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
-        if by_words and weight == self._w.nearness:
+        if words_alone:
             return score
         further = read.lengths - 1 + table.inside[rows].sum(axis=1)
         of_kind = asked if kind.wh else np.zeros(len(rows))
@@ -226,14 +228,6 @@ class PathScorer:
         agents = np.array([not hop.inverse and not hop.verbs.isdisjoint(verbs) for hop in table.words])
         near = np.maximum(near, w.verb * agents)
         return np.where(near >= max(near.max(), 0.5) - 0.1, w.asked, -w.asked_wrong)
-
-
-def _rows_of(table: HopTable, paths: Sequence[WordedPath]) -> Rows:
-    """Paths as rows of the table's hops, filled up with none; shape (paths, most steps)."""
-    position = {hop: row for row, hop in enumerate(table.hops)}
-    longest = max(len(path.steps) for path in paths)
-    none = [len(table.hops)] * longest
-    return np.array([([position[hop] for hop in path.hops] + none)[:longest] for path in paths], dtype=np.int64)
 
 
 def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags:
