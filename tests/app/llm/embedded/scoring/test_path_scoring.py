@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from app.llm.embedded.language.answer_form import read_form
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
 from app.llm.embeddings.embedder import Embedder
 
@@ -43,6 +44,27 @@ WAYS = [
 )
 def test_the_path_that_the_question_words_is_best(scorer: PathScorer, question: str, best: int) -> None:
     assert int(np.argmax(scorer.scores(question, "Eq7f2k", "patient", WAYS))) == best
+
+
+TAGGED = [
+    path("^has tags", end="film"),
+    path("^starred actors", end="film"),
+    path("^directed by", end="film"),
+    path("^has tags", "has genre", middle="film", end="film, genre"),
+]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "which movies can be described by Eq7f2k",
+        "what films can be described by Eq7f2k",
+        "which movies are about Eq7f2k",
+    ],
+)
+def test_what_can_be_described_by_a_word_has_it_as_a_tag(scorer: PathScorer, question: str) -> None:
+    asked = read_form(question, topics=1).rest
+    assert int(np.argmax(scorer.scores(asked, "Eq7f2k", "", TAGGED))) == 0
 
 
 def test_the_direction_of_a_relation_counts(scorer: PathScorer) -> None:
