@@ -174,8 +174,8 @@ class OpenGraphs:
         public = self._builder.public_words(blind.schema, whole.policy)
         names = whole.names.without(others).with_public(public)
         return replace(
-            whole, blind=blind, vault=vault, linker=EntityLinker(names), algebra=ValueAlgebra(blind, vault),
-            holds=holds, whole=whole, public=public,
+            whole, blind=blind, vault=vault, linker=EntityLinker(names, blind.fact_counts),
+            algebra=ValueAlgebra(blind, vault), holds=holds, whole=whole, public=public,
         )  # fmt: skip
 
     def _open(self, row: VersionRow) -> PrivateGraph | None:
@@ -204,5 +204,5 @@ class OpenGraphs:
         blind = CompactGraph.open(path, schema)
         vault = Vault(self._engine, self._master, scope)
         algebra = ValueAlgebra(blind, vault)
-        linker = EntityLinker(names)
+        linker = EntityLinker(names, blind.fact_counts)
         return PrivateGraph(row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public)

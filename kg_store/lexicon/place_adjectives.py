@@ -1,4 +1,5 @@
-"""Adjectives of countries and other places, for a graph that names the places: "French" where it has France."""
+"""Adjectives and short names of countries and other places, for a graph that names the places: "French" where it has
+France, "UK" where it has the United Kingdom."""
 
 from __future__ import annotations
 
@@ -12,11 +13,17 @@ from importlib.resources import files
 _WORD = re.compile(r"\w+")
 # Letters that a pattern takes for others where case does not count.
 _LIKE_OTHERS = str.maketrans({"ı": "i", "İ": "i", "ſ": "s"})
+_THE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
+
+
+def places_called(text: str) -> tuple[str, ...]:
+    """The names of the places that `text` is an adjective or a short name of, in small letters."""
+    return _table().get(" ".join(text.lower().split()), ())
 
 
 @dataclass(frozen=True, slots=True)
 class SaidAdjective:
-    """text[start:end] is an adjective of the place that has these `names`."""
+    """text[start:end] is an adjective or a short name of the place that has these `names`."""
 
     start: int
     end: int
@@ -37,7 +44,7 @@ class PlaceAdjectives:
         found = {
             adjective: known
             for adjective, names in _table().items()
-            if (known := tuple(filter(is_spelt, names))) and not (is_spelt(adjective) or is_own(adjective))
+            if (known := tuple(filter(is_spelt, names))) and not _is_taken(adjective, is_spelt, is_own)
         }
         longest = sorted(map(re.escape, found), key=len, reverse=True)
         pattern = rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)".replace(r"\ ", r"\s+")
@@ -50,7 +57,8 @@ class PlaceAdjectives:
             return
         for match in self._pattern.finditer(text) if self._pattern else ():
             adjective = " ".join(_small(match[0]).split())
-            if not (match[0].islower() and adjective in _other_words()):
+            is_other_word = match[0].islower() and adjective in _other_words()
+            if not is_other_word or (adjective in _short_names() and _THE.search(text, 0, match.start())):
                 yield SaidAdjective(*match.span(), self._names[adjective])
 
 
@@ -58,10 +66,27 @@ def _small(text: str) -> str:
     return text.translate(_LIKE_OTHERS).lower()
 
 
+def is_short_name(text: str) -> bool:
+    """True of UK, and not of British."""
+    return " ".join(text.lower().split()) in _short_names()
+
+
+def _is_taken(said: str, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> bool:
+    """True where the graph has `said` itself. What is said behind "the" alone is taken only so."""
+    if said in _short_names() and said in _other_words():
+        return is_own(f"the {said}")
+    return is_spelt(said) or is_own(said)
+
+
 @cache
 def _table() -> dict[str, tuple[str, ...]]:
-    """The names of the places of each adjective, in small letters."""
-    return {adjective: tuple(names.lower().split(", ")) for adjective, names in _file()["adjectives"].items()}
+    """The names of the places of each adjective and short name, in small letters."""
+    said = {**_file()["adjectives"], **_short_names()}
+    return {adjective: tuple(names.lower().split(", ")) for adjective, names in said.items()}
+
+
+def _short_names() -> dict[str, str]:
+    return _file()["short_names"]
 
 
 @cache

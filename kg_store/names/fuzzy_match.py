@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.names.name_table import NameRow, NameTable, Numbers, RowPlaces
+from kg_store.names.name_table import ROMAN_NUMERALS, NameRow, NameTable, Numbers, RowPlaces
 from kg_store.text.english import is_ordinary
 from kg_store.text.fuzzy_words import slips_allowed
 from kg_store.text.normalise import is_letters
@@ -129,7 +129,7 @@ def stands_for(typed: TypedText, at: int, word: str) -> bool:
     if typed.is_initial(at):
         return True
     if len(word) == 1:
-        return is_letters(said) and said not in COMMON_WORDS
+        return is_letters(said) and said not in COMMON_WORDS and said not in ROMAN_NUMERALS
     return not typed.is_everyday(at) and len(said) >= _MIN_SHORT_LENGTH and word.startswith(said)
 
 

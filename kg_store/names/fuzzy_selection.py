@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from kg_store.names.fuzzy_index import InexactHit, IsName
 from kg_store.names.name_table import SMALL_WORDS
@@ -21,12 +21,21 @@ _A_FEW = 3
 
 Span = tuple[int, int]
 
+IsKnownBetter = Callable[[InexactHit], bool]
+
 
 def choose_inexact(
-    text: str, exact: Sequence[Span], fixed: Collection[Span], hits: Iterable[InexactHit], is_name: IsName
+    text: str,
+    exact: Sequence[Span],
+    fixed: Collection[Span],
+    hits: Iterable[InexactHit],
+    is_name: IsName,
+    is_known_better: IsKnownBetter = lambda _hit: False,
 ) -> list[InexactHit]:
     """The hits that are mentions, in order, none over another. One that covers an exact name whole and says more
     (Los Angeles Dogers over Los Angeles) takes its place, unless that is in `fixed`.
+
+    `is_known_better` than all exact ones that it covers: it may take the place of several then, too.
 
     A part of a name counts only where no unknown name stands beside it: Jennifer Smith is not John Smith.
     """
@@ -38,7 +47,9 @@ def choose_inexact(
     chosen: list[InexactHit] = []
     taken = bytearray(len(text))
     for hit in sorted(able, key=lambda hit: (hit.start - hit.end, -hit.score, hit.start)):
-        if not any(taken[hit.start : hit.end]) and _may_cover(text, hit, exact, fixed, words, is_name):
+        if not any(taken[hit.start : hit.end]) and _may_cover(
+            text, hit, exact, fixed, words, is_name, is_known_better
+        ):
             chosen.append(hit)
             _cover(taken, [(hit.start, hit.end)])
     known = bytearray(len(text))
@@ -98,9 +109,10 @@ def _may_cover(
     fixed: Collection[Span],
     words: _WordSpans,
     is_name: IsName,
+    is_known_better: IsKnownBetter,
 ) -> bool:
     """Over no exact name; or over whole ones, with more words that are names by themselves, or as the whole name
-    that they are parts of (John Nash over John and Nash)."""
+    that they are parts of (John Nash over John and Nash), if they may be names or are known less."""
     over = [(start, end) for start, end in exact if start < hit.end and hit.start < end]
     if not over:
         return True
@@ -109,6 +121,8 @@ def _may_cover(
     inside = words.inside(hit.start, hit.end)
     named = [span for span in inside if span[1] - span[0] == 1 or is_name(*span)]
     more = [span for span in inside if _is_outside(span, over)]
+    if hit.whole and len(over) > 1 and not more and is_known_better(hit):
+        return True
     if hit.score >= NOTHING_MISSING:
         return bool(more)
     if hit.whole and not more:

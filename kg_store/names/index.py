@@ -15,12 +15,12 @@ from kg_store.names import index_format
 from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, MayHold
 from kg_store.names.name_hits import NameEntry, NameHit, NameReport
 from kg_store.names.name_table import NameTable
-from kg_store.names.spellings import AROUND_NAMES, can_be_found, spellings_of, stands_in
-from kg_store.terms import ValueKind
+from kg_store.names.words.spellings import AROUND_NAMES, can_be_found, spellings_of, stands_in
+from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords
 from kg_store.text.literals import canonical
 from kg_store.text.normalise import Normalised, normalise
-from kg_store.text.word_matcher import WordMatcher
+from kg_store.text.word_matcher import WordMatcher, words_of
 
 __all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
 
@@ -180,6 +180,12 @@ class NameIndex:
         """The nodes that are called `text`, in one of the ways in which names are typed; values have no name."""
         hits = [hit for hit in self.find(text.strip()) if hit.kind == "name" and len(text.strip()) == hit.end]
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
+
+    def longer_names(self, text: str) -> Mids:
+        """The things with a longer name that begins or ends with the words of `text`, ascending."""
+        words = [word.text for word in words_of(normalise(text).text)]
+        rows = self._rows.longer(words).tolist() if self._rows else []
+        return np.array(self._rows.mids_of(rows) if self._rows and rows else (), dtype=np.int64)
 
     def text_values(self, text: str) -> list[int]:
         """The linkable text values that are spelt as `text`."""

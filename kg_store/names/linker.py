@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,8 +13,9 @@ from kg_store.names.fuzzy_match import SCORE_OF_PART
 from kg_store.names.fuzzy_search import InexactHit
 from kg_store.names.fuzzy_selection import choose_inexact
 from kg_store.names.index import NameHit, NameIndex
-from kg_store.names.name_hits import Mention
+from kg_store.names.name_hits import Mention, longest_mentions, merged
 from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
+from kg_store.names.namesakes import FactCounts, no_facts, well_known, with_namesakes
 from kg_store.names.other_forms import find_in_other_number, find_plural_names, with_adjectives
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural, is_rare, stems
@@ -39,6 +40,7 @@ class EntityLinker:
     """Finds what the index knows: names as they are written, then as people type them (docs/linking.md). No model."""
 
     index: NameIndex = field(repr=False)
+    counts: FactCounts = field(default=no_facts, repr=False)
 
     def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
         """Mentions in order, none overlapping: of those that overlap the longest wins, then the leftmost.
@@ -52,8 +54,9 @@ class EntityLinker:
         written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
         found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
-        exact = self._with_all_alternatives(text, _merge(_longest(found, marks)), found, marks)
-        return with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, fits), is_name)
+        exact = self._with_all_alternatives(text, merged(longest_mentions(found, marks.enclosed)), found, marks)
+        read = with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, fits), is_name)
+        return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
         """Public words that may name entities in a text without any capital letter, where nothing else is linked; and
@@ -67,7 +70,9 @@ class EntityLinker:
         marks = EmphasisMarks.of(text)
         hits = [hit for hit in self.index.find(text) if hit.linkable and hit.public and hit.kind == "name"]
         named = [hit for hit in hits if _says_much(hit.text, public)]
-        exact = _merge(_longest([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks))
+        exact = merged(
+            longest_mentions([Mention(hit.start, hit.end, hit.mids, None) for hit in named], marks.enclosed)
+        )
         near = self.index.find_inexact(text, (), lambda start, end: _says_much(text[start:end], public), None, fits)
         able = [hit for hit in near if not _is_common_noun(text, hit)]
         chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
@@ -75,13 +80,14 @@ class EntityLinker:
         # What is spelt as it is goes before what only comes near, but for a word out of a name.
         longer = [each for each in read if not any(_overlap(each, other) and _within(each, other) for other in exact)]
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
-        return sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public)
+        found = sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public)
+        return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
 
     def _plural_names(self, text: str, public: PublicWords) -> list[Mention]:
         """ "Dogs", where something is called Dog."""
         hits = [hit for hit in find_plural_names(self.index, text) if hit.linkable and is_ordinary(hit.text)]
         named = [hit for hit in hits if _says_much(text[hit.start : hit.end], public)]
-        return _merge([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
+        return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
         """Everyday words that are the whole of a text value, or its other number, and none of the schema's own: lost,
@@ -94,7 +100,7 @@ class EntityLinker:
             if hit.value_kind is ValueKind.TEXT and _says_much(hit.text, public) and not has_capitals(hit.text)
             if not (_ASKS_WHEN.match(text) and not _WORD.search(text, hit.end))
         ]
-        return _merge(_longest(mentions, EmphasisMarks.of(text)))
+        return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed))
 
     def _with_all_alternatives(
         self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
@@ -141,7 +147,12 @@ class EntityLinker:
         values = {(each.start, each.end) for each in exact if each.value_kind is ValueKind.TEXT}
         able = [hit for hit in hits if not (_is_common_noun(text, hit) or _is_shared(hit, rare))]
         able = [hit for hit in able if not (_is_of_title(hit) and (hit.start, hit.end) in values)]
-        chosen = choose_inexact(text, spans, marks.enclosed, able, may_name)
+
+        def is_known_better(hit: InexactHit) -> bool:
+            over = [mid for each in exact if each.start < hit.end and hit.start < each.end for mid in each.mids]
+            return bool(well_known(hit.mids, over, self.counts))
+
+        chosen = choose_inexact(text, spans, marks.enclosed, able, may_name, is_known_better)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         read = self._with_all_alternatives(text, read, exact, marks)
@@ -258,31 +269,3 @@ def _kinds_to_try(literal: LiteralSpan) -> tuple[ValueKind, ...]:
     if literal.kind is ValueKind.DATE and literal.lexical.isdecimal():
         return (ValueKind.DATE, ValueKind.NUMBER)  # 1990 may be a year or a number: the graph knows which.
     return (literal.kind,) if literal.kind in (ValueKind.NUMBER, ValueKind.DATE) else ()
-
-
-def _longest(found: Sequence[Mention], marks: EmphasisMarks) -> list[Mention]:
-    """The winners among overlapping mentions; of the same span all that are of the better kind."""
-
-    def rank(mention: Mention) -> tuple[bool, int, int, str]:
-        is_whole = (mention.start, mention.end) in marks.enclosed
-        return not is_whole, mention.start - mention.end, mention.start, mention.value_kind or ""
-
-    taken: dict[tuple[int, int], list[Mention]] = {}
-    covered = bytearray(max((mention.end for mention in found), default=0))
-    for mention in sorted(found, key=rank):
-        span = (mention.start, mention.end)
-        if span in taken and taken[span][0].value_kind == mention.value_kind:
-            taken[span].append(mention)
-        elif not any(covered[mention.start : mention.end]):
-            covered[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
-            taken[span] = [mention]
-    return [mention for span in sorted(taken) for mention in taken[span]]
-
-
-def _merge(mentions: list[Mention]) -> list[Mention]:
-    merged: dict[tuple[int, int], Mention] = {}
-    for mention in mentions:
-        span = (mention.start, mention.end)
-        mids = {*mention.mids, *(merged[span].mids if span in merged else ())}
-        merged[span] = Mention(*span, tuple(sorted(mids)), mention.value_kind)
-    return list(merged.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -64,3 +65,32 @@ class Mention:
     mids: tuple[int, ...] = field(repr=False)
     value_kind: ValueKind | None
     inexact: bool = False
+
+
+def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
+    """The winners among overlapping mentions; of the same span all that are of the better kind."""
+
+    def rank(mention: Mention) -> tuple[bool, int, int, str]:
+        is_whole = (mention.start, mention.end) in enclosed
+        return not is_whole, mention.start - mention.end, mention.start, mention.value_kind or ""
+
+    taken: dict[tuple[int, int], list[Mention]] = {}
+    covered = bytearray(max((mention.end for mention in found), default=0))
+    for mention in sorted(found, key=rank):
+        span = (mention.start, mention.end)
+        if span in taken and taken[span][0].value_kind == mention.value_kind:
+            taken[span].append(mention)
+        elif not any(covered[mention.start : mention.end]):
+            covered[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+            taken[span] = [mention]
+    return [mention for span in sorted(taken) for mention in taken[span]]
+
+
+def merged(mentions: Sequence[Mention]) -> list[Mention]:
+    """One mention of each span, of all that those of it may mean."""
+    found: dict[tuple[int, int], Mention] = {}
+    for mention in mentions:
+        span = (mention.start, mention.end)
+        mids = {*mention.mids, *(found[span].mids if span in found else ())}
+        found[span] = Mention(*span, tuple(sorted(mids)), mention.value_kind)
+    return list(found.values())

@@ -19,10 +19,14 @@ from kg_store.text.fuzzy_words import NearWords
 from kg_store.text.word_matcher import WordForms, words_of
 
 Numbers = npt.NDArray[np.int32]
+_NO_ROWS = np.empty(0, dtype=np.int32)
 
 SMALL_WORDS = frozenset(
     ("a", "an", "the", "of", "and", "in", "at", "on", "for", "de", "la", "le", "der", "von", "van")
 )
+ROMAN_NUMERALS = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi".split())
+"""Each tells another king: none is a slip for another, nor does an initial stand for it."""
+
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
 _MIN_JOINED_LENGTH = 5
 _MIN_STEM_LENGTH = 4
@@ -173,6 +177,25 @@ class NameTable:
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
         """For each of `words`, whether it may begin with `letter`; true for some others, too."""
         return np.asarray(self._initials[words] == ord(letter) % 256)
+
+    def longer(self, words: Sequence[str]) -> Numbers:
+        """Rows that begin or end with `words`, but for what is not needed, and have more that is."""
+        known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
+        typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
+        if not known or (typed < 0).any():
+            return _NO_ROWS
+        rows = np.unique(self.with_word(known[0]))
+        places = self.places(rows)
+        numbers = np.arange(len(places.words))
+        first = np.minimum.reduceat(np.where(places.needed, numbers, len(numbers)), places.begins)
+        last = np.maximum.reduceat(np.where(places.needed, numbers, -1), places.begins)
+        has_more = last - first >= len(typed)
+        rows, first, last = rows[has_more], first[has_more], last[has_more]
+        each = np.arange(len(typed))
+        begins = (places.words[first[:, None] + each] == typed).all(axis=1)
+        ends = (places.words[last[:, None] - len(typed) + 1 + each] == typed).all(axis=1)
+        found: Numbers = rows[begins | ends]
+        return found
 
     def joined(self, words: Sequence[str]) -> list[int]:
         """Rows that are `words` with the spaces elsewhere."""

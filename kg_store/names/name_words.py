@@ -15,9 +15,10 @@ from typing import Final
 
 from kg_store.errors import StoreError
 from kg_store.lexicon import in_any_lexicon, in_lexicon
+from kg_store.lexicon.place_adjectives import places_called
 from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.names.name_table import NameTable
-from kg_store.names.word_hashes import WordHashes, hash_of, one_slip_away, pair_of
+from kg_store.names.name_table import ROMAN_NUMERALS, NameTable
+from kg_store.names.words.word_hashes import WordHashes, hash_of, one_slip_away, pair_of
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary, is_rare
@@ -218,10 +219,11 @@ class NameVocabulary:
 
     def _near_words(self, word: str) -> dict[int, int]:
         plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
-        plural = plural and (word not in self._public or self.is_everyday(word[:-1]))
+        is_noun = self.is_everyday(word[:-1]) or bool(places_called(word[:-1]))
+        plural = plural and (word not in self._public or is_noun)
         spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if plural else None]
         found = {number: 0 for number in spelt if number is not None}
-        return found if self.is_public(word) else {**self.rows.near.near(word), **found}
+        return found if self.is_public(word) or word in ROMAN_NUMERALS else {**self.rows.near.near(word), **found}
 
 
 @cache

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from kg_store.lexicon.place_adjectives import is_short_name
 from kg_store.names.fuzzy_index import IsName
 from kg_store.names.index import NameIndex
 from kg_store.names.name_hits import Mention, NameHit
@@ -61,7 +62,8 @@ def _inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
     """`mentions`, and the places of the adjectives among the other words. Where one stands as an adjective it goes
-    before a name that it is only a part of: "French actors" asks for nobody called French."""
+    before a name that it is only a part of: "French actors" asks for nobody called French; before several such
+    names it goes anywhere."""
     found: dict[tuple[int, int], list[NameHit]] = {}
     for hit in index.find_adjectives(text):
         if hit.linkable:
@@ -70,7 +72,8 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
     for (start, end), hits in found.items():
         over = [each for each in kept if each.start < end and start < each.end]
         is_adjective = _is_adjective(index, text, start, end)
-        is_free = not over or (is_adjective and all(_is_part(each, start, end) for each in over))
+        is_meant = is_adjective or is_short_name(text[start:end]) or all(len(each.mids) > 1 for each in over)
+        is_free = not over or (is_meant and all(_is_part(each, start, end) for each in over))
         named = [hit for hit in hits if not hit.public or is_adjective or is_name(start, end)]
         if is_free and named:
             kept = [*(each for each in kept if each not in over), _mention(named)]

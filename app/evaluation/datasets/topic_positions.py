@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from kg_store.terms import PSEUDONYM, is_mask_word
 
+_BETWEEN_WORDS = re.compile(r"(?<=\w) (?=\w)")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 
 
@@ -56,8 +57,9 @@ def _parts(shown: str, names: Collection[str]) -> list[str]:
 
 
 def _read_apart(part: str) -> str:
-    """A pattern of `part` as it was typed: words that were run together are read apart before they leave."""
-    return re.escape(part).replace(r"\ ", r"\ ?")
+    """A pattern of `part` as it was typed: words that were run together are read apart before they leave. Around
+    names the spaces are those that were typed."""
+    return r"\ ?".join(map(re.escape, _BETWEEN_WORDS.split(part)))
 
 
 def _folded(text: str) -> str:

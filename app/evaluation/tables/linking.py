@@ -124,9 +124,14 @@ def _of_slips(kind: str, results: Sequence[tuple[TypedMention, list[Mention]]]) 
 
 
 def _mentions(graph: PrivateGraph, text: str) -> list[Mention]:
-    """The entities that a question alone names, as the anonymiser reads it."""
+    """The entities that a question alone names, as the anonymiser reads it: everyday words are names where nothing but
+    a number is named."""
     named = [each for each in graph.linker.find_mentions(text) if each.value_kind is None]
-    return named or [each for each in graph.linker.find_unmarked(text, graph.public) if each.value_kind is None]
+    if any(any(map(str.isalpha, text[each.start : each.end])) for each in named):
+        return named
+    more = [each for each in graph.linker.find_unmarked(text, graph.public) if each.value_kind is None]
+    taken = {(each.start, each.end) for each in more}
+    return [*(each for each in named if (each.start, each.end) not in taken), *more]
 
 
 def _names_of(graph: PrivateGraph, mention: Mention) -> set[str]:

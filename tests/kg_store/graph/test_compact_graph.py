@@ -110,6 +110,14 @@ def test_what_the_graph_does_not_hold_gives_nothing() -> None:
     assert len(graph.members([])) == 0
 
 
+@given(TRIPLES)
+def test_the_facts_about_a_node_are_all_pairs_of_all_of_its_hops(triples: list[tuple[int, int, int]]) -> None:
+    graph, reached = built(triples), expected(triples)
+    nodes = [*reversed(range(NODES)), 0]
+    facts = [sum(len(tails) for (head, _), tails in reached.items() if head == mid(node)) for node in nodes]
+    assert graph.fact_counts(np.array([*(mid(node) for node in nodes), 1])).tolist() == [*facts, 0]
+
+
 def test_signatures_come_in_the_order_of_the_nodes_given() -> None:
     graph = built([(0, 0, 1)])
     there = graph.signatures_of(np.array([mid(1), mid(0), mid(1)]))

@@ -215,6 +215,11 @@ def test_words_that_were_read_apart_are_laid_beside_those_that_were_typed() -> N
     assert topic_among(surfaces, "anna keller") == "Es1c2r"
 
 
+def test_names_side_by_side_take_whole_words() -> None:
+    surfaces = surfaces_of("how many tall tenors sing arias", "how many Es1c2r Ew1o2o sing Ea1l2l")
+    assert list(surfaces.values()) == ["tall", "tenors", "arias"]
+
+
 def test_pseudonyms_are_told_from_words_by_their_shape() -> None:
     assert pseudonyms_in(["In 1990 Eq7f2k, Eq7f2k's Vx81zp and Sallow met Zed in E12345"], {"Zed"}) == (
         "Eq7f2k", "Vx81zp", "Zed",

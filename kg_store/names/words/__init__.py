@@ -1,0 +1,4 @@
+"""Words of names alone: their spellings, and hashes that tell what is near.
+
+Imports `text`.
+"""
