@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -23,11 +24,11 @@ MIN_FACTS: Final = 20
 MIN_RATIO: Final = 10
 """So many times as much is known about the namesake as about what is called so."""
 
-MIN_RATIO_OF_PLACES: Final = 3
-"""The same where it is a place that is called so by everybody: an adjective, or a short name."""
-
 MIN_LEAD: Final = 2
 """So many times as much as about the next one: where several are known alike, no one of them is meant."""
+
+_OF_LANGUAGES: Final = re.compile(r"\b(?:in|into|speaks?|spoke|speaking)\s\Z", re.IGNORECASE)
+"""Behind these words an adjective is a language: in Norwegian."""
 
 Span = tuple[int, int]
 
@@ -63,8 +64,9 @@ def _with_namesake(index: NameIndex, text: str, mention: Mention, counts: FactCo
     if not any(map(str.isalpha, typed)):
         return mention
     known = _most(mention.mids, counts)
+    is_language = not is_short_name(typed) and _OF_LANGUAGES.search(text[: mention.start]) is not None
     places = _named(index, places_called(typed))
-    more = _best_known(np.setdiff1d(places, mention.mids), counts, MIN_RATIO_OF_PLACES * known)
+    more = [] if is_language else _best_known(np.setdiff1d(places, mention.mids), counts, MIN_RATIO * known)
     if len(places):
         languages = _named(index, [] if is_short_name(typed) else [f"{typed} language"])
         more += [mid for mid in languages.tolist() if counts(languages).max(initial=0) > known]
