@@ -17,7 +17,7 @@ from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.llm.embeddings.embedder import Likeness
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
-from app.privacy.anonymiser import Anonymised
+from app.privacy.anonymised import Anonymised
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.plain_wording import Today, utc_today
 from app.privacy.safe_text import SafeDialogue
@@ -121,11 +121,12 @@ NOT_FOUND: Final = RetrievalResult(None, (), (), 0)
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
     """The dialogue as the model may see it, read in one way. `needs_context`: it leans on the turns before.
-    `by_values`: its names are read as text values of the same spelling."""
+    `by_values`: its names are read as text values of the same spelling; `by_kinds`: its common nouns as names."""
 
     read: Anonymised = NOT_READ
     needs_context: bool = False
     by_values: bool = False
+    by_kinds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,16 +27,19 @@ from app.chat.label_language import language_of
 from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.llm.embedded.language.synonyms import names_one_of
-from app.privacy.anonymiser import Anonymised, Anonymiser
+from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
 from app.strategies.base import Draft, RetrievalResult
+from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
 from kg_store.graph.masked_relations import masks_of
 from kg_store.graph.traversal import kinds_of, relations_to
 from kg_store.names.linker import has_capitals
+from kg_store.text.plurals import singular
 
 MIN_WORDS_OF_TALK: Final = 3
 """Of a turn behind others, so that its likeness alone makes it small talk."""
@@ -97,6 +100,7 @@ class QuestionReader:
 
     def _completed(self, run: QuestionRun) -> Completed:
         graph, table = run.graph, run.conversation.table
+        concepts = {word for kind in kinds_of(graph.blind.schema) for word in (kind, kind.split()[-1])}
         anonymiser = Anonymiser(
             graph.linker,
             graph.names,
@@ -106,6 +110,7 @@ class QuestionReader:
             recogniser=self._options.recogniser,
             today=self._options.today,
             leading=lambda mids: relations_to(graph.blind, mids),
+            is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
         )
         messages = without_questions(run.request.messages)
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
@@ -119,6 +124,8 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
     first, *others = read.readings()
     yield QuestionReading(first, needs)
     yield from (QuestionReading(each, needs_context(each.dialogue)) for each in others)
+    if sorted_by := read.with_kinds():
+        yield QuestionReading(sorted_by, needs, by_kinds=True)
     if valued := read.with_values():
         yield QuestionReading(valued, needs, by_values=True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ import numpy as np
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.dialogue.did_you_mean import did_you_mean
-from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionRun, StageTimer
+from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionReading, QuestionRun, StageTimer
 from app.chat.refusals import refusal
 from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
@@ -20,7 +20,7 @@ from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
 from app.egress.wire_pseudonyms import AnswerPseudonyms
 from app.llm.reasoner import Reasoner
-from app.privacy.anonymiser import Anonymised
+from app.privacy.anonymised import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
@@ -80,6 +80,12 @@ def _named_in(read: Anonymised) -> Mids:
     return np.unique(np.concatenate(named)) if named else NO_MIDS
 
 
+def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[QuestionReading]:
+    """That by common nouns first. A model gets none: beside the plain question it would tell what a pseudonym is."""
+    by_kinds = [] if is_model else [each for each in readings if each.by_kinds]
+    return [*by_kinds, *(each for each in readings if not each.by_kinds)]
+
+
 ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not be right, so they were counted here."
 
 
@@ -111,7 +117,7 @@ class GraphSearch:
         asks_back: QuestionRun | None = None
         last = run
         async with self._guarded(run) as reasoner:
-            for reading in run.readings:
+            for reading in in_order(run.readings, is_model=reasoner.is_model):
                 run = replace(run, reading=reading)
                 run = await self._with_cases(run)
                 with timer.stage("finding"):
@@ -119,7 +125,7 @@ class GraphSearch:
                 run = await timer.in_thread("concluding", conclude, run)
                 if run.is_settled:
                     break
-                asks_back = asks_back or (run if run.ended.asks_back else None)
+                asks_back = asks_back or (run if run.ended.asks_back and not reading.by_kinds else None)
                 last = last if reading.by_values else run
             else:
                 run = asks_back or last

@@ -31,12 +31,13 @@ class VotedPaths:
     """The outcome of a vote over the things that paths lead to.
 
     `paths` that hold the winner, each as its start and its steps; the winner's `share` of all weight, and the `margin`
-    over the first thing of another answer.
+    over the first thing of another answer. `sorting`: the one of `paths` from a common noun, which sorts the rest.
     """
 
     paths: frozenset[tuple[str, ...]]
     share: float
     margin: float
+    sorting: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

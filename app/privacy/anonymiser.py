@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
+from app.privacy.anonymised import Anonymised, KindsReading
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
@@ -18,7 +19,7 @@ from app.privacy.span_finder import Found, SpanFinder
 from app.privacy.spans import Span, SpanSource
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
-from client_sdk.protocol import Ambiguity, Message, Reading
+from client_sdk.protocol import Message, Reading
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
@@ -34,38 +35,6 @@ Resolve = Callable[[str], Mids]
 
 _NAMED = (SpanSource.MENTION, SpanSource.PROTECTED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
-
-
-@dataclass(frozen=True, slots=True)
-class Anonymised:
-    """The dialogue as the model may see it, the names of its topics that several entities share, and notes.
-
-    `inexact`: where the question spells a name otherwise than the graph. `values`: by the pseudonym of a name in the
-    question, the text values of the graph that are spelt just as it is typed.
-    """
-
-    dialogue: SafeDialogue
-    ambiguous: tuple[Ambiguity, ...]
-    notes: tuple[str, ...] = ()
-    inexact: tuple[Reading, ...] = ()
-    values: Mapping[str, Topic] = field(default_factory=dict)
-
-    def readings(self) -> Iterator[Anonymised]:
-        """This one; then, where a topic may be no name, the same without it."""
-        yield self
-        doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
-        if doubtful:
-            note = f"{' and '.join(doubtful)} was read as everyday words: the graph has a thing that is called so."
-            yield replace(self, dialogue=self.dialogue.without_doubtful(), notes=(*self.notes, note))
-
-    def with_values(self) -> Anonymised | None:
-        """The same with names read as the text values that are spelt so: Ghent as a city of customers, and not as the
-        Ghent Office. None where there are no such values."""
-        if not self.values:
-            return None
-        ambiguous = tuple(each for each in self.ambiguous if each.pseudonym not in self.values)
-        inexact = tuple(each for each in self.inexact if each.pseudonym not in self.values)
-        return replace(self, dialogue=self.dialogue.with_topics(self.values), ambiguous=ambiguous, inexact=inexact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +70,15 @@ class Anonymiser:
         recogniser: Recogniser | None = None,
         today: Today = utc_today,
         leading: Leading = leads_nowhere,
+        *,
+        is_concept: Callable[[str], bool] | None = None,
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
-        what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows."""
+        what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows.
+        `is_concept`: with it common nouns are also read as names, but those of which it is true."""
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
+        self._is_concept = is_concept
         self._wording = PlainWording(names, lexicon, today, leading)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
@@ -125,7 +98,21 @@ class Anonymiser:
         inexact = tuple(self._readings(turns[-1], table))
         ambiguous, notes = ambiguities_of(topics, table)
         values = dict(self._values(turns[-1], safe[-1].text, table, resolve))
-        return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact, values)
+        kinds = self._by_kinds(turns[-1], safe[-1].text, table, resolve) if topics else None
+        return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact, values, kinds)
+
+    def _by_kinds(self, turn: _Turn, safe: SafeText, table: PseudonymTable, resolve: Resolve) -> KindsReading | None:
+        """The question with common nouns as names of what things are sorted by, where it names something else too."""
+        if self._is_concept is None:
+            return None
+        found = map(self._known, self._finder.kinds(turn.found, turn.spans, self._is_concept))
+        kinds = [span for span in found if span.mids]
+        if not kinds:
+            return None
+        text, words = self._replace(replace(turn, spans=self._spans(turn.found, kinds)), table)
+        sorting = {self._pseudonym(turn.text, span, table) for span in kinds}
+        topics = (replace(each, sorts=each.pseudonym in sorting) for each in _topics([words], (), table, resolve))
+        return KindsReading(safe, text, tuple(topics))
 
     def _values(self, turn: _Turn, safe: str, table: PseudonymTable, resolve: Resolve) -> Iterator[tuple[str, Topic]]:
         """The text values of the spelling of a part of a name, or of a name that several share, by its pseudonym."""

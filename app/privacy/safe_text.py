@@ -27,7 +27,8 @@ class Topic:
     `mids` are the nodes it stands for: one for an entity, several when the name is shared or the pseudonym is
     a set of an earlier answer, none for a value that the graph does not hold. `value_kind` is set for values.
     `newest` is true when the last user turn names it itself; false when only an earlier turn does. `doubtful`: it is
-    everyday words in small letters beside a name with a capital, and may be no name at all.
+    everyday words in small letters beside a name with a capital, and may be no name at all. `sorts`: a common noun
+    that other things are sorted by.
     """
 
     pseudonym: str
@@ -35,6 +36,7 @@ class Topic:
     value_kind: ValueKind | None = None
     newest: bool = True
     doubtful: bool = False
+    sorts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from app.privacy.name_recogniser import Recogniser
@@ -129,6 +129,12 @@ class SpanFinder:
             for each in found
             if not any(covered[each.start : each.end])
         ]
+
+    def kinds(self, found: Found, spans: Sequence[Span], is_concept: Callable[[str], bool]) -> list[Span]:
+        """Common nouns outside of the names among `spans` that are well-known things of the graph."""
+        taken = [(each.start, each.end) for each in spans if each.mids or each.source is SpanSource.PSEUDONYM]
+        named = self._linker.find_common(found.text, self._lexicon.public, taken, is_concept)
+        return [Span(each.start, each.end, SpanSource.MENTION, each.mids) for each in named]
 
     def readings(self, found: Found, spans: Sequence[Span]) -> list[SchemaReading]:
         """Readings of the unknown words among the settled `spans`, in words of the shown schema."""

@@ -10,7 +10,7 @@ from itertools import accumulate
 import numpy as np
 
 from kg_store.errors import StoreError
-from kg_store.lexicon.place_adjectives import PlaceAdjectives
+from kg_store.lexicon.place_adjectives import PlaceAdjectives, places_called
 from kg_store.names import index_format
 from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, MayHold
 from kg_store.names.name_hits import NameEntry, NameHit, NameReport
@@ -180,6 +180,10 @@ class NameIndex:
         """The nodes that are called `text`, in one of the ways in which names are typed; values have no name."""
         hits = [hit for hit in self.find(text.strip()) if hit.kind == "name" and len(text.strip()) == hit.end]
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
+
+    def places_called(self, text: str) -> Mids:
+        """The things with the name of a place that `text` is an adjective or a short name of, ascending."""
+        return np.array(sorted({mid for name in places_called(text) for mid in self.named(name)}), dtype=np.int64)
 
     def longer_names(self, text: str) -> Mids:
         """The things with a longer name that begins or ends with the words of `text`, ascending."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kg_store.lexicon import in_lexicon
+from kg_store.names.common_names import find_common_names
 from kg_store.names.fuzzy_index import Fits, IsName
 from kg_store.names.fuzzy_match import SCORE_OF_PART
 from kg_store.names.fuzzy_search import InexactHit
@@ -101,6 +102,12 @@ class EntityLinker:
             if not (_ASKS_WHEN.match(text) and not _WORD.search(text, hit.end))
         ]
         return merged(longest_mentions(mentions, EmphasisMarks.of(text).enclosed))
+
+    def find_common(
+        self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
+    ) -> list[Mention]:
+        """Common nouns outside of `taken` that name well-known things: guitarists, where many are a Guitarist."""
+        return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_all_alternatives(
         self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks

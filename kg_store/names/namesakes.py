@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.lexicon.place_adjectives import is_short_name, places_called
+from kg_store.lexicon.place_adjectives import is_short_name
 from kg_store.names.index import NameIndex
 from kg_store.names.name_hits import Mention
 from kg_store.terms import Mids
@@ -29,6 +29,8 @@ MIN_LEAD: Final = 2
 
 _OF_LANGUAGES: Final = re.compile(r"\b(?:in|into|speaks?|spoke|speaking)\s\Z", re.IGNORECASE)
 """Behind these words an adjective is a language: in Norwegian."""
+
+_ARTICLE: Final = re.compile(r"\A(?:the|an?)\s+")
 
 Span = tuple[int, int]
 
@@ -64,23 +66,27 @@ def _with_namesake(index: NameIndex, text: str, mention: Mention, counts: FactCo
     if not any(map(str.isalpha, typed)):
         return mention
     known = _most(mention.mids, counts)
-    is_language = not is_short_name(typed) and _OF_LANGUAGES.search(text[: mention.start]) is not None
-    places = _named(index, places_called(typed))
+    places = index.places_called(typed)
+    if not len(places):
+        others = (index.longer_names(typed), _without_article(index, typed))
+        better = [_best_known(np.setdiff1d(each, mention.mids), counts, MIN_RATIO * known) for each in others]
+        return _and(mention, [mid for each in better for mid in each])
+    if is_short_name(typed):
+        return _and(mention, _best_known(np.setdiff1d(places, mention.mids), counts, MIN_RATIO * known))
+    is_language = _OF_LANGUAGES.search(text[: mention.start]) is not None
     more = [] if is_language else _best_known(np.setdiff1d(places, mention.mids), counts, MIN_RATIO * known)
-    if len(places):
-        languages = _named(index, [] if is_short_name(typed) else [f"{typed} language"])
-        more += [mid for mid in languages.tolist() if counts(languages).max(initial=0) > known]
-        return _and(mention, more)
-    longer = np.setdiff1d(index.longer_names(typed), mention.mids)
-    return _and(mention, [*more, *_best_known(longer, counts, MIN_RATIO * known)])
+    languages = np.array(index.named(f"{typed} language"), dtype=np.int64)
+    return _and(mention, [*more, *(languages.tolist() if _most(languages.tolist(), counts) > known else ())])
+
+
+def _without_article(index: NameIndex, typed: str) -> Mids:
+    """Play the guitar, where a film is called so."""
+    rest = _ARTICLE.sub("", typed) if typed.islower() else typed
+    return np.array(index.named(rest) if rest != typed else (), dtype=np.int64)
 
 
 def _and(mention: Mention, more: Sequence[int]) -> Mention:
     return replace(mention, mids=tuple(sorted({*mention.mids, *more}))) if more else mention
-
-
-def _named(index: NameIndex, names: Iterable[str]) -> Mids:
-    return np.array(sorted({mid for name in names for mid in index.named(name)}), dtype=np.int64)
 
 
 def _most(mids: Sequence[int], counts: FactCounts) -> int:

@@ -34,18 +34,19 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
     """Whole text values that stand in `text` in the singular or plural that they are not written in; none where the
     words are the schema's own: "which prescriptions" asks for no value."""
-    yield from (hit for hit in _inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
+    yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
 def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
     """Names that stand in `text` as plurals in small letters: dogs, where something is called Dog."""
-    for hit in _inflected(index, text):
+    for hit in find_inflected(index, text):
         typed = text[hit.start : hit.end]
         if hit.kind == "name" and typed.islower() and is_plural(typed.split()[-1]):
             yield hit
 
 
-def _inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
+def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
+    """Names and values whose last word stands in `text` in its other number."""
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
@@ -71,10 +72,10 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
     kept = list(mentions)
     for (start, end), hits in found.items():
         over = [each for each in kept if each.start < end and start < each.end]
-        is_adjective = _is_adjective(index, text, start, end)
-        is_meant = is_adjective or is_short_name(text[start:end]) or all(len(each.mids) > 1 for each in over)
+        stands_so = is_adjective(index, text, start, end)
+        is_meant = stands_so or is_short_name(text[start:end]) or all(len(each.mids) > 1 for each in over)
         is_free = not over or (is_meant and all(_is_part(each, start, end) for each in over))
-        named = [hit for hit in hits if not hit.public or is_adjective or is_name(start, end)]
+        named = [hit for hit in hits if not hit.public or stands_so or is_name(start, end)]
         if is_free and named:
             kept = [*(each for each in kept if each not in over), _mention(named)]
     return sorted(kept, key=lambda mention: mention.start)
@@ -92,7 +93,7 @@ def _is_part(mention: Mention, start: int, end: int) -> bool:
     return mention.inexact and start <= mention.start and mention.end <= end
 
 
-def _is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
+def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
     """True before a noun in small letters ("a French actor", "French films"), and of "is French" at the end of a
     clause: elsewhere it may as well be somebody's name."""
     before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)

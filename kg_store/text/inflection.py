@@ -48,3 +48,8 @@ def in_other_number(noun: str) -> Iterator[str]:
             yield str(lemma)
         else:
             yield from (str(form) for form in lemminflect.getInflection(lemma, "NNS") if form != noun)
+
+
+def may_be_verb(word: str) -> bool:
+    """True of play and models. Remembers nothing: what is asked may be a name."""
+    return "VERB" in lemminflect.getAllLemmas(word)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.chat.answers.execution import AnswerExecutor, GraphView
 from app.chat.dialogue.follow_ups import FollowUps
-from app.privacy.anonymiser import Anonymised
+from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeTurn, Topic
 from app.privacy.shared_names import choices_among, in_own_order

@@ -8,7 +8,7 @@ the house; a reasoner sees which paths hold the winner, and no id.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -65,3 +65,18 @@ def vote(ways: Sequence[ScoredWay]) -> EntityVote:
     best = next(each for each, held in zip(ways, holds, strict=True) if held)
     others = weights[~np.isin(mids, best.members, assume_unique=True)]
     return EntityVote(mids, weights, tuple(holds), highest, highest - float(others.max(initial=0.0)))
+
+
+def sorted_by(sorting: Sequence[ScoredWay], ways: Sequence[ScoredWay]) -> list[ScoredWay]:
+    """Those of `ways` that lead to something that `sorting` leads to as well, with that alone: of those born in a town
+    the lawyers."""
+    if not sorting:
+        return []
+    known = np.unique(np.concatenate([each.members for each in sorting]))
+    narrowed = (replace(each, members=np.intersect1d(each.members, known)) for each in ways)
+    return [each for each in narrowed if len(each.members)]
+
+
+def sorter_of(sorting: Sequence[ScoredWay], way: ScoredWay) -> ScoredWay:
+    """The one of `sorting` that leads to most of what `way` leads to; of several the likeliest."""
+    return max(sorting, key=lambda each: (len(np.intersect1d(each.members, way.members)), each.score))

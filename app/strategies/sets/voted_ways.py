@@ -7,7 +7,7 @@ leaves by, not what the thing itself does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -18,7 +18,7 @@ from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_pages import CandidatePages, PathRanker
 from app.strategies.sets.candidate_paths import MAX_OFFERED
-from app.strategies.sets.entity_vote import EntityVote, ScoredWay, vote
+from app.strategies.sets.entity_vote import EntityVote, ScoredWay, sorted_by, sorter_of, vote
 from app.strategies.start import is_wide
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import named_of, reached, steps_from_each
@@ -57,11 +57,20 @@ class VotedWays:
 
     ways: tuple[ScoredWay, ...] = ()
     vote: EntityVote | None = None
+    sorting: CandidatePath | None = None
 
     @classmethod
     def of(cls, inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay]) -> VotedWays:
         ways = _scored(inquiry, ranker, walked)
-        return cls(tuple(ways), vote(ways)) if ways else cls()
+        kinds = {topic.pseudonym for topic in inquiry.dialogue.topics if topic.sorts}
+        sorting = [each for each in ways if each.way.start.pseudonym in kinds]
+        held = sorted_by(sorting, [each for each in ways if each.way.start.pseudonym not in kinds])
+        if not held:
+            return cls(tuple(ways), vote(ways)) if ways else cls()
+        voted = vote(held)
+        best = next(each for each, holds in zip(held, voted.holds, strict=True) if holds)
+        chosen = sorter_of(sorting, best)
+        return cls((*held, chosen), replace(voted, holds=(*voted.holds, True)), chosen.way)
 
     @property
     def page(self) -> CandidatePages:
@@ -82,7 +91,8 @@ class VotedWays:
             return None
         held = [each.way for each, holds in zip(self.ways, self.vote.holds, strict=True) if holds]
         paths = frozenset((way.start.pseudonym, *labels_of(inquiry, way.path)) for way in held)
-        return VotedPaths(paths=paths, share=self.vote.share, margin=self.vote.margin)
+        sorting = (self.sorting.start.pseudonym, *labels_of(inquiry, self.sorting.path)) if self.sorting else ()
+        return VotedPaths(paths=paths, share=self.vote.share, margin=self.vote.margin, sorting=sorting)
 
 
 def walked_ways(graph: BlindGraph, places: Sequence[NodeSet]) -> list[WalkedWay]:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from app.egress.guard import Guard, StaticSegments
-from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymised, Anonymiser
+from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.shared_names import MAX_CHOICES

@@ -32,6 +32,10 @@ def _of_voted(asked: ParsedQuestion, voted: VotedPaths) -> NextAction | None:
     """The best path from each of two things that lead to the winner of the vote; None where one of them is likely by
     itself alone."""
     held = [each for each in asked.paths if is_voted(each, voted)]
+    sorting = next((each for each in held if (each.path.root, *each.path.steps) == voted.sorting), None)
+    if sorting is not None:
+        best = next((each for each in held if each.path.root != sorting.path.root), None)
+        return _shared(asked, (best, sorting)) if best else None
     other = next((each for each in held if each.path.root != held[0].path.root), None)
     if other is None or held[0].score - other.score > MAX_BEHIND:
         return None

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.strategies.retrieval import CandidatePath, NodeSet
-from app.strategies.sets.entity_vote import ScoredWay, vote
+from app.strategies.sets.entity_vote import ScoredWay, sorted_by, sorter_of, vote
 from kg_store.terms import NO_MIDS, NodeKind, as_mids
 
 PLACE = NodeSet("Eq7f2k", NO_MIDS, "person", NodeKind.ENTITY)
@@ -36,3 +36,11 @@ def test_the_margin_is_over_things_of_another_answer() -> None:
 def test_what_no_path_leads_to_stands_last_and_ties_keep_their_order() -> None:
     found = vote([way(1.0, 5, 7)])
     assert found.in_order(as_mids([2, 5, 7, 9])).tolist() == [5, 7, 2, 9]
+
+
+def test_a_sorting_noun_leaves_what_it_leads_to_itself() -> None:
+    sorting = [way(0.1, 2, 3), way(0.4, 9)]
+    left = sorted_by(sorting, [way(1.0, 1, 2, 3), way(0.8, 1), way(0.5, 3)])
+    assert [(each.score, each.members.tolist()) for each in left] == [(1.0, [2, 3]), (0.5, [3])]
+    assert sorter_of(sorting, left[0]) is sorting[0]
+    assert sorted_by([], left) == []

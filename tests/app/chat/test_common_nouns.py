@@ -1,0 +1,65 @@
+"""Common nouns that a graph without kinds sorts its things by: they narrow an answer, inside the service alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.chat.question_run import QuestionReading
+from app.chat.search import in_order
+from app.chat.service import ChatService
+from app.egress.guard import StaticSegments
+from app.evaluation.checks.canaries import canaries_in
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.strategies.sets import voted_ways
+from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.store import ServiceContext
+from tests.support.house import House, clinic_store
+from tests.support.stores import PREFIXES
+
+PEOPLE = ["Zofia Quarrel", "Bertil Oxenhame", "Ottoline Brackwater", "Casimir Thrumble"]
+NUMERALS = "I II III IV V VI VII VIII IX".split()
+OTHERS = "".join(f':o{each} rdfs:label "Oddny Wexcombe {each}" ; :work :lawyer . ' for each in NUMERALS)
+TRADES = (
+    PREFIXES
+    + """
+:born rdfs:label "place of birth" . :work rdfs:label "profession" . :lawyer rdfs:label "Lawyer" .
+:baker rdfs:label "Baker" . :t1 rdfs:label "Vexquilda" .
+:p1 rdfs:label "Zofia Quarrel" ; :born :t1 ; :work :lawyer .
+:p2 rdfs:label "Bertil Oxenhame" ; :born :t1 ; :work :baker .
+:p3 rdfs:label "Ottoline Brackwater" ; :born :t1 ; :work :lawyer . :p4 rdfs:label "Casimir Thrumble" ; :work :lawyer .
+"""
+    + OTHERS
+)
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
+    with clinic_store(tmp_path_factory.mktemp("trades"), embedder, TRADES) as store:
+        yield store
+
+
+@pytest.fixture
+def house(store: ServiceContext, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> House:
+    monkeypatch.setattr(voted_ways, "MAX_RELATIONS", 0)
+    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
+    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
+    return House(ChatService(*parts), store.ledger)
+
+
+async def test_a_common_noun_narrows_what_the_named_thing_leads_to(house: House) -> None:
+    everybody = await house.ask("Who was born in Vexquilda?")
+    assert sorted(everybody.names) == sorted(PEOPLE[:3])
+    lawyers = await house.ask("Which lawyers were born in Vexquilda?")
+    assert sorted(lawyers.names) == ["Ottoline Brackwater", "Zofia Quarrel"]
+    sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
+    assert sent
+    assert canaries_in(sent, [word for name in [*PEOPLE, "Vexquilda"] for word in name.split()]) == []
+
+
+def test_a_model_never_sees_both_readings_of_a_question() -> None:
+    plain, by_kinds = QuestionReading(), QuestionReading(by_kinds=True)
+    assert in_order([plain, by_kinds], is_model=False) == [by_kinds, plain]
+    assert in_order([plain, by_kinds], is_model=True) == [plain]

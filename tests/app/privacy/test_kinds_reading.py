@@ -1,0 +1,66 @@
+"""Common nouns of a question as further topics of it: a reading that stands beside the plain one."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymiser
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.words.lexicon import Lexicon
+from client_sdk.protocol import Message
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.names.name_words import NameWords
+from kg_store.terms import Mids, as_mids
+from kg_store.text.english import PublicWords
+
+PUBLIC = PublicWords.of(["born in"])
+INDEX = NameIndex.build(
+    [NameEntry(1, "Guitarist", "name", None, True, True), NameEntry(2, "Ovar", "name", None, True, True)]
+).with_public(PUBLIC)
+
+
+def counts(mids: Mids) -> npt.NDArray[np.int64]:
+    return np.full(len(mids), 40, dtype=np.int64)
+
+
+def read(text: str, *, reads_kinds: bool = True, hidden: int = 0) -> Anonymised:
+    anonymiser = Anonymiser(
+        EntityLinker(INDEX, counts), INDEX, Lexicon(PUBLIC, NameWords()),
+        holds=lambda mids: tuple(mid for mid in mids if mid != hidden),
+        is_concept=(lambda _noun: False) if reads_kinds else None,
+    )  # fmt: skip
+    table = PseudonymTable.new()
+    return anonymiser.anonymise(
+        [Message(role="user", content=text)],
+        table,
+        lambda word: as_mids(table.meaning(word).mids),  # type: ignore[union-attr]
+    )
+
+
+def test_a_noun_is_a_topic_that_sorts_in_a_reading_of_its_own() -> None:
+    plain = read("which guitarists were born in Ovar")
+    sorted_by = plain.with_kinds()
+    assert plain.dialogue.question.startswith("which guitarists were born in E")
+    assert sorted_by is not None
+    assert [(topic.mids.tolist(), topic.sorts) for topic in sorted_by.dialogue.topics] == [([1], True), ([2], False)]
+    kind, town = (topic.pseudonym for topic in sorted_by.dialogue.topics)
+    assert sorted_by.dialogue.question == f"which {kind} were born in {town}"
+
+
+def test_there_is_none_without_another_name_nor_where_nobody_asks_for_it() -> None:
+    assert read("who was born in Ovar").with_kinds() is None
+    assert read("which guitarists were born", reads_kinds=True).with_kinds() is None
+    assert read("which guitarists were born in Ovar", reads_kinds=False).with_kinds() is None
+
+
+def test_what_is_hidden_from_the_asker_is_no_topic() -> None:
+    assert read("which guitarists were born in Ovar", hidden=1).with_kinds() is None
+
+
+def test_a_question_that_was_completed_since_is_read_plainly() -> None:
+    plain, other = read("which guitarists were born in Ovar"), read("who was born in Ovar")
+    assert plain.by_kinds is not None
+    assert Anonymised(other.dialogue, (), by_kinds=plain.by_kinds).with_kinds() is None
