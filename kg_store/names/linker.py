@@ -191,7 +191,7 @@ class EntityLinker:
     def _named(self, text: str, marks: EmphasisMarks, literals: list[LiteralSpan]) -> Iterator[Mention]:
         is_name = self._telling(text, marks)
         for hit in (*self.index.find(text), *find_in_other_number(self.index, text)):
-            if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)):
+            if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)) or _is_genitive(text, hit):
                 continue
             if not _is_part_of_literal(hit, literals):
                 yield Mention(hit.start, hit.end, hit.mids, hit.value_kind if hit.kind == "value" else None)
@@ -257,6 +257,11 @@ def _within(inner: Mention, outer: Mention) -> bool:
 
 def has_capitals(text: str) -> bool:
     return text != text.lower() if text.isascii() else any(map(str.isupper, text))
+
+
+def _is_genitive(text: str, hit: NameHit) -> bool:
+    """True of the letter behind an apostrophe: "X's spouse" speaks of nothing that is called S."""
+    return hit.text == "s" and hit.start > 1 and text[hit.start - 1] in "'’" and text[hit.start - 2].isalnum()
 
 
 def _is_part_of_literal(hit: NameHit, literals: list[LiteralSpan]) -> bool:

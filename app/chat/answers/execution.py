@@ -15,7 +15,8 @@ from app.chat.answers.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
 from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra
-from kg_store.algebra.expressions import FUNCTIONS, Expression, Name, Row, parse
+from kg_store.algebra.expressions import Expression, Name, Row, parse
+from kg_store.algebra.rewriting import written
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, kind_of
@@ -220,22 +221,6 @@ class AnswerExecutor:
         ]
         lines = [f"{name}: {plain_number(Decimal(number))}" for name, number in named]
         return Names(names=lines, total=len(rows))
-
-
-def written(expression: Expression) -> str:
-    """The expression as text that parses to it again; equal expressions read the same."""
-    if isinstance(expression, Name):
-        return expression.pseudonym
-    operands, words = [written(each) for each in expression.operands], list(expression.words)
-    parts: list[str] = []
-    for shape in FUNCTIONS[expression.function]:
-        if shape in ("s", "s*") or (shape == "m" and not words):
-            taken = operands[: None if shape == "s*" else 1]
-            parts, operands = parts + taken, operands[len(taken) :]
-        elif words:
-            word = words.pop(0)
-            parts.append(f'"{word}"' if shape.startswith("r") else word)
-    return f"{expression.function}({', '.join(parts)})"
 
 
 def _ranked(outcome: ExpressionResult, order: Order | None) -> ExpressionResult:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from app.chat.answers.execution import written
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.llm.tasks import AnswerInput, AnswerReply, StepInput, StepReply, TaskModel, TaskName
 from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.algebra.rewriting import written
 
 Way = Literal["wrong type", "yes for no", "negation dropped"]
 WAYS: Final[tuple[Way, ...]] = ("wrong type", "yes for no", "negation dropped")

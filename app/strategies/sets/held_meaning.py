@@ -7,7 +7,7 @@ Only readings that give something are taken. Promise: they are for the reasoner 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
@@ -26,6 +26,8 @@ from app.strategies.sets.said_schema import SaidLabels, SaidSchema
 from app.strategies.sets.voted_ways import WalkedWay
 from app.strategies.start import is_wide
 from kg_store.algebra.evaluator import ExpressionResult
+from kg_store.algebra.expressions import parse
+from kg_store.algebra.rewriting import with_relations, written
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
 MAX_TRIED: Final = 60
@@ -35,8 +37,7 @@ MIN_SHARED: Final = 0.5
 """Two readings that have so much in common, of what the smaller one gives, don't contradict each other."""
 _LABEL: Final = re.compile(r'"([^"]*)"')
 _BOUNDED: Final = re.compile(r'filter\((\w{6}), "[^"]*", [<>]')
-_CHOOSING: Final = re.compile(r"(?!reach|intersect|union)\b[a-z]+\(")
-_ONE_STEP: Final = re.compile(r'reach\([ES]\w{5}, "[^"]*"\)')
+_ONE_STEP: Final = re.compile(r'(?:union\()?reach\([ES]\w{5}, "[^"]*"\)(?:, reach\([ES]\w{5}, "[^"]*"\))*\)?')
 
 
 def held_meaning(
@@ -65,7 +66,7 @@ def held_meaning(
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
     )
     for found in meanings(scorer, given):
-        held = list(islice(_held(inquiry, found, places), MAX_HELD))
+        held = list(islice(_held(inquiry, found, said), MAX_HELD))
         meant = _meant(scorer, found, held) if held else None
         if meant is not None:
             return None if _ONE_STEP.fullmatch(meant.expression) else meant
@@ -104,18 +105,21 @@ def _is_whole(found: Meanings, meaning: Meaning) -> bool:
     return meaning.may_be_whole and not meaning.left and silent
 
 
-def _held(inquiry: StrategyInput, found: Meanings, places: Sequence[NodeSet]) -> Iterator[_HeldReading]:
-    """The readings that give something, best first, one of each sense. What is named itself is nothing to ask for."""
-    shown = {hop.label: hop.shown for hop in found.graph.hops}
-    tried: dict[object, list[Meaning]] = {}
+def _held(inquiry: StrategyInput, found: Meanings, said: SaidSchema) -> Iterator[_HeldReading]:
+    """The readings that give something, best first. What is named itself is nothing to ask for."""
     readings = (each for each in found.ranked if not _bounds_a_thing(each.expression, found))
     for each in islice(readings, MAX_TRIED):
-        tried.setdefault(_in_words(each.expression, shown), []).append(each)
-    named = {mid for place in places for mid in place.mids.tolist()}
-    for alike in tried.values():
-        held = [(each, result) for each in alike if (result := _result(inquiry, each.expression)) is not None]
-        if held and not (found.asked.form == "things" and named.intersection(held[0][1].mids)):
-            yield _together(inquiry, held)
+        held = next(filter(None, (_read(inquiry, each, text, said) for text in _worded(each.expression, said))), None)
+        if held and not (found.asked.form == "things" and said.named.intersection(held.result.mids)):
+            yield held
+
+
+def _worded(expression: str, said: SaidSchema) -> Iterator[str]:
+    """`expression`, and with another relation of the same words: which of them a source wrote its values under."""
+    yield expression
+    for label in dict.fromkeys(_LABEL.findall(expression)):
+        for other in said.alike.get(label, ()):
+            yield expression.replace(f'"{label}"', f'"{other}"')
 
 
 def _bounds_a_thing(expression: str, found: Meanings) -> bool:
@@ -124,21 +128,11 @@ def _bounds_a_thing(expression: str, found: Meanings) -> bool:
     return found.asked.form != "truth" and any(name in found.kinds for name in _BOUNDED.findall(expression))
 
 
-def _result(inquiry: StrategyInput, expression: str) -> ExpressionResult | None:
-    """None where there is nothing, nor any number of things."""
+def _read(inquiry: StrategyInput, meaning: Meaning, text: str, said: SaidSchema) -> _HeldReading | None:
+    """None where there is nothing, nor any number of things. All that relations of the same words lead to is one
+    set."""
+    expression = written(with_relations(parse(text), said.alike))
     result = inquiry.result_of(expression)
-    return None if result is None or result.number == 0 else result
-
-
-def _together(inquiry: StrategyInput, held: Sequence[tuple[Meaning, ExpressionResult]]) -> _HeldReading:
-    """One set of all that relations of the same words give; each source may have one of its own."""
-    meaning, result = held[0]
-    plain = [each.expression for each, given in held if given.mids and not _CHOOSING.search(each.expression)]
-    both = inquiry.result_of(f"union({', '.join(plain)})") if len(plain) > 1 else None
-    if both is None:
-        return _HeldReading(meaning, result)
-    return _HeldReading(replace(meaning, expression=f"union({', '.join(plain)})"), both)
-
-
-def _in_words(expression: str, shown: Mapping[str, str]) -> str:
-    return _LABEL.sub(lambda label: f'"{shown.get(label[1], label[1])}"', expression)
+    if result is None or result.number == 0:
+        return None
+    return _HeldReading(replace(meaning, expression=expression), result)

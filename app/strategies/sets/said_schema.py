@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from app.llm.embedded.language.relation_wording import hop_words
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, read_question
 from app.llm.embedded.meaning.question.spans import Span, spans_of
+from app.llm.embedded.meaning.schema_graph import plain_words
 from app.llm.embedded.scoring.hop_table import Wordings
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import SchemaStep, Thing
@@ -107,12 +108,15 @@ class SaidLabels:
 class SaidSchema:
     """`steps`, a pseudonym for everything of each of the `kinds` at their ends, and the `things` that are named.
 
-    Each thing is a kind of its own as well, which has the steps that itself leaves by.
+    Each thing is a kind of its own as well, which has the steps that itself leaves by. Of steps with the same words
+    one stands for all; `alike` has the others' labels. `named`: the ids of the things.
     """
 
     steps: tuple[SchemaStep, ...]
     kinds: tuple[Thing, ...]
     things: tuple[Thing, ...]
+    alike: Mapping[str, tuple[str, ...]]
+    named: frozenset[int]
 
     @classmethod
     def of(
@@ -121,11 +125,30 @@ class SaidSchema:
         own = tuple(_own(inquiry, ways))
         near = {kind for step in own for kind in step.concept.split(", ")}
         measures = _measures(inquiry, near) if said.is_measured else ()
-        steps = tuple(dict.fromkeys((*own, *said.steps(), *measures)))
+        found = (*own, *said.steps(), *measures)
+        steps = tuple({(each.kind, plain_words(each.shown)): each for each in reversed(found)}.values())[::-1]
         kinds = dict.fromkeys(kind for step in steps for kind in (step.kind, *step.concept.split(", ")))
+        roles = frozenset[str]().union(*map(_roles_of, steps))
         named = {place.pseudonym for place in places}
-        whole = tuple(_whole(inquiry, kind) for kind in kinds if kind not in named)
-        return cls(steps, whole, tuple(map(_of_its_own_kind, show_things(inquiry, places))))
+        whole = tuple(_whole(inquiry, kind) for kind in kinds if kind not in named | roles)
+        named_mids = (mid for place in places for mid in place.mids.tolist())
+        things = tuple(map(_of_its_own_kind, show_things(inquiry, places)))
+        return cls(steps, whole, things, _of_same_words(found), frozenset(named_mids))
+
+
+def _roles_of(step: SchemaStep) -> frozenset[str]:
+    """The kinds at its end that its own words say, beside another: a spouse is a person, and says the step."""
+    kinds, words = step.concept.split(", "), set(plain_words(step.shown).lower().split())
+    return frozenset(kind for kind in kinds if set(kind.split()) <= words) if len(kinds) > 1 else frozenset()
+
+
+def _of_same_words(steps: Iterable[SchemaStep]) -> dict[str, tuple[str, ...]]:
+    """The other labels that read as each one does: "written by" of one source, "written_by" of another."""
+    by_words: dict[str, list[str]] = {}
+    for label, shown in {step.label: step.shown for step in steps}.items():
+        by_words.setdefault(plain_words(shown), []).append(label)
+    several = (labels for labels in by_words.values() if len(labels) > 1)
+    return {label: tuple(one for one in labels if one != label) for labels in several for label in labels}
 
 
 def _own(inquiry: StrategyInput, ways: Sequence[WalkedWay]) -> Iterator[SchemaStep]:

@@ -23,6 +23,7 @@ FILMS = (
 :dir rdfs:label "directed by" . :act rdfs:label "starred actors" . :year rdfs:label "release year" .
 :f1 rdfs:label "Kestrel Wing" ; :dir :p1 ; :act :p2 , :p3 ; :year "1984"^^xsd:gYear .
 :f2 rdfs:label "Umbrathal" ; :dir :p1 ; :act :p3 ; :year "1991"^^xsd:gYear .
+:f4 rdfs:label "S" ; :dir :p3 .
 :f3 rdfs:label "Orvindel Road" ; :dir :p2 ; :act :p3 , :p2 ; :year "1999"^^xsd:gYear .
 :p1 rdfs:label "Zofia Quarrel" . :p2 rdfs:label "Bertil Oxenhame" . :p3 rdfs:label "Ottoline Brackwater" .
 """
@@ -50,6 +51,7 @@ def house(store: ServiceContext, embedder: Embedder) -> House:
         ("Which film directed by Zofia Quarrel has the latest release year?", {"Umbrathal"}),
         ("Which films starring Ottoline Brackwater have a release year after 1985?", {"Umbrathal", "Orvindel Road"}),
         ("Which has the later release year: Kestrel Wing or Umbrathal?", {"Umbrathal"}),
+        ("What is Umbrathal's release year?", {"1991"}),
         ("Who starred in the films that Zofia Quarrel directed?", {"Bertil Oxenhame", "Ottoline Brackwater"}),
         ("Which films starring Ottoline Brackwater are newer than Umbrathal?", {"Orvindel Road"}),
     ],

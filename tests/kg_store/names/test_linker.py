@@ -457,3 +457,9 @@ def test_a_word_that_nobody_asks_with_names_the_one_thing_that_bears_it(
     entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
     linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(["patients"])))
     assert {text[each.start : each.end]: each.mids for each in linker.find_mentions(text)} == found
+
+
+def test_the_letter_behind_an_apostrophe_is_no_name() -> None:
+    linker = EntityLinker(NameIndex.build([NameEntry(1, "S", "name", None, True, True)]))
+    assert linker.find_mentions("Who is Anna's or Zoë’s doctor?") == []
+    assert [each.mids for each in linker.find_mentions("Who directed S?")] == [(1,)]
