@@ -13,7 +13,7 @@ from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets import voted_ways
+from app.strategies import start
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from tests.support.house import House, clinic_store
@@ -43,7 +43,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> House:
-    monkeypatch.setattr(voted_ways, "MAX_RELATIONS", 0)
+    monkeypatch.setattr(start, "MAX_RELATIONS", 0)
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
     parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
     return House(ChatService(*parts), store.ledger)
