@@ -21,7 +21,6 @@ from app.llm.in_house import HeldMeaning
 from app.llm.tasks import StepInput
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
-from app.strategies.schema_view import own_steps
 from app.strategies.sets.said_schema import SaidLabels, SaidSchema
 from app.strategies.sets.voted_ways import WalkedWay
 from app.strategies.start import is_wide
@@ -35,6 +34,8 @@ MAX_TRIED: Final = 60
 MAX_HELD: Final = 12
 MIN_SHARED: Final = 0.5
 """Two readings that have so much in common, of what the smaller one gives, don't contradict each other."""
+MIN_MARGIN_OF_CHAIN: Final = 0.3
+"""From one thing a single step is likely as well."""
 _LABEL: Final = re.compile(r'"([^"]*)"')
 _BOUNDED: Final = re.compile(r'filter\((\w{6}), "[^"]*", [<>]')
 _ONE_STEP: Final = re.compile(r'(?:union\()?reach\([ES]\w{5}, "[^"]*"\)(?:, reach\([ES]\w{5}, "[^"]*"\))*\)?')
@@ -61,7 +62,7 @@ def held_meaning(
         candidates=[],
         steps=said.steps,
         kinds=said.kinds,
-        own=own_steps(inquiry, places),
+        own=dict(said.own),
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
     )
@@ -90,8 +91,11 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
     best = held[0]
     rival = next((each for each in held[1:] if not best.agrees(each)), None)
     margin = best.meaning.score - rival.meaning.score if rival else NO_OTHER
-    if _is_whole(found, best.meaning) and margin >= MIN_MARGIN:
+    is_chain = found.asked.form == "things" and found.asked.roles.count("thing") == 1
+    if _is_whole(found, best.meaning) and margin >= (MIN_MARGIN_OF_CHAIN if is_chain else MIN_MARGIN):
         return HeldMeaning(best.meaning.expression, scores_of(best.meaning, margin))
+    if is_chain:
+        return None
     nearest = nearest_in_context(scorer, replace(found, ranked=[each.meaning for each in held]))
     if nearest is None or not _is_whole(found, nearest.meaning):
         return None

@@ -109,7 +109,8 @@ class SaidSchema:
     """`steps`, a pseudonym for everything of each of the `kinds` at their ends, and the `things` that are named.
 
     Each thing is a kind of its own as well, which has the steps that itself leaves by. Of steps with the same words
-    one stands for all; `alike` has the others' labels. `named`: the ids of the things.
+    one stands for all; `alike` has the others' labels. `named`: the ids of the things; `own`:
+    the labels that each of them leaves by.
     """
 
     steps: tuple[SchemaStep, ...]
@@ -117,6 +118,7 @@ class SaidSchema:
     things: tuple[Thing, ...]
     alike: Mapping[str, tuple[str, ...]]
     named: frozenset[int]
+    own: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(
@@ -133,7 +135,11 @@ class SaidSchema:
         whole = tuple(_whole(inquiry, kind) for kind in kinds if kind not in named | roles)
         named_mids = (mid for place in places for mid in place.mids.tolist())
         things = tuple(map(_of_its_own_kind, show_things(inquiry, places)))
-        return cls(steps, whole, things, _of_same_words(found), frozenset(named_mids))
+        leaving = {
+            name: tuple(each.label for each in own if each.kind == name)
+            for name in dict.fromkeys(each.kind for each in own)
+        }
+        return cls(steps, whole, things, _of_same_words(found), frozenset(named_mids), leaving)
 
 
 def _roles_of(step: SchemaStep) -> frozenset[str]:
