@@ -18,12 +18,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+import httpx2
+
 from tests.support.asking import PEOPLE
 from tests.support.house import DOCTOR_OF, KEY, drafting
 from tests.support.processes.model_server import serving
 from tests.support.service import question, running
 
 ROOT = Path(__file__).resolve().parents[1]
+ASKED = 3
 PACKAGES = ("app", "client_sdk", "kg_store")
 
 
@@ -37,6 +40,15 @@ class Road:
     def note(self, frame: FrameType, event: str, _argument: object) -> None:
         if self.is_watched and event == "call":
             self._met.setdefault(frame.f_code.co_filename)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Begins anew."""
+        self._met, self.is_watched = {}, True
+        try:
+            yield
+        finally:
+            self.is_watched = False
 
     @property
     def files(self) -> list[str]:
@@ -70,9 +82,16 @@ async def road_of_a_question(folder: Path, reasoner: str = "endpoint") -> list[s
             headers = service.key("default", "clinic")
             asked = question(DOCTOR_OF, public_key=KEY.public_text, strategy="sets")
             await service.http.post("/chat", json=asked, headers=headers)
-            road.is_watched = True
-            reply = await service.http.post("/chat", json=asked, headers=headers)
-            road.is_watched = False
+            # What the service does beside a question, such as probing its endpoint, may fall into one of them.
+            roads = [await _road_of_one(road, service.http, asked, headers) for _ in range(ASKED)]
+    return min(roads, key=len)
+
+
+async def _road_of_one(
+    road: Road, http: httpx2.AsyncClient, asked: dict[str, object], headers: dict[str, str]
+) -> list[str]:
+    with road.watched():
+        reply = await http.post("/chat", json=asked, headers=headers)
     assert reply.json().get("answered"), reply.text
     return road.files
 
