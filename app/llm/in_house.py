@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +47,15 @@ class HeldMeaning:
 
     expression: str
     scores: ReadingScores
+
+
+class CasePath(NamedTuple):
+    """A path that answered questions like the one that is asked.
+
+    `path`: the labels of its steps; `gain` in units of a cosine. `settles`: it was the whole answer to most questions
+    of the same words.
+    """
+
+    path: tuple[str, ...]
+    gain: float
+    settles: bool = False

@@ -16,8 +16,7 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
-from app.llm.case_paths import CasePath
-from app.llm.in_house import HeldMeaning, VotedPaths
+from app.llm.in_house import CasePath, HeldMeaning, VotedPaths
 from app.privacy.safe_text import SafeText
 
 TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from app.llm.case_paths import CasePath
 from app.llm.embedded.scoring.similarity import asked_words
+from app.llm.in_house import CasePath
 from app.memory.case_store import CaseStore
 from app.memory.cases import Case, CaseContent, LabelPath, Vector
 

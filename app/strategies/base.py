@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from app.egress.disclosure import Profile
-from app.llm.case_paths import CasePath
-from app.llm.in_house import ReadingScores
+from app.llm.in_house import CasePath, ReadingScores
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from app.llm.case_paths import CasePath
 from app.llm.embedded.scoring.alignment import Scores
+from app.llm.in_house import CasePath
 
 
 def gains_of(cases: Sequence[CasePath], paths: Sequence[tuple[str, ...]], or_begins: bool = False) -> Scores:
