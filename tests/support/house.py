@@ -8,10 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.accounts.api_keys import Caller
+from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
+from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.embedded.concept_namer import ConceptNamer
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
+from app.llm.reasoner import Reasoner
+from app.strategies.sets.prompts import STEP
+from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import (
@@ -64,6 +70,30 @@ class House:
     @property
     def recorded(self) -> int:
         return len(self.ledger.entries("default", answer_id=self.last.id))
+
+
+def sets_chat(
+    store: ServiceContext,
+    embedder: Embedder,
+    options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
+    reasoner: Reasoner | None = None,
+) -> ChatService:
+    """The service over a store, with the strategy `sets`; the embedded reasoner, if no other one is given."""
+    reasoner, statics = reasoner or EmbeddedReasoner(embedder), StaticSegments()
+    for data in reasoner.statics_of(STEP):
+        statics.register(data)
+    strategies = {"sets": SetsStrategy(embedder)}
+    return ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, statics, options)
+
+
+def sets_house(
+    store: ServiceContext,
+    embedder: Embedder,
+    options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
+    reasoner: Reasoner | None = None,
+) -> House:
+    """A dialogue with the service that `sets_chat` gives."""
+    return House(sets_chat(store, embedder, options, reasoner), store.ledger)
 
 
 def step(action: str, **more: object) -> Canned:

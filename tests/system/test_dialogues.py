@@ -7,16 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from app.chat.dialogue.follow_ups import NO_REASON
-from app.chat.service import ChatService
 from app.demo import GRAPH_FILE, POLICY_FILE
-from app.egress.guard import StaticSegments
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from kg_store.sources.policy import Policy
-from tests.support.house import House, visible
+from tests.support.house import House, sets_house, visible
 from tests.support.service import settings_in
 
 
@@ -34,13 +30,7 @@ Begin = Callable[[], House]
 
 @pytest.fixture
 def begin(store: ServiceContext, embedder: Embedder) -> Begin:
-    def begun() -> House:
-        reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-        statics = StaticSegments()
-        chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, statics)
-        return House(chat, store.ledger)
-
-    return begun
+    return lambda: sets_house(store, embedder)
 
 
 async def names_after(house: House, *turns: str) -> list[str]:

@@ -11,17 +11,13 @@ from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
 from app.chat.question_run import ChatOptions
 from app.chat.refusals import WITHHELD
-from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
 from app.egress.disclosure import NO_EGRESS, Disclosure, Policy, Profile
-from app.egress.guard import StaticSegments
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
-from app.strategies.sets.prompts import STEP
-from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.metrics import Metrics
 from app.wiring.store import ServiceContext
 from client_sdk.crypto.sealing import (
@@ -35,7 +31,7 @@ from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import members_of, reached
 from kg_store.terms import as_mids
 from tests.support.asking import secrets_in
-from tests.support.house import DOCTOR_OF, KEY, House, clinic_store, drafting, visible
+from tests.support.house import DOCTOR_OF, KEY, House, clinic_store, drafting, sets_house, visible
 from tests.support.processes.model_server import ModelServer, follows_all, reply, sent_to
 
 WARDS_OF = "Which wards was Zofia Quarrel admitted to?"
@@ -58,14 +54,9 @@ def around(store: ServiceContext, embedder: Embedder) -> Around:
         profile: Profile = Profile.KIND,
         budgets: Budgets = UNLIMITED,
     ) -> House:
-        statics = StaticSegments()
-        for data in reasoner.statics_of(STEP):
-            statics.register(data)
-        chat = ChatService(
-            store.catalog, store.conversations, store.ledger, reasoner, {"sets": SetsStrategy(embedder)}, statics,
-            ChatOptions(profile=profile, disclosure=disclosure, budgets=budgets),
-        )  # fmt: skip
-        return House(chat, store.ledger)
+        return sets_house(
+            store, embedder, ChatOptions(profile=profile, disclosure=disclosure, budgets=budgets), reasoner
+        )
 
     return built
 

@@ -8,14 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.language.language_detection import remark_on
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
-from tests.support.house import House, clinic_store, visible
+from tests.support.house import House, clinic_store, sets_house, visible
 from tests.support.stores import PREFIXES
 
 NAMES = {
@@ -47,17 +43,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder) -> House:
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    chat = ChatService(
-        store.catalog,
-        store.conversations,
-        store.ledger,
-        reasoner,
-        strategies,
-        StaticSegments(),
-        ChatOptions(remark_on),
-    )
-    return House(chat, store.ledger)
+    return sets_house(store, embedder, ChatOptions(remark_on))
 
 
 @pytest.mark.parametrize("script", NAMES)

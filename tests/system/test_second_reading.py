@@ -7,16 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import open_store
 from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.table_policy import TriplesPolicy
-from tests.support.house import House
+from tests.support.house import House, sets_house
 from tests.support.service import settings_in
 
 FILMS = """\
@@ -43,9 +39,7 @@ def house(embedder: Embedder, tmp_path: Path) -> Iterator[House]:
         read_and_propose([graph], triples=(TriplesPolicy(),))[1],
         ConceptNamer(embedder).name,
     )
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    yield House(chat, store.ledger)
+    yield sets_house(store, embedder)
     store.close()
 
 

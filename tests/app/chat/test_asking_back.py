@@ -9,21 +9,16 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.chat.dialogue.questions_to_try import LEAD as TO_TRY
-from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer, open_answer
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import Policy
-from tests.support.house import KEY, visible
+from tests.support.house import KEY, sets_chat, visible
 from tests.support.service import settings_in
 from tests.support.stores import PREFIXES
 
@@ -73,9 +68,7 @@ class Asker:
     """One caller's dialogue with a graph; `last` is the last answer as it was sent."""
 
     def __init__(self, store: ServiceContext, embedder: Embedder, graph: str, grant: str) -> None:
-        reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-        parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-        self._chat = ChatService(*parts, ChatOptions())
+        self._chat = sets_chat(store, embedder)
         self._caller = Caller("default", "k1", "user", frozenset({grant}))
         self._dialogue = Dialogue(graph, KEY, "sets", {})
         self.last: ChatAnswer

@@ -8,15 +8,11 @@ import pytest
 
 from app.chat.question_run import QuestionReading
 from app.chat.search import in_order
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.strategies import start
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
-from tests.support.house import House, clinic_store
+from tests.support.house import House, clinic_store, sets_house
 from tests.support.stores import PREFIXES
 
 PEOPLE = ["Zofia Quarrel", "Bertil Oxenhame", "Ottoline Brackwater", "Casimir Thrumble"]
@@ -44,9 +40,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> House:
     monkeypatch.setattr(start, "MAX_RELATIONS", 0)
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    return House(ChatService(*parts), store.ledger)
+    return sets_house(store, embedder)
 
 
 async def test_a_common_noun_narrows_what_the_named_thing_leads_to(house: House) -> None:

@@ -7,18 +7,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
-from app.strategies.arog.prompts import AROG_TASKS
-from app.strategies.sets.prompts import STEP
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
-from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, step
+from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, step
 from tests.support.processes.model_server import Canned, ModelServer, Request, reply
 
 Around = Callable[[Reasoner], House]
@@ -33,16 +27,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def around(store: ServiceContext, embedder: Embedder) -> Around:
-    def built(reasoner: Reasoner) -> House:
-        statics = StaticSegments()
-        for kind in (STEP, *AROG_TASKS):
-            for data in reasoner.statics_of(kind):
-                statics.register(data)
-        strategies = {"sets": SetsStrategy(embedder)}
-        parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, statics)
-        return House(ChatService(*parts, ChatOptions()), store.ledger)
-
-    return built
+    return lambda reasoner: sets_house(store, embedder, reasoner=reasoner)
 
 
 @pytest.fixture

@@ -8,20 +8,15 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.chat.label_language import language_typed
-from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
 from client_sdk.dialogue import Dialogue
 from kg_store.sources.policy import Policy
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
-from tests.support.house import KEY
+from tests.support.house import KEY, sets_chat
 from tests.support.service import settings_in
 
 PLACES = """
@@ -68,8 +63,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 
 async def ask(store: ServiceContext, embedder: Embedder, question: str, language: str | None = None) -> Answer:
-    parts = (store.catalog, store.conversations, store.ledger, EmbeddedReasoner(embedder))
-    chat = ChatService(*parts, {"sets": SetsStrategy(embedder)}, StaticSegments(), ChatOptions())
+    chat = sets_chat(store, embedder)
     dialogue = Dialogue("places", KEY, "sets", {"language": language} if language else {})
     caller = Caller("default", "k1", "user", frozenset({"places"}))
     return dialogue.accept(question, await chat.answer(caller, dialogue.request(question, None, {})))

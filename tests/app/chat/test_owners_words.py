@@ -9,17 +9,14 @@ import pytest
 from app.accounts.api_keys import Caller
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
 from client_sdk.dialogue import Dialogue
 from kg_store.sources.policy import Policy
 from tests.support.asking import PEOPLE
-from tests.support.house import KEY
+from tests.support.house import KEY, sets_chat
 from tests.support.service import settings_in
 
 POLICY = """
@@ -62,9 +59,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def chat(store: ServiceContext, embedder: Embedder) -> ChatService:
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    return ChatService(*parts, ChatOptions(likeness=embedder.similarity))
+    return sets_chat(store, embedder, ChatOptions(likeness=embedder.similarity))
 
 
 async def ask(chat: ChatService, question: str, graph: str = "worded", role: str | None = None) -> Answer:

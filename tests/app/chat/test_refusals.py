@@ -10,14 +10,10 @@ from app.chat.dialogue.questions_to_try import KNOWN
 from app.chat.nearest_relations import MAX_RELATIONS
 from app.chat.question_run import ChatOptions
 from app.chat.refusals import NOT_IN_GRAPH
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
-from tests.support.house import House, clinic_store
+from tests.support.house import House, clinic_store, sets_house
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +24,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder) -> House:
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    return House(ChatService(*parts, ChatOptions(likeness=embedder.similarity)), store.ledger)
+    return sets_house(store, embedder, ChatOptions(likeness=embedder.similarity))
 
 
 @pytest.mark.parametrize(

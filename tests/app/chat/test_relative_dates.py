@@ -9,15 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from client_sdk.restore import restore
-from tests.support.house import House, clinic_store
+from tests.support.house import House, clinic_store, sets_house
 from tests.support.stores import PREFIXES
 
 LOANS = (
@@ -45,9 +41,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder) -> House:
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    return House(ChatService(*parts, ChatOptions(today=lambda: dt.date(2026, 11, 23))), store.ledger)
+    return sets_house(store, embedder, ChatOptions(today=lambda: dt.date(2026, 11, 23)))
 
 
 @pytest.mark.parametrize(

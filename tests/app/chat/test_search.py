@@ -7,17 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.refusals import NOT_IN_GRAPH
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.checked_drafts import REFUSALS
 from app.strategies.draft_checks import Contradiction
-from app.strategies.sets.prompts import STEP
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
-from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, visible
+from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, visible
 from tests.support.processes.model_server import ModelServer
 
 TREATED = "Is Zofia Quarrel treated by Ptolemy Ashgrove?"
@@ -31,12 +27,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def house(store: ServiceContext, model: PromptedReasoner, embedder: Embedder) -> House:
-    statics = StaticSegments()
-    for data in model.statics_of(STEP):
-        statics.register(data)
-    strategies = {"sets": SetsStrategy(embedder)}
-    chat = ChatService(store.catalog, store.conversations, store.ledger, model, strategies, statics)
-    return House(chat, store.ledger)
+    return sets_house(store, embedder, reasoner=model)
 
 
 async def test_a_draft_that_stays_wrong_is_refused_in_a_sentence_and_nothing_of_it_leaves(

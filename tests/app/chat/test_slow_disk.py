@@ -15,15 +15,11 @@ from sqlalchemy import Engine, event
 
 from app.accounts.quotas import Budgets, RevealBudgets, TenantTokens
 from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
 from app.egress.disclosure import Disclosure, Profile
-from app.egress.guard import StaticSegments
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.strategies.sets.prompts import STEP
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
-from tests.support.house import DOCTOR_OF, House, clinic_store, drafting
+from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house
 from tests.support.processes.model_server import ModelServer
 
 STATEMENT_S = 0.3
@@ -40,14 +36,9 @@ def store(embedder: Embedder, tmp_path: Path) -> Iterator[ServiceContext]:
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder, model: PromptedReasoner) -> House:
     """A service that uses the database for all that it may: conversation, ledger, both budgets of a day."""
-    statics = StaticSegments()
-    for data in model.statics_of(STEP):
-        statics.register(data)
     budgets = Budgets(100_000, TenantTokens(store.engine, 1_000_000), RevealBudgets(store.engine, 500, 5_000))
     options = ChatOptions(budgets=budgets, profile=Profile.KIND, disclosure=Disclosure())
-    strategies = {"sets": SetsStrategy(embedder)}
-    chat = ChatService(store.catalog, store.conversations, store.ledger, model, strategies, statics, options)
-    return House(chat, store.ledger)
+    return sets_house(store, embedder, options, model)
 
 
 @contextmanager

@@ -6,15 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.evaluation.checks.canaries import canaries_in
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.strategies import start
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
-from tests.support.house import House, clinic_store
+from tests.support.house import House, clinic_store, sets_house
 from tests.support.stores import PREFIXES
 
 # No classes. Two relations say where she was a member; one club is told by both, and is no first one by its number.
@@ -41,9 +37,7 @@ def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder, monkeypatch: pytest.MonkeyPatch) -> House:
     monkeypatch.setattr(start, "MAX_RELATIONS", 0)
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
-    return House(ChatService(*parts), store.ledger)
+    return sets_house(store, embedder)
 
 
 async def test_what_most_likely_paths_lead_to_comes_first(house: House) -> None:
