@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MAX_FUNCTION_LINES = 40
 MAX_FILE_LINES = 300
+PACKAGES = ("app", "client_sdk", "kg_store")
 _QUESTION_WORD = re.compile(r"(What|Whether|How)\b")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -27,14 +28,14 @@ class Definition:
 
 
 @cache
-def texts() -> dict[str, str]:
-    paths = (path for package in ("app", "client_sdk", "kg_store") for path in sorted((ROOT / package).rglob("*.py")))
+def texts(*folders: str) -> dict[str, str]:
+    paths = (path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")))
     return {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in paths}
 
 
 @cache
-def definitions() -> list[Definition]:
-    return [one for name, text in texts().items() for one in defined(name, ast.parse(text, name))]
+def definitions(*folders: str) -> list[Definition]:
+    return [one for name, text in texts(*folders).items() for one in defined(name, ast.parse(text, name))]
 
 
 def defined(name: str, tree: ast.AST) -> Iterator[Definition]:
@@ -54,15 +55,17 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def test_a_docstring_says_what_the_thing_is_or_does() -> None:
-    assert not [one for one in definitions() if _QUESTION_WORD.match(one.docstring)]
+    found = definitions(*PACKAGES, "tests")
+    assert len(found) > 1
+    assert not [one.where for one in found if _QUESTION_WORD.match(one.docstring)]
 
 
 def test_no_function_is_longer_than_forty_lines() -> None:
-    long = [one for one in definitions() if one.lines > MAX_FUNCTION_LINES]
+    long = [one for one in definitions(*PACKAGES) if one.lines > MAX_FUNCTION_LINES]
     assert not [(one.where, one.lines) for one in long if "/migrations/" not in one.where]
 
 
 def test_no_file_is_longer_than_three_hundred_lines() -> None:
-    lengths = {name: len(text.splitlines()) for name, text in texts().items()}
+    lengths = {name: len(text.splitlines()) for name, text in texts(*PACKAGES).items()}
     assert len(lengths) > 1
     assert not {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES}

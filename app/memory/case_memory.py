@@ -17,7 +17,7 @@ from app.memory.cases import Case, CaseContent, LabelPath, Vector
 NEAREST: Final = 10
 TEMPERATURE: Final = 0.05
 WEIGHT: Final = 0.2
-"""What the paths of all of the nearest cases gain together, in units of a cosine."""
+"""The gain that the paths of all of the nearest cases share, in units of a cosine."""
 SAME: Final = 0.99
 """From this cosine on a question is asked in the same words but for its names."""
 MOST: Final = 0.5

@@ -16,7 +16,7 @@ from kg_store.names.name_hits import Mention
 from kg_store.terms import Mids
 
 FactCounts = Callable[[Mids], npt.NDArray[np.int64]]
-"""How many facts the graph holds about each of the things; 0 of what it does not hold."""
+"""Counts the facts that the graph holds about each of the things; 0 for what it does not hold."""
 
 MIN_FACTS: Final = 20
 """About a thing that is known well; of fewer, none of its namesakes is known better."""

@@ -17,8 +17,8 @@ from app.evaluation.tables.measures import Measure
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import MAX_CORRECT, MAX_CORRECT_CHARS, AnswerRating
 
-MOST_BEHIND = -2.5
-"""Points: below zero is ahead."""
+MAX_POINTS_BEHIND = -2.5
+"""By how many points the questions with cases may hit less often than those without: below zero, they hit more."""
 _NAME = "cases of the other half's topics rated right, linked"
 
 
@@ -41,7 +41,7 @@ async def case_measures(asker: Asker) -> list[Measure]:
         measure.hits("WebQSP, without cases, linked", plain.outcomes, None, plain.leaks),
         measure.hits(f"WebQSP, {_NAME}", leaning.outcomes, None, leaning.leaks),
         measure.hits("of these filtered", [each for each in leaning.outcomes if each.filtered]),
-        measure.behind("with cases: behind without them", leaning.outcomes, plain.outcomes, MOST_BEHIND),
+        measure.behind("with cases: behind without them", leaning.outcomes, plain.outcomes, MAX_POINTS_BEHIND),
     ]
 
 

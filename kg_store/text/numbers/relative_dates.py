@@ -16,7 +16,7 @@ from kg_store.text.numbers.quantities import Rewording
 _UNITS: Final = "day|week|month|quarter|year|decade"
 _NUMBER: Final = r"\d{1,3}|[a-z]+(?:-[a-z]+)?"
 _BEHIND: Final = r"(?![\w'’-])(?!\s+(?:of|before|after|until|till|prior|that|when|where|which|ago)\b)"
-"""What tells that a date is said by another one, or is somebody's: the last week of March, last year's orders."""
+"""The end of a date that stands alone: not the last week of March, and not last year's orders."""
 
 _EXPRESSION: Final = re.compile(
     rf"\b(?:(?P<day>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|today|tomorrow)"

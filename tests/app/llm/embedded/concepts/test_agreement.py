@@ -1,4 +1,4 @@
-"""What relations agree on: over one thing, over all things of a relation, and against facts that stand reversed."""
+"""Agreement of relations: over one thing, over all things of a relation, and against facts that stand reversed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question does to the thing that it names against the direction of a step."""
+"""Directions of steps: who reports to somebody is not found above them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides a yes or no: the value that was compared, of two the value of each, what the step leads to."""
+"""Values that decide a yes or no: the value that was compared, of two the value of each, what the step leads to."""
 
 from __future__ import annotations
 
