@@ -15,8 +15,6 @@ from kg_store.terms import Hop, Relation, Schema, ValueKind, ValueView
 DEFAULT_K = 20
 """Fewer entities than this are few."""
 
-PROFILES = ("concept", "path of one", "path of two", "relations", "paths of two")
-
 
 @dataclass(frozen=True, slots=True)
 class ProfileRisk:

@@ -24,7 +24,6 @@ from kg_store.text.plurals import singular
 
 MIN_TITLE_SHARE = 0.5
 MIN_NAME_SHARE = 0.1
-MIN_SHARED_WORDS = 0.5
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,6 @@ class BoundedRun:
     hits: float = 0.0
     f1: float = 0.0
     right: int = 0
-    answered_unanswerable: int = 0
     local_ms: tuple[float, float] | None = None
     reproduced_only: bool = False
 

@@ -23,7 +23,6 @@ from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 
-_OF_ONE_PATH = ("things", "count")
 # Below this score nothing in the graph covers the question.
 MIN_SCORE = 0.2
 

@@ -38,7 +38,6 @@ class Part:
     is_weekday: bool = False
     is_decade: bool = False
     is_fraction: bool = False
-    is_zero: bool = False
     is_figures: bool = False
 
 
@@ -115,7 +114,7 @@ def _says_number(items: Sequence[Token | str]) -> bool:
 
 def _single(token: Token | str) -> list[Part]:
     if isinstance(token, str):
-        return [Part(Decimal(0), is_zero=True)] if token in _ZEROS else []
+        return [Part(Decimal(0))] if token in _ZEROS else []
     if token.month is not None:
         return [Part(month=token.month.month, is_weekday=not token.month.month)]
     if token.is_figures:

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
 
 KEY = KeyPair.generate()
 SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
-Said = list[dict[str, Any]]
 
 
 @pytest.fixture

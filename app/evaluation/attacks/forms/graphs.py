@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from app.evaluation.bench.bench import TENANT, TO_THE_MODEL, Bench, LoadedSet
 from app.evaluation.bench.question_sets import DEMO, PQ_3H
 
 _PQ_FILE = "pathquestion/PQ-3H.kb.tsv"
-_LOCAL = re.compile(r"[^/#:]+$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,6 @@ from functools import lru_cache
 
 from kg_store.text.inflection import lemminflect
 
-MIN_DENIED_LETTERS = 4
-"""Letters of a participle behind "un"."""
-
 # Verbs in the third person that are nouns as well.
 _DONE = frozenset(
     "affects borders buys causes covers influences leads loves makes offers orders supplies supports takes targets "

@@ -22,7 +22,6 @@ QUESTIONS = read_questions(QUESTIONS_FILE)
 POLICY = POLICY_FILE.read_text("utf-8")
 # What even a second try does not mend within the deadline, or nobody can tell from a reply that is meant so.
 NOT_MENDED = {"hang": {"DeadlineExceededError"}, "nonsense in the schema": {"right", "refused"}}
-MENDED_BY_WAITING = {"429 in seconds", "429 until a date", "429 in milliseconds"}
 
 pytestmark = [pytest.mark.usefixtures("no_waiting"), pytest.mark.model]
 

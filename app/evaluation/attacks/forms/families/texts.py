@@ -13,7 +13,6 @@ from app.evaluation.attacks.forms.corpus.sentences import sentence
 from app.evaluation.attacks.forms.families.case import Case, TypedCase, put_into, spread
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_CODED = re.compile(r"\w*\d\w*[-\s]?\w*\d\w*")
 _ADDRESS = re.compile(r"[\w.+-]+@[\w.-]+")
 _MIN_LETTERS = 3
 
