@@ -14,6 +14,7 @@ MAX_FUNCTION_LINES = 40
 MAX_FILE_LINES = 300
 PACKAGES = ("app", "client_sdk", "kg_store")
 _QUESTION_WORD = re.compile(r"(What|Whether|How)\b")
+_DOCSTRING = re.compile(r'^[^\S\n]*"""(\S.*)', re.MULTILINE)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -58,6 +59,12 @@ def test_a_docstring_says_what_the_thing_is_or_does() -> None:
     found = definitions(*PACKAGES, "tests")
     assert len(found) > 1
     assert not [one.where for one in found if _QUESTION_WORD.match(one.docstring)]
+
+
+def test_a_docstring_of_a_constant_says_what_it_is() -> None:
+    found = [(name, said) for name, text in texts(*PACKAGES, "tests").items() for said in _DOCSTRING.findall(text)]
+    assert len(found) > 1
+    assert not [(name, said) for name, said in found if _QUESTION_WORD.match(said)]
 
 
 def test_no_function_is_longer_than_forty_lines() -> None:

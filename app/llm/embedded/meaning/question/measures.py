@@ -167,7 +167,7 @@ OF_MOST: Final[dict[str, Measure]] = {
 
 _SERVING: Final = frozenset({"serving", "standing", "established", "running", "held"})
 _BEING: Final = frozenset({"employed", "working", "open", "opened", "serving"})
-"""What somebody or something has been since it began."""
+"""States that somebody or something is in since it began."""
 _TAKING: Final = frozenset("take takes took taken taking last lasts lasted".split())
 
 
