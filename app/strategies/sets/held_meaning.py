@@ -16,17 +16,16 @@ from app.llm.embedded.meaning.answer_forms import Meaning
 from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context
 from app.llm.embedded.meaning.read_meaning import MIN_MARGIN, NO_OTHER, meanings, scores_of
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.embeddings.embedder import Embedder
 from app.llm.in_house import HeldMeaning
 from app.llm.tasks import StepInput
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from app.strategies.sets.said_schema import SaidLabels, SaidSchema
 from app.strategies.sets.voted_ways import WalkedWay
-from app.strategies.start import is_wide
 from kg_store.algebra.evaluator import ExpressionResult
 from kg_store.algebra.expressions import parse
 from kg_store.algebra.rewriting import with_relations, written
+from kg_store.errors import ExpressionError
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
 MAX_TRIED: Final = 60
@@ -43,17 +42,13 @@ _ONE_STEP: Final = re.compile(r'(?:union\()?reach\([ES]\w{5}, "[^"]*"\)(?:, reac
 
 def held_meaning(
     inquiry: StrategyInput,
-    embedder: Embedder,
     scorer: PathScorer,
+    labels: SaidLabels,
     places: Sequence[NodeSet],
     ways: Sequence[WalkedWay],
 ) -> HeldMeaning | None:
     """The best reading that leaves no word over and gives something; None without one, and where it is a single step
     from one thing, which other roads know better."""
-    labels = SaidLabels.of(inquiry, embedder)
-    # In small schemas paths of several steps are ranked better than they are read.
-    if not labels.is_compound(with_chains=is_wide(inquiry.graph.schema)):
-        return None
     said = SaidSchema.of(inquiry, labels, places, ways)
     given = StepInput(
         question=inquiry.dialogue.question,
@@ -70,7 +65,8 @@ def held_meaning(
         held = list(islice(_held(inquiry, found, said), MAX_HELD))
         meant = _meant(scorer, found, held) if held else None
         if meant is not None:
-            return None if _ONE_STEP.fullmatch(meant.expression) else meant
+            is_step = _ONE_STEP.fullmatch(meant.expression)
+            return None if is_step else replace(meant, expression=said.with_pseudonyms(inquiry, meant.expression))
     return None
 
 
@@ -134,9 +130,12 @@ def _bounds_a_thing(expression: str, found: Meanings) -> bool:
 
 def _read(inquiry: StrategyInput, meaning: Meaning, text: str, said: SaidSchema) -> _HeldReading | None:
     """None where there is nothing, nor any number of things. All that relations of the same words lead to is one
-    set."""
-    expression = written(with_relations(parse(text), said.alike))
-    result = inquiry.result_of(expression)
+    set. Nor is there a reading of more parts than an expression may have."""
+    try:
+        expression = written(with_relations(parse(text), said.alike))
+    except ExpressionError:
+        return None
+    result = inquiry.result_of(said.with_pseudonyms(inquiry, expression))
     if result is None or result.number == 0:
         return None
     return _HeldReading(replace(meaning, expression=expression), result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,8 @@ MAX_LABELS: Final = 60
 """Labels that words of the question say, those most like them."""
 MIN_SAID: Final = 0.75
 """Words so like a label say it."""
+_WHOLE_KIND: Final = re.compile(r"\bS[0-9]{5}\b")
+"""A pseudonym has a letter behind its first."""
 _MEASURED: Final = frozenset({"superlative", "comparative", "value"})
 
 
@@ -45,9 +48,9 @@ class LabelWordings:
 
     @classmethod
     def of(cls, graph: BlindGraph, embedder: Embedder) -> LabelWordings:
-        known = graph.schema.derived.get((cls, id(embedder)))
+        known = graph.schema.derived.get((cls, embedder))
         if not isinstance(known, cls):
-            known = graph.schema.derived[cls, id(embedder)] = cls(graph, embedder)
+            known = graph.schema.derived[cls, embedder] = cls(graph, embedder)
         return known
 
     def likeness(self, spans: Sequence[Span]) -> npt.NDArray[np.float64]:
@@ -67,23 +70,32 @@ class SaidLabels:
     """A question, and the labels of a schema that are like its words."""
 
     asked: AskedQuestion
-    known: LabelWordings
     spans: tuple[Span, ...]
+    graph: BlindGraph
+    embedder: Embedder
 
     @classmethod
     def of(cls, inquiry: StrategyInput, embedder: Embedder) -> SaidLabels:
         asked = read_question(inquiry.dialogue.question)
-        return cls(asked, LabelWordings.of(inquiry.graph, embedder), tuple(spans_of(asked)))
+        return cls(asked, tuple(spans_of(asked)), inquiry.graph, embedder)
+
+    @cached_property
+    def _known(self) -> LabelWordings:
+        return LabelWordings.of(self.graph, self.embedder)
 
     @cached_property
     def _likeness(self) -> npt.NDArray[np.float64]:
-        return self.known.likeness(self.spans)
+        return self._known.likeness(self.spans)
 
-    def is_compound(self, *, with_chains: bool) -> bool:
-        """True where one path from one thing can't be all that is asked; `with_chains`: where one step can't."""
-        if self.asked.form not in ("things", "count") or self.is_measured or self.asked.roles.count("thing") > 1:
-            return True
-        if not self.spans or not with_chains:
+    @property
+    def is_compound(self) -> bool:
+        """True where one path from one thing can't be all that is asked."""
+        return self.asked.form not in ("things", "count") or self.is_measured or self.asked.roles.count("thing") > 1
+
+    @property
+    def is_chain(self) -> bool:
+        """True where one step can't be: words of the question that lie apart say a label each."""
+        if not self.spans:
             return False
         said: list[bool] = np.any(self._likeness >= MIN_SAID, axis=0).tolist()
         used = [span.used for span, is_said in zip(self.spans, said, strict=True) if is_said]
@@ -98,19 +110,19 @@ class SaidLabels:
         """The steps of any kind by the labels that lie nearest to words of the question."""
         if not self.spans:
             return
-        best, labels = self._likeness.max(axis=1), list(self.known.steps)
+        best, labels = self._likeness.max(axis=1), list(self._known.steps)
         nearest = np.argsort(-best, kind="stable")[:MAX_LABELS]
         for at in nearest[best[nearest] >= MIN_LIKENESS].tolist():
-            yield from self.known.steps[labels[at]]
+            yield from self._known.steps[labels[at]]
 
 
 @dataclass(frozen=True, slots=True)
 class SaidSchema:
-    """`steps`, a pseudonym for everything of each of the `kinds` at their ends, and the `things` that are named.
+    """`steps`, a word for everything of each of the `kinds` at their ends, and the `things` that are named.
 
-    Each thing is a kind of its own as well, which has the steps that itself leaves by. Of steps with the same words
-    one stands for all; `alike` has the others' labels. `named`: the ids of the things; `own`:
-    the labels that each of them leaves by.
+    The words of kinds are no pseudonyms: `with_pseudonyms` draws those that an expression has. Each thing is a kind of
+    its own as well, which has the steps that itself leaves by. Of steps with the same words one stands for all;
+    `alike` has the others' labels. `named`: the ids of the things; `own`: the labels that each of them leaves by.
     """
 
     steps: tuple[SchemaStep, ...]
@@ -132,7 +144,9 @@ class SaidSchema:
         kinds = dict.fromkeys(kind for step in steps for kind in (step.kind, *step.concept.split(", ")))
         roles = frozenset[str]().union(*map(_roles_of, steps))
         named = {place.pseudonym for place in places}
-        whole = tuple(_whole(inquiry, kind) for kind in kinds if kind not in named | roles)
+        whole = tuple(
+            Thing(name=f"S{at:05}", concept=kind) for at, kind in enumerate(kinds) if kind not in named | roles
+        )
         named_mids = (mid for place in places for mid in place.mids.tolist())
         things = tuple(map(_of_its_own_kind, show_things(inquiry, places)))
         leaving = {
@@ -140,6 +154,16 @@ class SaidSchema:
             for name in dict.fromkeys(each.kind for each in own)
         }
         return cls(steps, whole, things, _of_same_words(found), frozenset(named_mids), leaving)
+
+    def with_pseudonyms(self, inquiry: StrategyInput, expression: str) -> str:
+        """`expression` with the conversation's pseudonyms for the kinds in it."""
+        concepts = {kind.name: kind.concept for kind in self.kinds}
+
+        def drawn(word: re.Match[str]) -> str:
+            concept = concepts[word[0]]
+            return inquiry.pseudonyms.of_kind(concept, members_of(inquiry.graph, concept))
+
+        return _WHOLE_KIND.sub(drawn, expression)
 
 
 def _roles_of(step: SchemaStep) -> frozenset[str]:
@@ -171,7 +195,3 @@ def _of_its_own_kind(thing: Thing) -> Thing:
     if thing.name.startswith("V"):
         return thing
     return thing.model_copy(update={"concept": f"{thing.concept}, {thing.name}"})
-
-
-def _whole(inquiry: StrategyInput, kind: str) -> Thing:
-    return Thing(name=inquiry.pseudonyms.of_kind(kind, members_of(inquiry.graph, kind)), concept=kind, size="")

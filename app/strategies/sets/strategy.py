@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from app.egress.budgets import QuestionBudgetUsedUpError
@@ -39,7 +38,8 @@ from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.held_meaning import held_meaning
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.sets.voted_ways import VotedWays, WalkedWay, may_vote, walked_ways
+from app.strategies.sets.said_schema import SaidLabels
+from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, starting_places
 from kg_store.terms import Path
 from kg_store.text.further_words import words_of_kinds, words_of_steps
@@ -71,7 +71,6 @@ class _Progress:
     meaning: QuestionMeaning | None = None
     may_leave: dict[str, bool] = field(default_factory=dict)
     voted: VotedWays | None = None
-    walked_ways: Sequence[WalkedWay] = ()
     held: HeldMeaning | None = None
 
 
@@ -108,8 +107,15 @@ class SetsStrategy:
             return over_budget(_found(progress, None))
 
     def _look_around(self, inquiry: StrategyInput, progress: _Progress) -> None:
-        progress.walked_ways = walked_ways(inquiry.graph, progress.frontier)
-        progress.held = held_meaning(inquiry, self._embedder, self._scorer, progress.frontier, progress.walked_ways)
+        """Where the things that are named lead: for the vote, and for a question that no single path answers."""
+        labels, votes = SaidLabels.of(inquiry, self._embedder), may_vote(inquiry, progress.frontier)
+        if not (votes or labels.is_compound):
+            return
+        ways = walked_ways(inquiry.graph, progress.frontier)
+        if votes:
+            progress.voted = VotedWays.of(inquiry, self._ways, ways)
+        if labels.is_compound or (progress.voted and progress.voted.is_unsure and labels.is_chain):
+            progress.held = held_meaning(inquiry, self._scorer, labels, progress.frontier, ways)
 
     async def _rounds(self, inquiry: StrategyInput, progress: _Progress) -> RetrievalResult:
         for number in range(1, inquiry.limits.depth + 2):
@@ -144,10 +150,7 @@ class SetsStrategy:
 
     async def _shelf(self, inquiry: StrategyInput, progress: _Progress, number: int) -> CandidatePages:
         if number > inquiry.limits.depth or progress.voted is not None:
-            return CandidatePages(())
-        if number == 1 and may_vote(inquiry, progress.frontier):
-            progress.voted = await asyncio.to_thread(VotedWays.of, inquiry, self._ways, progress.walked_ways)
-            return progress.voted.page
+            return progress.voted.page if progress.voted and number == 1 else CandidatePages(())
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]

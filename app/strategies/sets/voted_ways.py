@@ -13,7 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from app.llm.in_house import VotedPaths
+from app.llm.embedded.confidence import confidence_of
+from app.llm.in_house import ReadingScores, VotedPaths
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_pages import CandidatePages, PathRanker
@@ -26,6 +27,9 @@ from kg_store.terms import Mids, NodeKind
 
 MAX_STARTS: Final = 2_000
 """Things of one name that ways are looked for from; beyond, their kind's are."""
+
+MIN_SURE: Final = 0.8
+"""The confidence of a winner beside which no chain of steps is looked for."""
 
 
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
@@ -71,6 +75,15 @@ class VotedWays:
         best = next(each for each, holds in zip(held, voted.holds, strict=True) if holds)
         chosen = sorter_of(sorting, best)
         return cls((*held, chosen), replace(voted, holds=(*voted.holds, True)), chosen.way)
+
+    @property
+    def is_unsure(self) -> bool:
+        """True where the winner is so unlikely that the question may ask for more than one step."""
+        if self.vote is None:
+            return True
+        best = next(each for each, holds in zip(self.ways, self.vote.holds, strict=True) if holds)
+        scores = ReadingScores("vote", best.score, self.vote.margin, steps=1, share=self.vote.share)
+        return confidence_of(scores, doubtful_names=False) < MIN_SURE
 
     @property
     def page(self) -> CandidatePages:

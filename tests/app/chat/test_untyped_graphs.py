@@ -10,6 +10,7 @@ import pytest
 from app.evaluation.checks.canaries import canaries_in
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext
+from kg_store.algebra import expressions
 from tests.support.house import House, clinic_store, sets_house
 from tests.support.stores import PREFIXES
 
@@ -58,6 +59,14 @@ async def test_a_reading_that_gives_nothing_is_left_for_one_that_gives_something
     """Both have directed; turned round, there is no such film."""
     answer = await house.ask("Which films starring Bertil Oxenhame did Zofia Quarrel direct?")
     assert answer.names == ["Kestrel Wing"]
+
+
+async def test_a_reading_of_more_parts_than_can_be_executed_ends_no_question(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expressions, "MAX_NODES", 5)
+    answer = await house.ask("Which films directed by Zofia Quarrel starred Bertil Oxenhame?")
+    assert set(answer.names) <= {"Kestrel Wing"}
 
 
 async def test_no_name_leaves_for_a_reading_that_is_tried_in_the_house(house: House) -> None:

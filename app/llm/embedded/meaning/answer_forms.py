@@ -20,7 +20,6 @@ from app.llm.embedded.meaning.readings import ReadingBuilder
 from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph
 from app.llm.embedded.meaning.truths import Truths
 
-_LABEL = re.compile(r'"([^"]*)"')
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """A step from those that don't take it: it leads to nothing, whatever the graph holds."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')

@@ -39,7 +39,7 @@ class Truths:
         self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, comparisons: Comparisons
     ) -> None:
         self._asked, self._graph, self._builder, self._comparisons = asked, graph, builder, comparisons
-        self._all, self._denied, self._asks_if_any = asked.all_at, asked.denied_at, asked.asks_if_any
+        self._all, self._denied = asked.all_at, asked.denied_at
         self._noun = min((at for at in builder.nouns if at > self._all), default=-1)
         self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
 
