@@ -177,6 +177,7 @@ def _everyday(word: str) -> tuple[str, ...]:
 
 
 _MIN_PLURAL_LENGTH = 4
+_COMPARED = ("er", "est")
 _MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
 """Forms that the dictionary of ordinary words leaves out: of verbs, and I've without its sign."""
 
@@ -197,8 +198,9 @@ class NameVocabulary:
         return self._public.is_own(word)
 
     def is_everyday(self, word: str) -> bool:
-        """A word of our own phrases, a small number, or an ordinary English word."""
-        return word in _MORE_EVERYDAY or self._public.is_own(word) or is_ordinary(word)
+        """A word of our own phrases, a small number, or an ordinary English word; newest is a form of one."""
+        is_compared = word.endswith(_COMPARED) and in_lexicon(word)
+        return word in _MORE_EVERYDAY or self._public.is_own(word) or is_ordinary(word) or is_compared
 
     def is_public(self, word: str) -> bool:
         return word in _MORE_EVERYDAY or word in self._public or is_ordinary(word)
