@@ -117,8 +117,15 @@ def _held(inquiry: StrategyInput, found: Meanings, said: SaidSchema) -> Iterator
     readings = (each for each in found.ranked if not _bounds_a_thing(each.expression, found))
     for each in islice(readings, MAX_TRIED):
         held = next(filter(None, (_read(inquiry, each, text, said) for text in _worded(each.expression, said))), None)
-        if held and not (found.asked.form == "things" and said.named.intersection(held.result.mids)):
+        if held and not (found.asked.form == "things" and _gives_what_is_named(held, said)):
             yield held
+
+
+def _gives_what_is_named(held: _HeldReading, said: SaidSchema) -> bool:
+    """True where nothing else is given, or where the way led there and back."""
+    labels = set(_LABEL.findall(held.meaning.expression))
+    is_back = any(f"^{label}" in labels for label in labels)
+    return (said.named.intersection if is_back else said.named.issuperset)(held.result.mids) and bool(held.result.mids)
 
 
 def _worded(expression: str, said: SaidSchema) -> Iterator[str]:

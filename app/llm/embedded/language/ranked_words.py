@@ -63,7 +63,8 @@ def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str
 
 
 def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
-    """ "Before" and "after" between two things of a yes or no, or before the only thing where no value is named."""
+    """ "Before" and "after" between two things of a yes or no, or before the last of one or two where no value is
+    named."""
     things = [at for at, role in enumerate(roles) if role == "thing"]
     if not things or "value" in roles or not {"comparative", "superlative"}.isdisjoint(roles):
         return
@@ -71,7 +72,7 @@ def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
         if word not in ("before", "after") or words[at - 1] in _LOOKING:
             continue
         is_compared = len(things) == 2 and things[0] < at < things[1] and words[0] in _TRUTHS
-        if is_compared or (len(things) == 1 and things[0] == at + 1):
+        if is_compared or (len(things) <= 2 and things[-1] == at + 1):
             yield at
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.language.ranked_words import OFTEN, FirstOf
 from app.llm.embedded.language.relation_wording import voice_of
+from app.llm.embedded.meaning.question.asked_form import IN_TIME
 from app.llm.embedded.meaning.question.measures import Measure
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.question.token_roles import TOTALS, mask
@@ -27,7 +28,6 @@ from app.llm.embedded.meaning.schema_graph import NamedThings, SchemaGraph, Sche
 
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}
-_IN_TIME = frozenset({"before", "after"})
 Nouns = Mapping[int, tuple[int, frozenset[str]]]
 """The nouns that name kinds, by their first token: all their tokens, and the kinds."""
 
@@ -224,7 +224,7 @@ class Extremes:
         asked = self._asked
         for at, thing in self._compared if not each.is_bare else ():
             sign = sign_of(asked.measures[at], hop)
-            is_said = "than" in asked.words[at:thing] or asked.words[at] in _IN_TIME
+            is_said = "than" in asked.words[at:thing] or asked.words[at] in IN_TIME
             if each.used >> at & 1 or each.used >> thing & 1 or not (is_said and self._has(thing, hop)):
                 continue
             counted = self._nouns.get(at + 1) if asked.words[at] in _MORE else None
@@ -234,7 +234,7 @@ class Extremes:
                 continue
             used = 1 << at | 1 << thing
             for said, gain in self.ways_to_measure(asked.measures[at], hop, each.used | used, each.kinds):
-                if not said and asked.words[at] in _IN_TIME:
+                if not said and asked.words[at] in IN_TIME:
                     continue
                 value = f'reach({asked.words[thing]}, "{hop.label}")'
                 chosen = f'filter({text}, "{hop.label}", {">" if sign > 0 else "<"}, {value})'

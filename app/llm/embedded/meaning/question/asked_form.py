@@ -18,6 +18,7 @@ TRUTHS = frozenset(
     "isn't aren't wasn't doesn't don't didn't".split()
 )
 _ANYBODY = frozenset("anyone anybody someone somebody".split())
+IN_TIME = frozenset({"before", "after"})
 MAX_APART = 4
 """From "X" to "Y" in "films by X are newer than Y"."""
 _UNIVERSAL = frozenset({"all", "every", "each"})
@@ -68,12 +69,11 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
 
 
 def _is_bound(words: Sequence[str], things: Sequence[int]) -> bool:
-    """True of "films by X newer than Y": the second thing bounds what is asked of the first one."""
-    return (
-        words[things[1] - 1] == "than"
-        and things[1] - things[0] <= MAX_APART
-        and words[0] not in (*TRUTHS, "how", "by")
-    )
+    """True of "films by X newer than Y", and of those "out before Y": the second thing bounds what is asked of the
+    first one."""
+    before = words[things[1] - 1]
+    is_near = before in IN_TIME or (before == "than" and things[1] - things[0] <= MAX_APART)
+    return is_near and words[0] not in (*TRUTHS, "how", "by")
 
 
 def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:
