@@ -123,9 +123,10 @@ def _held(inquiry: StrategyInput, found: Meanings, said: SaidSchema) -> Iterator
 
 def _gives_what_is_named(held: _HeldReading, said: SaidSchema) -> bool:
     """True where nothing else is given, or where the way led there and back."""
-    labels = set(_LABEL.findall(held.meaning.expression))
-    is_back = any(f"^{label}" in labels for label in labels)
-    return (said.named.intersection if is_back else said.named.issuperset)(held.result.mids) and bool(held.result.mids)
+    labels, given = set(_LABEL.findall(held.meaning.expression)), set(held.result.mids)
+    if any(f"^{label}" in labels for label in labels):
+        return bool(given & said.named)
+    return bool(given) and given <= said.named
 
 
 def _worded(expression: str, said: SaidSchema) -> Iterator[str]:

@@ -28,7 +28,7 @@ from kg_store.terms import Mids, NodeKind
 MAX_STARTS: Final = 2_000
 """Things of one name that ways are looked for from; beyond, their kind's are."""
 
-MIN_SURE: Final = 0.8
+MIN_SURE: Final = 0.9
 """The confidence of a winner beside which no chain of steps is looked for."""
 
 

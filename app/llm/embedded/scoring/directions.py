@@ -55,8 +55,9 @@ def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
 
 def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
     """True where the verb at `at` of a clause says who does it to those behind it, and the step `label` from these
-    goes to whom they do it: the doctor who supervises X's doctor."""
-    if at < 1 or words[at - 1] not in _RELATIVE or not is_third_person(words[at]):
+    goes to whom they do it: the doctor who supervises X's doctor. So it is of "who influenced X's author"."""
+    has_done = at == 1 and is_participle(words[at]) and words[at + 1 : at + 2] != ("by",)
+    if at < 1 or words[at - 1] not in _RELATIVE or not (has_done or is_third_person(words[at])):
         return False
     voice = voice_of(label.removeprefix("^"))
     return voice != "noun" and label.startswith("^") == (voice == "passive")
