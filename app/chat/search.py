@@ -26,7 +26,7 @@ from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
 from kg_store.graph.compact_graph import RememberedGraph
 from kg_store.storage.vault import NO_NAME
-from kg_store.terms import NO_MIDS, Mids, Schema, cached_by_version
+from kg_store.terms import NO_MIDS, Mids, Schema, ValueKind, cached_by_version
 
 NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
@@ -158,6 +158,7 @@ class GraphSearch:
             truth_of=run.executor.truth_of,
             result_of=run.executor.result_of,
             may_leave=reasoner.may_leave,
+            today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
         )
         try:

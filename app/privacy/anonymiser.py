@@ -24,6 +24,7 @@ from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mid, Mids, ValueKind
+from kg_store.text.dated_names import named_date
 from kg_store.text.english import is_ordinary
 from kg_store.text.literals import parse_value, read_literal
 from kg_store.text.normalise import normalise
@@ -93,7 +94,9 @@ class Anonymiser:
             # Nothing is named but by words that nobody knows: the question is about those.
             replaced = [(text, table.known(text)) for text, _ in replaced]
         doubtful = {self._pseudonym(turns[-1].text, span, table) for span in _doubtful(turns[-1])}
-        topics = tuple(_topics([words for _, words in replaced], doubtful, table, resolve))
+        dated = {self._pseudonym(turns[-1].text, span, table) for span in _dated(turns[-1])}
+        found = _topics([words for _, words in replaced], doubtful, table, resolve)
+        topics = tuple(replace(each, is_date=each.pseudonym in dated) for each in found)
         safe = tuple(SafeTurn(turn.message.role, text) for turn, (text, _) in zip(turns, replaced, strict=True))
         inexact = tuple(self._readings(turns[-1], table))
         ambiguous, notes = ambiguities_of(topics, table)
@@ -111,7 +114,11 @@ class Anonymiser:
             return None
         text, words = self._replace(replace(turn, spans=self._spans(turn.found, kinds)), table)
         sorting = {self._pseudonym(turn.text, span, table) for span in kinds}
-        topics = (replace(each, sorts=each.pseudonym in sorting) for each in _topics([words], (), table, resolve))
+        dated = {self._pseudonym(turn.text, span, table) for span in _dated(turn)}
+        topics = (
+            replace(each, sorts=each.pseudonym in sorting, is_date=each.pseudonym in dated)
+            for each in _topics([words], (), table, resolve)
+        )
         return KindsReading(safe, text, tuple(topics))
 
     def _values(self, turn: _Turn, safe: str, table: PseudonymTable, resolve: Resolve) -> Iterator[tuple[str, Topic]]:
@@ -259,6 +266,12 @@ def _doubtful(turn: _Turn) -> Iterator[Span]:
     everyday = [written for written in names if not has_capitals(written) and _is_everyday(written)]
     if telling and len(everyday) < len(names):
         yield from (names[written] for written in everyday)
+
+
+def _dated(turn: _Turn) -> Iterator[Span]:
+    """Names of things that are dates."""
+    named = (span for span in turn.spans if span.source in _NAMED and span.value_kind is None)
+    return (span for span in named if named_date(turn.text[span.start : span.end]) is not None)
 
 
 def _is_everyday(written: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NewType
 
@@ -28,7 +28,7 @@ class Topic:
     a set of an earlier answer, none for a value that the graph does not hold. `value_kind` is set for values.
     `newest` is true when the last user turn names it itself; false when only an earlier turn does. `doubtful`: it is
     everyday words in small letters beside a name with a capital, and may be no name at all. `sorts`: a common noun
-    that other things are sorted by.
+    that other things are sorted by. `is_date`: it is a thing whose name is a date.
     """
 
     pseudonym: str
@@ -37,6 +37,11 @@ class Topic:
     newest: bool = True
     doubtful: bool = False
     sorts: bool = False
+    is_date: bool = False
+
+    @property
+    def says_time(self) -> bool:
+        return self.is_date or self.value_kind is ValueKind.DATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,15 @@ class SafeDialogue:
     def without_doubtful(self) -> SafeDialogue:
         """The same words, with nothing to start from where a topic may be no name."""
         return replace(self, topics=tuple(topic for topic in self.topics if not topic.doubtful))
+
+    def without_parts(self, parts: Iterable[tuple[int, int]], topics: Collection[str]) -> SafeDialogue:
+        """The question without some parts of its text, each from one place to another, and without some topics."""
+        text = self.question
+        for start, end in sorted(parts, reverse=True):
+            text = SafeText(f"{text[:start]} {text[end:]}")
+        turn = replace(self.turns[-1], text=SafeText(" ".join(text.split())))
+        kept = tuple(topic for topic in self.topics if topic.pseudonym not in topics)
+        return replace(self, turns=(*self.turns[:-1], turn), topics=kept)
 
     def with_topics(self, instead: Mapping[str, Topic]) -> SafeDialogue:
         """The question with other topics in the place of some of its own."""

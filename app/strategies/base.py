@@ -64,6 +64,8 @@ class StrategyInput:
     """Executes an expression; None where that gives no yes and no no."""
     result_of: Callable[[str], ExpressionResult | None] = lambda _expression: None
     """Executes an expression; None where it gives nothing, or can't be executed."""
+    today: Callable[[], str] = lambda: ""
+    """The pseudonym of the day on which it is asked; empty where no day is known."""
     cases: tuple[CasePath, ...] = ()
     """Paths that answered questions like this one (`app.memory`)."""
     may_leave: Callable[[str], bool] = lambda _text: True

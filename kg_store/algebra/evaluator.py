@@ -187,7 +187,7 @@ class _Evaluation:
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
         """The tails of `edges` that compare so with `other`."""
         same, others = self._comparands(other)
-        values = self._relations.values(edges.tails)
+        values = self._relations.values_or_dates(edges.tails) if others else self._relations.values(edges.tails)
         verdicts: dict[int, bool | None] = {}
         for tail in np.unique(edges.tails).tolist():
             if operator in ("=", "!="):
@@ -204,10 +204,9 @@ class _Evaluation:
         if isinstance(other, Decimal):
             return set(), [Value(plain_number(other), None)]
         operand = as_set(other)
-        values = list(self._relations.values(operand.mids).values())
-        if operand.literal is not None:
-            values.append(Value(operand.literal, None))
-        return set(operand.mids.tolist()), values
+        values = list(self._relations.values_or_dates(operand.mids).values())
+        typed = [] if operand.literal is None else [Value(operand.literal, None)]
+        return set(operand.mids.tolist()), values + typed
 
     def _compare(self, call: Call) -> Result:
         sides = [self._set(call, 0), self._set(call, 1)]

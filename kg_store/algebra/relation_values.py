@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -14,10 +14,13 @@ from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, walk, walk_each
 from kg_store.terms import Edges, Hop, Mids, NodeKind, Schema, Step, ValueKind
+from kg_store.text.dated_names import date_in_name, named_date
 from kg_store.text.dates import PartialDate
 from kg_store.text.literals import Parsed, parse_value
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
+MIN_DATED: Final = 0.5
+"""Of some things whose names are to be dates, so many are."""
 
 
 class Record(Protocol):
@@ -29,6 +32,8 @@ class Record(Protocol):
     def value_kind(self) -> ValueKind | None: ...
     @property
     def lexical(self) -> str | None: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
 
 
 class Records(Protocol):
@@ -105,12 +110,27 @@ class RelationValues:
             if record.kind is NodeKind.VALUE and record.lexical is not None
         }
 
+    def values_or_dates(self, mids: Mids) -> dict[int, Value]:
+        """The literals among `mids`; where there is none, the dates that names of things are, or that all of them
+        hold: files of plain triples don't tell a date from a name. A film called "2012" makes no dates of films."""
+        found = self.values(mids)
+        if found or not len(mids):
+            return found
+        wanted = np.unique(mids)
+        records = self._vault.records(wanted).items()
+        names = {mid: each.names[0] for mid, each in records if each.kind is NodeKind.ENTITY and each.names}
+        for date_of, share in ((named_date, MIN_DATED), (date_in_name, 1)):
+            dates = {mid: date for mid, name in names.items() if (date := date_of(name)) is not None}
+            if dates and len(dates) >= share * len(wanted):
+                return {mid: Value(date, ValueKind.DATE) for mid, date in dates.items()}
+        return {}
+
     def measures(self, edges: Edges) -> Measures:
-        """The pairs whose value is a number; when there is none, those whose value is a date.
+        """The pairs whose value is a number; when there is none, those whose value is a date, or whose name says one.
 
         Values that are malformed are left out. ExpressionError when there are tails and none has an order.
         """
-        values = self.values(edges.tails)
+        values = self.values_or_dates(edges.tails)
         for kind in ORDERED:
             keys = _keys(values, kind)
             if keys:

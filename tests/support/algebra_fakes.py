@@ -31,6 +31,7 @@ class FakeRecord:
     kind: NodeKind = NodeKind.ENTITY
     value_kind: ValueKind | None = None
     lexical: str | None = None
+    names: tuple[str, ...] = ()
 
 
 def literal(lexical: str, kind: ValueKind) -> FakeRecord:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
-from app.llm.in_house import HeldMeaning
-from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task, Thing
-from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
+from app.llm.tasks import StepInput, StepReply, Task
+from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.checked_drafts import CheckedDrafts
-from app.strategies.question_meaning import QuestionMeaning, meaning_of
+from app.strategies.question_meaning import meaning_of
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
@@ -39,39 +38,11 @@ from app.strategies.sets.held_meaning import held_meaning
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
 from app.strategies.sets.said_schema import SaidLabels
+from app.strategies.sets.search_progress import SearchProgress
+from app.strategies.sets.timed_paths import TimedPaths
 from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, starting_places
-from kg_store.terms import Path
 from kg_store.text.further_words import words_of_kinds, words_of_steps
-
-
-@dataclass(slots=True)
-class _Progress:
-    """All that the rounds have gathered.
-
-    `things` are shown beside the evidence; `places` is everywhere that one can go on from, `frontier` the newest of
-    them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
-    """
-
-    drafts: CheckedDrafts
-    things: dict[str, NodeSet]
-    frontier: list[NodeSet]
-    places: dict[str, NodeSet]
-    facts: list[FoundFact] = field(default_factory=list)
-    shown: list[Evidence] = field(default_factory=list)
-    path: list[PathTriple] = field(default_factory=list)
-    trails: dict[str, PathPrefix] = field(default_factory=dict)
-    walked: set[tuple[str, Path]] = field(default_factory=set)
-    notes: list[str] = field(default_factory=list)
-    turned_pages: bool = False
-    round: int = 0
-    is_cut: bool = False
-    kinds: tuple[Thing, ...] = ()
-    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    meaning: QuestionMeaning | None = None
-    may_leave: dict[str, bool] = field(default_factory=dict)
-    voted: VotedWays | None = None
-    held: HeldMeaning | None = None
 
 
 class SetsStrategy:
@@ -87,10 +58,21 @@ class SetsStrategy:
         self._ways = PathRanker(self._scorer)
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
+        """A question about a time is asked without it first; what is found is narrowed to the time. Where nothing in
+        the graph says when, it is asked as it stands."""
+        timed = TimedPaths.of(inquiry)
+        found = await self._find(timed.inquiry, timed) if timed else None
+        if timed is None or found is None or (timed.is_cut and found.draft is None):
+            return await self._find(inquiry)
+        return found
+
+    async def _find(self, inquiry: StrategyInput, timed: TimedPaths | None = None) -> RetrievalResult:
         start = starting_places(inquiry, self._embedder)
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
         places = {place.pseudonym: place for place in start.frontier}
-        progress = _Progress(CheckedDrafts(inquiry, self._scorer), things, list(start.frontier), places)
+        progress = SearchProgress(
+            CheckedDrafts(inquiry, self._scorer), things, list(start.frontier), places, timed=timed
+        )
         if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
@@ -106,18 +88,18 @@ class SetsStrategy:
         except QuestionBudgetUsedUpError:
             return over_budget(_found(progress, None))
 
-    def _look_around(self, inquiry: StrategyInput, progress: _Progress) -> None:
+    def _look_around(self, inquiry: StrategyInput, progress: SearchProgress) -> None:
         """Where the things that are named lead: for the vote, and for a question that no single path answers."""
         labels, votes = SaidLabels.of(inquiry, self._embedder), may_vote(inquiry, progress.frontier)
         if not (votes or labels.is_compound):
             return
         ways = walked_ways(inquiry.graph, progress.frontier)
         if votes:
-            progress.voted = VotedWays.of(inquiry, self._ways, ways)
+            progress.voted = VotedWays.of(inquiry, self._ways, ways, progress.timed)
         if labels.is_compound or (progress.voted and progress.voted.is_unsure and labels.is_chain):
             progress.held = held_meaning(inquiry, self._scorer, labels, progress.frontier, ways)
 
-    async def _rounds(self, inquiry: StrategyInput, progress: _Progress) -> RetrievalResult:
+    async def _rounds(self, inquiry: StrategyInput, progress: SearchProgress) -> RetrievalResult:
         for number in range(1, inquiry.limits.depth + 2):
             progress.round = number
             inquiry.on_round(number)
@@ -126,13 +108,15 @@ class SetsStrategy:
                 return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.action == "answer" and reply.answer:
                 draft = _draft(inquiry, progress, reply, by_number)
+                if progress.timed is not None:
+                    return await asyncio.to_thread(_in_time, progress.timed, progress, draft)
                 return _found(progress, await asyncio.to_thread(progress.drafts.settled, draft))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
                 return _found(progress, None)
         return _found(progress, None)
 
     async def _round(
-        self, inquiry: StrategyInput, progress: _Progress, number: int
+        self, inquiry: StrategyInput, progress: SearchProgress, number: int
     ) -> tuple[StepReply, dict[int, CandidatePath]]:
         """Page after page, until the reply answers, follows a way, or no page is left."""
         shelf = await self._shelf(inquiry, progress, number)
@@ -148,7 +132,7 @@ class SetsStrategy:
         _note_what_was_cut(progress, number, shelf.cut)
         return reply, by_number
 
-    async def _shelf(self, inquiry: StrategyInput, progress: _Progress, number: int) -> CandidatePages:
+    async def _shelf(self, inquiry: StrategyInput, progress: SearchProgress, number: int) -> CandidatePages:
         if number > inquiry.limits.depth or progress.voted is not None:
             return progress.voted.page if progress.voted and number == 1 else CandidatePages(())
         # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
@@ -162,13 +146,13 @@ class SetsStrategy:
         # What a kind leaves by is worked out once, and takes seconds where there are thousands of relations.
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
 
-    def _own_ways(self, inquiry: StrategyInput, progress: _Progress, earlier: list[NodeSet]) -> CandidatePages:
+    def _own_ways(self, inquiry: StrategyInput, progress: SearchProgress, earlier: list[NodeSet]) -> CandidatePages:
         offered = CandidateFinder(inquiry, self._embedder).of(progress.frontier, earlier)
         fresh = tuple(way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked)
         return CandidatePages((fresh,), offered.cut)
 
     async def _ask(
-        self, inquiry: StrategyInput, progress: _Progress, ways: Ways, number: int, further: int
+        self, inquiry: StrategyInput, progress: SearchProgress, ways: Ways, number: int, further: int
     ) -> tuple[StepReply, dict[int, CandidatePath]]:
         """Shows as many of `ways` as the question's budget allows; where it cuts, nothing further is shown either."""
 
@@ -193,7 +177,7 @@ class SetsStrategy:
 
 
 def _step(
-    inquiry: StrategyInput, progress: _Progress, ways: Ways, number: int, further: int, is_last: bool
+    inquiry: StrategyInput, progress: SearchProgress, ways: Ways, number: int, further: int, is_last: bool
 ) -> StepInput:
     candidates = show_candidates(inquiry, ways)[0]
     is_strict = inquiry.profile is Profile.STRICT
@@ -232,7 +216,7 @@ def _chosen(inquiry: StrategyInput, reply: StepReply, by_number: dict[int, Candi
     return offered[: inquiry.limits.width]
 
 
-def _follow(inquiry: StrategyInput, progress: _Progress, chosen: list[CandidatePath]) -> bool:
+def _follow(inquiry: StrategyInput, progress: SearchProgress, chosen: list[CandidatePath]) -> bool:
     """Walks the chosen ways; false when there are none, or none led anywhere."""
     reached = [place for way in chosen if (place := _walk(inquiry, progress, way)) is not None]
     fresh = progress.facts[len(progress.shown) :]
@@ -243,7 +227,7 @@ def _follow(inquiry: StrategyInput, progress: _Progress, chosen: list[CandidateP
     return bool(reached)
 
 
-def _walk(inquiry: StrategyInput, progress: _Progress, way: CandidatePath) -> NodeSet | None:
+def _walk(inquiry: StrategyInput, progress: SearchProgress, way: CandidatePath) -> NodeSet | None:
     """Where `way` leads, with its fact kept; None where that is nowhere."""
     start = way.start.pseudonym
     progress.walked.add((start, way.path))
@@ -258,13 +242,13 @@ def _walk(inquiry: StrategyInput, progress: _Progress, way: CandidatePath) -> No
     return place
 
 
-def _told(progress: _Progress) -> set[str]:
+def _told(progress: SearchProgress) -> set[str]:
     """Pseudonyms whose concept the prompt says elsewhere."""
     return {*progress.things, *(fact.end for fact in progress.facts)}
 
 
 def _draft(
-    inquiry: StrategyInput, progress: _Progress, reply: StepReply, by_number: dict[int, CandidatePath]
+    inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, by_number: dict[int, CandidatePath]
 ) -> Draft:
     """The reply's answer; the candidates that it speaks of are walked, so that their facts are evidence too."""
     ends: dict[int, str | None] = {}
@@ -274,12 +258,18 @@ def _draft(
     return Draft(tuple(filled(expression, ends.get) for expression in reply.answer), reply.text)
 
 
-def _note_what_was_cut(progress: _Progress, number: int, count: int) -> None:
+def _in_time(timed: TimedPaths, progress: SearchProgress, draft: Draft) -> RetrievalResult:
+    narrowed = timed.settled(draft, progress.facts) or (draft if timed.may_stand else None)
+    found = _found(progress, narrowed)
+    return replace(found, things=(*found.things, *timed.names))
+
+
+def _note_what_was_cut(progress: SearchProgress, number: int, count: int) -> None:
     if count:
         progress.notes.append(f"Step {number}: {count} possible paths, ranked last, were not offered.")
 
 
-def _found(progress: _Progress, draft: Draft | None) -> RetrievalResult:
+def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:
     whole = [kind.name for kind in progress.kinds if draft and kind.name in " ".join(draft.expressions)]
     return RetrievalResult(
         draft,

@@ -20,11 +20,16 @@ from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_pages import CandidatePages, PathRanker
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.entity_vote import EntityVote, ScoredWay, sorted_by, sorter_of, vote
+from app.strategies.sets.timed_paths import TimedPaths
 from app.strategies.start import is_wide
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import named_of, reached, steps_from_each
-from kg_store.terms import Mids, NodeKind
+from kg_store.terms import Mids, NodeKind, as_mids
 
+MAX_NARROWED: Final = 20
+"""Ways whose dates are looked at, the best ones."""
+MAX_BEHIND: Final = 0.2
+"""So much less than the best way one that says when may score."""
 MAX_STARTS: Final = 2_000
 """Things of one name that ways are looked for from; beyond, their kind's are."""
 
@@ -64,14 +69,25 @@ class VotedWays:
     sorting: CandidatePath | None = None
 
     @classmethod
-    def of(cls, inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay]) -> VotedWays:
+    def of(
+        cls, inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay], timed: TimedPaths | None = None
+    ) -> VotedWays:
+        """`timed`: where the question asks for a time, what is voted for is narrowed to it; no way where that is
+        nothing."""
         ways = _scored(inquiry, ranker, walked)
         kinds = {topic.pseudonym for topic in inquiry.dialogue.topics if topic.sorts}
         sorting = [each for each in ways if each.way.start.pseudonym in kinds]
         held = sorted_by(sorting, [each for each in ways if each.way.start.pseudonym not in kinds])
+        sorts = bool(held)
+        if timed is not None:
+            held = _in_time(inquiry, held or ways, timed)
+        elif not sorts:
+            held = ways
         if not held:
-            return cls(tuple(ways), vote(ways)) if ways else cls()
+            return cls()
         voted = vote(held)
+        if not sorts:
+            return cls(tuple(held), voted)
         best = next(each for each, holds in zip(held, voted.holds, strict=True) if holds)
         chosen = sorter_of(sorting, best)
         return cls((*held, chosen), replace(voted, holds=(*voted.holds, True)), chosen.way)
@@ -126,6 +142,28 @@ def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedW
         scores = ranker.of_walked(inquiry, place, [each.way.path for each in ways])
         found += [ScoredWay(each.way, float(score), each.members) for each, score in zip(ways, scores, strict=True)]
     return sorted(found, key=lambda each: -each.score)
+
+
+def _in_time(inquiry: StrategyInput, ways: Sequence[ScoredWay], timed: TimedPaths) -> Sequence[ScoredWay]:
+    """Those that lead to the winner of the vote and say when, with what they lead to at the asked time. Where none of
+    them does, others that are nearly as likely at a stated time, and else all as they are."""
+    if not ways:
+        return ways
+    holds = vote(ways).holds
+    found = _narrowed(inquiry, [each for each, is_held in zip(ways, holds, strict=True) if is_held], timed)
+    if found or not timed.asked.is_stated:
+        return found or ways
+    return _narrowed(inquiry, [each for each in ways if each.score >= ways[0].score - MAX_BEHIND], timed)
+
+
+def _narrowed(inquiry: StrategyInput, ways: Sequence[ScoredWay], timed: TimedPaths) -> list[ScoredWay]:
+    found: list[ScoredWay] = []
+    for each in ways[:MAX_NARROWED]:
+        narrowed = timed.narrowed(each.way.start.pseudonym, labels_of(inquiry, each.way.path))
+        members = np.intersect1d(each.members, narrowed.mids) if narrowed is not None else ()
+        if len(members):
+            found.append(replace(each, members=as_mids(members)))
+    return found
 
 
 def _others(mids: Mids, named: Mids) -> Mids:
