@@ -16,7 +16,6 @@ from app.strategies.sets.held_dates import DateReader, may_say_when
 from app.strategies.start import declares_kinds, is_wide
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.algebra.rewriting import written
-from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import named_of
 from kg_store.terms import Mids, as_mids
 
@@ -73,7 +72,7 @@ class TimedPaths:
         return (*self.asked.names, self._dates.today) if is_of_today else self.asked.names
 
     def narrowed(self, start: str, path: Sequence[str]) -> NarrowedPath | None:
-        """What `path` leads to from `start` at the asked time; None where nothing there says when."""
+        """The things that `path` leads to from `start` at the asked time; None where nothing there says when."""
         key = (start, *path)
         if key not in self._known:
             self._known[key] = self._narrowed(start, path) if len(path) <= MAX_STEPS else None
@@ -84,6 +83,8 @@ class TimedPaths:
         chooses among what it walked itself."""
         if any(function in expression for expression in draft.expressions for function in _CHOOSING):
             return None
+        if any(self.inquiry.result_of(expression) is None for expression in draft.expressions):
+            return None
         by_end = {fact.end: fact for fact in facts}
         told = [self._settled(expression, by_end) for expression in draft.expressions]
         if list(draft.expressions) == told or self.inquiry.result_of(told[0]) is None:
@@ -91,10 +92,7 @@ class TimedPaths:
         return replace(draft, expressions=tuple(told))
 
     def _settled(self, expression: str, facts: Mapping[str, FoundFact]) -> str:
-        try:
-            return written(self._with_time(parse(expression), facts))
-        except ExpressionError:
-            return expression
+        return written(self._with_time(parse(expression), facts))
 
     def _with_time(self, expression: Expression, facts: Mapping[str, FoundFact]) -> Expression:
         walked = _path_of(expression, facts)

@@ -144,7 +144,7 @@ def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedW
     return sorted(found, key=lambda each: -each.score)
 
 
-def _in_time(inquiry: StrategyInput, ways: Sequence[ScoredWay], timed: TimedPaths) -> Sequence[ScoredWay]:
+def _in_time(inquiry: StrategyInput, ways: list[ScoredWay], timed: TimedPaths) -> list[ScoredWay]:
     """Those that lead to the winner of the vote and say when, with what they lead to at the asked time. Where none of
     them does, others that are nearly as likely at a stated time, and else all as they are."""
     if not ways:

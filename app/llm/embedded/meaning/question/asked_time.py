@@ -22,7 +22,7 @@ _NOW: Final = re.compile(
 _PAST: Final = re.compile(r"\b(?:former|formerly|previous|previously|ex)\b[ -]", re.IGNORECASE)
 _OF_FIRST: Final = (
     r"(?!\s+(?:names?|lad(?:y|ies)|aid|class|language|nations?|degree|minister|part|year|years|month|months|weeks?"
-    r"|days?|decade|quarter|season|night|century)\b)"
+    r"|days?|decade|quarter|season|night|century)\b|(?:\s+\w+){1,2}\s+(?:years?|dates?|days?|months?)\b)"
 )
 _FIRST: Final = re.compile(
     rf"\b(?:very\s+)?(?:first|earliest)\b{_OF_FIRST}(?:\s+times?(?:\s+that)?\b)?", re.IGNORECASE

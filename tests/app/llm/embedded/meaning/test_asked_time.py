@@ -45,6 +45,7 @@ def test_the_words_for_a_time_are_found(question: str, relation: str, names: tup
         "who lives in Eq7f2k",
         "who was born in Vz7f2k",
         "who was the first lady of Eq7f2k",
+        "which film of Eq7f2k has the latest release year?",
         "when was Eq7f2k born",
         "what was yesterday's news",
         "which was the first, and which the last?",
