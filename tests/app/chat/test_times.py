@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -17,6 +18,7 @@ from app.strategies import start
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from tests.support.house import House, clinic_store
+from tests.support.service import ScriptedReasoner
 from tests.support.stores import PREFIXES
 
 TENURES = (
@@ -146,3 +148,15 @@ async def test_no_name_and_no_date_leaves_for_a_question_about_a_time(
         sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
         assert sent
         assert canaries_in(sent, NAMES + DATES) == []
+
+
+async def test_a_model_is_asked_the_question_as_it_stands(untyped: ServiceContext, embedder: Embedder) -> None:
+    """With its time, and no date: what fits a time is looked up for the reasoner inside the service alone."""
+    reasoner, strategies = ScriptedReasoner(), {"sets": SetsStrategy(embedder)}
+    parts = (untyped.catalog, untyped.conversations, untyped.ledger, reasoner, strategies, StaticSegments())
+    house = House(ChatService(*parts, ChatOptions(today=lambda: TODAY)), untyped.ledger)
+    await house.ask("Who was the director of Vexquilda Museum in 1998?")
+    sent = b"".join(reasoner.sent)
+    assert re.search(rb"Who was the director of E\w{5} in V\w{5}\?", sent)
+    assert b"filter(" not in sent
+    assert canaries_in(sent, NAMES + DATES) == []
