@@ -50,6 +50,7 @@ _FIRST: Final = {
     (True, "descending"): "latest",
     (True, "ascending"): "earliest",
 }
+_OF_THINGS: Final = frozenset({"reach", "difference", "argmax", "argmin", "having"})
 _ALL: Final = "all "
 _Describe = Callable[[str], str]
 
@@ -105,7 +106,11 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         return asked
     if expression.function == "filter":
         operator, said = _operator(expression, is_date), parts[1] if len(parts) > 1 else words[2]
-        return f'of {parts[0]} those whose "{words[0]}" is {f"{operator} {said}".strip()}'
+        whose = f'whose "{words[0]}" is {f"{operator} {said}".strip()}'
+        is_narrow = parts[0].startswith("of ") and " those whose " in parts[0]
+        return f"{parts[0]} and {whose}" if is_narrow else f"of {parts[0]} those {whose}"
+    if expression.function in _OF_THINGS:
+        parts = list(map(_as_things, parts))
     if expression.function == "counted":
         number, *some = [*words[2:], *parts[1:]]
         of_them = f" among {some[0]}" if some else ""
@@ -134,6 +139,18 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         *parts, r=words[0] if words else "", m=words[1] if words[1:] else ""
     )
     return sentence + period
+
+
+def _as_things(part: str) -> str:
+    """`of A those whose B` as `those of A whose B`, which may stand behind an "of"; of the latest the same."""
+    if not part.startswith("of "):
+        return part
+    for first in ("latest", "earliest", "greatest", "least"):
+        before, the, by = part.rpartition(f' the {first} "')
+        if the and '" ' not in by:
+            return f'the {first} {before} by "{by}'
+    before, those, after = part.rpartition(" those whose ")
+    return f"those {before} whose {after}" if those else part
 
 
 def _operator(asked: Call, is_date: Callable[[str], bool]) -> str:

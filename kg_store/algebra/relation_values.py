@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import islice
 from typing import Final, Protocol
 
 import numpy as np
@@ -21,6 +22,8 @@ from kg_store.text.literals import Parsed, parse_value
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
 """Of some things whose names are to be dates, so many are."""
+MAX_LOOKED_AT: Final = 20
+"""Names of many that are looked at before all of them are read."""
 
 
 class Record(Protocol):
@@ -103,27 +106,16 @@ class RelationValues:
 
     def values(self, mids: Mids) -> dict[int, Value]:
         """The literals among `mids`."""
-        records = self._vault.records(np.unique(mids)) if len(mids) else {}
-        return {
-            mid: Value(record.lexical, record.value_kind or ValueKind.TEXT)
-            for mid, record in records.items()
-            if record.kind is NodeKind.VALUE and record.lexical is not None
-        }
+        return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
         """The literals among `mids`; where there is none, the dates that names of things are, or that all of them
         hold: files of plain triples don't tell a date from a name. A film called "2012" makes no dates of films."""
-        found = self.values(mids)
-        if found or not len(mids):
-            return found
-        wanted = np.unique(mids)
-        records = self._vault.records(wanted).items()
-        names = {mid: each.names[0] for mid, each in records if each.kind is NodeKind.ENTITY and each.names}
-        for date_of, share in ((named_date, MIN_DATED), (date_in_name, 1)):
-            dates = {mid: date for mid, name in names.items() if (date := date_of(name)) is not None}
-            if dates and len(dates) >= share * len(wanted):
-                return {mid: Value(date, ValueKind.DATE) for mid, date in dates.items()}
-        return {}
+        records = self._records(mids)
+        return _values(records) or _dates(records)
+
+    def _records(self, mids: Mids) -> Mapping[int, Record]:
+        return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
         """The pairs whose value is a number; when there is none, those whose value is a date, or whose name says one.
@@ -150,6 +142,25 @@ class RelationValues:
         if not steps:
             raise ExpressionError("unknown relation: use the words in double quotes as the evidence shows them")
         return steps
+
+
+def _values(records: Mapping[int, Record]) -> dict[int, Value]:
+    return {
+        mid: Value(record.lexical, record.value_kind or ValueKind.TEXT)
+        for mid, record in records.items()
+        if record.kind is NodeKind.VALUE and record.lexical is not None
+    }
+
+
+def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
+    names = {mid: each.names[0] for mid, each in records.items() if each.kind is NodeKind.ENTITY and each.names}
+    for date_of, share in ((named_date, MIN_DATED), (date_in_name, 1)):
+        least = share * len(records)
+        if any(map(date_of, islice(names.values(), MAX_LOOKED_AT))):
+            dates = {mid: date for mid, name in names.items() if (date := date_of(name)) is not None}
+            if len(dates) >= least:
+                return {mid: Value(date, ValueKind.DATE) for mid, date in dates.items()}
+    return {}
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:

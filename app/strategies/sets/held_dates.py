@@ -148,7 +148,7 @@ class DateReader:
         if not dates.ends:
             return f'argmax({begun}, "{dates.first}")'
         if self._asked.is_of_one and dates.starts:
-            return self._last_begun(begun, dates, self.today)
+            return self._last_begun(things, begun, dates, self.today)
         return f'difference({begun}, filter({begun}, "{dates.ends}", <, {self.today}))'
 
     def _at(self, things: str, dates: HeldDates, first: str, last: str) -> str:
@@ -166,7 +166,7 @@ class DateReader:
         lasting = f'difference({begun}, having({begun}, "{dates.ends}"))'
         count = self._count(over)
         if not count:
-            return self._last_begun(begun, dates, first) if self._asked.is_of_one else lasting
+            return self._last_begun(things, begun, dates, first) if self._asked.is_of_one else lasting
         follow_on = count == 1 and self._count(f'having({things}, "{dates.ends}")') >= MIN_ENDED
         if self._asked.is_of_one or follow_on or not self._count(lasting):
             return over
@@ -186,10 +186,9 @@ class DateReader:
             return found
         return f'{"argmin" if relation == "after" else "argmax"}({found}, "{by}")'
 
-    def _last_begun(self, begun: str, dates: HeldDates, date: str) -> str:
+    def _last_begun(self, things: str, begun: str, dates: HeldDates, date: str) -> str:
         """Of an office the last who began, if that has not ended: those before have gone, though nothing says so."""
-        newest = f'argmax({begun}, "{dates.starts}")'
-        return f'difference({newest}, filter({newest}, "{dates.ends}", <, {date}))'
+        return f'difference(argmax({begun}, "{dates.starts}"), filter({things}, "{dates.ends}", <, {date}))'
 
 
 def _may_be_date(schema: Schema, relation: int) -> bool:

@@ -32,6 +32,14 @@ WORDS = {
         ('average(Sa, "^has|age")', 'the average of "has / age" of 4 patients'),
         ('limit(sort(Sa, "age", descending), 3)', 'the first 3 of 4 patients by "age", greatest first'),
         ("difference(Sa, E)", "4 patients without Eq7f2k"),
+        (
+            'reach(filter(filter(Sa, "opened on", <=, V), "age", >=, 60), "lives in")',
+            '"lives in" of those of 4 patients whose "opened on" is not after Vx81zp and whose "age" is at least 60',
+        ),
+        (
+            'difference(argmax(Sa, "opened on"), filter(Sa, "opened on", <, V))',
+            'the latest of 4 patients by "opened on" without those of 4 patients whose "opened on" is before Vx81zp',
+        ),
         ('reach(E, "lives in")', '"lives in" of Eq7f2k'),
         ('reach(Sa, "^treated by|^ward")', 'those whose "treated by / ward" is 4 patients'),
         ('exists(filter(E, "opened on", <, V))', 'whether "opened on" of Eq7f2k is before Vx81zp'),
