@@ -105,10 +105,7 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
     if expression.function == "exists" and (asked := _one_value(expression.operands[0], describe, is_date)):
         return asked
     if expression.function == "filter":
-        operator, said = _operator(expression, is_date), parts[1] if len(parts) > 1 else words[2]
-        whose = f'whose "{words[0]}" is {f"{operator} {said}".strip()}'
-        is_narrow = parts[0].startswith("of ") and " those whose " in parts[0]
-        return f"{parts[0]} and {whose}" if is_narrow else f"of {parts[0]} those {whose}"
+        return _narrowed(parts[0], words[0], _operator(expression, is_date), parts[1] if parts[1:] else words[2])
     if expression.function in _OF_THINGS:
         parts = list(map(_as_things, parts))
     if expression.function == "counted":
@@ -139,6 +136,13 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
         *parts, r=words[0] if words else "", m=words[1] if words[1:] else ""
     )
     return sentence + period
+
+
+def _narrowed(part: str, relation: str, operator: str, value: str) -> str:
+    """The words for a filter; two of them one after the other are joined."""
+    whose = f'whose "{relation}" is {f"{operator} {value}".strip()}'
+    is_narrow = part.startswith("of ") and " those whose " in part
+    return f"{part} and {whose}" if is_narrow else f"of {part} those {whose}"
 
 
 def _as_things(part: str) -> str:
