@@ -132,10 +132,8 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
     if dates and expression.function in _OF_DATES_ALONE:
         return _OF_DATES_ALONE[expression.function].format(parts[0], r=words[0])
     period = f", by {words[-1]}" if words and words[-1] in PERIODS else ""
-    sentence = _SENTENCES[expression.function].format(
-        *parts, r=words[0] if words else "", m=words[1] if words[1:] else ""
-    )
-    return sentence + period
+    first, second = (*words, "", "")[:2]
+    return _SENTENCES[expression.function].format(*parts, r=first, m=second) + period
 
 
 def _narrowed(part: str, relation: str, operator: str, value: str) -> str:
