@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import MANY, PHONE, House, Visit, crowd
 
@@ -244,10 +244,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit) -> None:
     turn = visit.answered(0)
     status = visit.page.get_by_role("status").first
     expect(status).to_contain_text("Lower Gallenbach")
-    for _ in range(12):  # Past the evidence, from the box at the answer's end.
-        visit.page.keyboard.press("Shift+Tab")
-        if turn.get_by_role("button", name="What the model saw").evaluate("one => one === document.activeElement"):
-            break
+    _press_until(visit, "Shift+Tab", turn.get_by_role("button", name="What the model saw"))
     visit.page.keyboard.press("Enter")
     expect(visit.page.get_by_role("heading", name="What the model saw")).to_be_focused()
     visit.page.keyboard.press("Escape")
@@ -256,10 +253,18 @@ def test_everything_can_be_done_with_the_keyboard_alone(visit: Visit) -> None:
     for is_shown in (False, True):
         visit.page.keyboard.press("Enter")
         expect(turn.get_by_role("group", name="Evidence", exact=True)).to_have_count(int(is_shown))
-    for _ in range(4):
-        visit.page.keyboard.press("Tab")
+    _press_until(visit, "Tab", turn.get_by_role("button", name="Table"))
     visit.page.keyboard.press("Enter")
     expect(turn.get_by_role("table")).to_be_visible()
+
+
+def _press_until(visit: Visit, key: str, button: Locator) -> None:
+    """Presses `key` until `button` has the focus, past whatever stands between."""
+    for _ in range(15):
+        visit.page.keyboard.press(key)
+        if button.evaluate("one => one === document.activeElement"):
+            return
+    raise AssertionError(f"{key} does not reach the button")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

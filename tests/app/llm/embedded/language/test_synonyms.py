@@ -47,7 +47,7 @@ def test_walked_back_a_relation_has_words_of_its_own() -> None:
 
 def test_kinds_of_one_line_are_said_by_each_other() -> None:
     assert kind_words("lorry") >= {"truck", "van"}
-    assert kind_words("film") == {"film", "movie"}
+    assert kind_words("film") >= {"film", "movie"}
 
 
 def test_no_entry_is_a_word_that_says_nothing_by_itself() -> None:
