@@ -71,7 +71,7 @@ def qa(
 def convert(
     name: Annotated[str, typer.Argument(help="pathquestion, metaqa or webqsp")],
     source: Annotated[Path, typer.Argument(help="The file of questions; its graph lies beside it")],
-    out: Annotated[Path, typer.Argument(help="Folder for graph.tsv, questions.jsonl and policy.toml")],
+    out: Annotated[Path, typer.Argument(help="Folder for graph.tsv and questions.jsonl")],
 ) -> None:
     """Write a public question set in the generic form that `arog eval qa` reads."""
     from app.evaluation.datasets.converters import convert as convert_set

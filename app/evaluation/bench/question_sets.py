@@ -40,8 +40,7 @@ class QuestionSets:
         converted = self._convert(source)
         name = source.partition(":")[0]
         graph = _SAME_GRAPH.get(name, converted.graph.parent.name)
-        policy = converted.policy.read_text("utf-8") if converted.policy else None
-        return self._load(graph, [converted.graph], policy), self.questions(source)
+        return self._load(graph, [converted.graph], None), self.questions(source)
 
     def questions(self, source: str) -> list[Question]:
         """The questions of a set alone; its graph is not loaded. Raises QuestionsError."""

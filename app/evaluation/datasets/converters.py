@@ -1,4 +1,4 @@
-"""Public question sets as the generic form: a graph that the loader reads, questions with plans, and a policy."""
+"""Public question sets as the generic form: a graph that the loader reads, and questions with plans."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ class Converted:
 
     graph: Path
     questions: Path
-    policy: Path | None
     count: int
     planned: int
     reproduced: int
@@ -49,11 +48,10 @@ class Converted:
 class _Set:
     triples: list[Triple]
     questions: list[Question]
-    policy: str = ""
 
 
 def convert(name: str, source: Path, out: Path) -> Converted:
-    """Writes `graph.tsv`, `questions.jsonl` and, where needed, `policy.toml` into `out`.
+    """Writes `graph.tsv` and `questions.jsonl` into `out`; the graph is loaded by the policy that is proposed for it.
 
     `source` is the file of questions; the graph lies beside it. Raises QuestionsError.
     """
@@ -71,14 +69,10 @@ def _write(found: _Set, out: Path) -> Converted:
     graph, questions = out / "graph.tsv", out / "questions.jsonl"
     graph.write_text("".join("\t".join(triple) + "\n" for triple in found.triples), encoding="utf-8")
     write_questions(found.questions, questions)
-    policy = out / "policy.toml" if found.policy else None
-    if policy:
-        policy.write_text(found.policy, encoding="utf-8")
     planned = [question for question in found.questions if question.plan]
     return Converted(
         graph,
         questions,
-        policy,
         len(found.questions),
         len(planned),
         sum(question.reproduced for question in planned),
@@ -169,8 +163,7 @@ def _webqsp(source: Path) -> _Set:
     """The fourth column (how sure the direction is) is left out; plans come from the gold triples."""
     triples = list(_triples(source.with_name("triples.tsv"), "\t"))
     graph = GoldGraph(triples)
-    policy = f"# Freebase ids without a name only join others.\n[mediators]\npattern = '{WEBQSP_MEDIATORS}'\n"
-    return _Set(triples, [_of_webqsp(record, graph) for record in _records(source)], policy)
+    return _Set(triples, [_of_webqsp(record, graph) for record in _records(source)])
 
 
 def _of_webqsp(record: dict[str, object], graph: GoldGraph) -> Question:

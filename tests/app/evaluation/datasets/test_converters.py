@@ -72,7 +72,7 @@ def test_metaqa_takes_the_topic_out_after_the_second_hop(
     assert "[" not in str(question.question)
 
 
-def test_webqsp_paths_run_through_mediators_and_its_policy_says_what_they_are(tmp_path: Path) -> None:
+def test_webqsp_paths_run_through_mediators(tmp_path: Path) -> None:
     (tmp_path / "triples.tsv").write_text(
         "Ann\tp.marriage\tm.01\tok\nm.01\tp.spouse\tBo\tok\nm.01\tp.spouse\tAnn\tok\n"
     )
@@ -87,8 +87,6 @@ def test_webqsp_paths_run_through_mediators_and_its_policy_says_what_they_are(tm
     assert question.plan.sets["A"].path == ("p.marriage|p.spouse",)
     assert question.filtered
     assert question.reproduced
-    assert converted.policy is not None
-    assert "[mediators]" in converted.policy.read_text()
 
 
 def test_an_unknown_set_and_a_missing_file_are_refused_in_words(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     """The words that ask for yes or no, the first verb and a tag at the end; none where none do."""
     if len(words) > 1 and roles[0] == "thing" and words[1] in TRUTHS:
-        if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING or _asks_at_end(words):
+        if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING or _asks_at_end(words, roles):
             return []  # "X has which siblings?"
         return [1, len(words) - 2, len(words) - 1] if words[-2] in TRUTHS else [1]
     if len(words) > 1 and words[0] in TRUTHS and "or" not in words:
@@ -135,11 +135,13 @@ def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     return []
 
 
-def _asks_at_end(words: Sequence[str]) -> bool:
-    """True of "X is in which country", "X is led by whom"; the film in which somebody plays is none."""
+def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
+    """True of "X is in which country", "X is led by whom", "X was the director of which films"; the film in which
+    somebody plays is none."""
     for at in range(3, len(words)):
         if words[at] in ("which", "what", "whom") and words[at - 1] in PREPOSITIONS:
-            return "the" not in words[2:at]
+            is_noun = set(roles[at + 1 :]) == {"content"}
+            return is_noun or "the" not in words[2:at]
     return False
 
 

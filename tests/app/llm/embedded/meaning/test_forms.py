@@ -16,6 +16,7 @@ def scorer(embedder: Embedder) -> PathScorer:
 
 ONE_BRANCH = 'reach(Er3h33, "^kept at")'
 READ = [
+    ("Ea2t22 was the author of which books", 'reach(Ea2t22, "^written by")'),
     ("branches with Vn4m44 or more seats", 'filter(Sr0001, "number of seats", >=, Vn4m44)'),
     ("Which authors have written three books or more?", 'counted(Sa0001, "^written by", >=, 3)'),
     ("Which authors have exactly two books?", 'counted(Sa0001, "^written by", =, 2)'),
