@@ -68,7 +68,7 @@ class FeatureMaker:
         self._embedder, self._relations, self._placeholder = embedder, relations, placeholder
 
     def make(self, query: RetrievalQuery) -> Features:
-        texts = [_read(utterance, self._placeholder) for utterance in query.history]
+        texts = [read_text(utterance, self._placeholder) for utterance in query.history]
         vectors = self._embedder.tokens([text for text, _ in texts])
         ago = [min(MAX_AGO, len(texts) - 1 - at) for at in range(len(texts))]
         heads, tails = (np.array([getattr(fact, end) for fact in query.facts], np.int64) for end in ("head", "tail"))
@@ -110,7 +110,7 @@ class FeatureMaker:
         return np.stack([turns[:, -1], before, turns.mean(axis=1), nearest]).astype(np.float32)[:, back]
 
 
-def _read(utterance: Utterance, placeholder: str | None) -> tuple[str, list[tuple[int, int]]]:
+def read_text(utterance: Utterance, placeholder: str | None) -> tuple[str, list[tuple[int, int]]]:
     """The text as the sentence model reads it, and where each mention stands in that."""
     read, spans, done = "", [], 0
     for mention in sorted(utterance.mentions, key=lambda each: each.start):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 
 from app.llm.embeddings.model_files import weights_digest_of
 from app.retriever.network import NetworkConfig, RetrieverNetwork
 
-FORMAT: Final = "1"
+FORMAT: Final = 1
+_ABOUT: Final = "retriever"
 
 
 class RetrieverWeightsError(Exception):
@@ -23,9 +25,10 @@ def write_weights(network: RetrieverNetwork, file: Path, model: str) -> None:
     """Writes `network`, trained on vectors of the sentence model `model`. The same numbers give the same bytes."""
     from safetensors.torch import save
 
-    told = {"format": FORMAT, "model": weights_digest_of(model), "config": json.dumps(asdict(network.config))}
+    told = {"format": FORMAT, "model": weights_digest_of(model), "config": asdict(network.config)}
     tensors = {name: value.detach().contiguous() for name, value in sorted(network.state_dict().items())}
-    file.write_bytes(save(tensors, told))
+    # One entry: several are written in an order that changes from run to run.
+    file.write_bytes(save(tensors, {_ABOUT: json.dumps(told)}))
 
 
 def read_weights(file: Path, model: str) -> RetrieverNetwork:
@@ -34,7 +37,7 @@ def read_weights(file: Path, model: str) -> RetrieverNetwork:
 
     try:
         with safe_open(str(file), framework="pt") as opened:
-            told = opened.metadata() or {}
+            told = _told(opened.metadata())
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  # it is no mapping
     except (OSError, SafetensorError):
         raise RetrieverWeightsError("the file can't be read: write one with `arog train retriever`") from None
@@ -45,10 +48,18 @@ def read_weights(file: Path, model: str) -> RetrieverNetwork:
             "the retriever was trained for another sentence model: train it again for this one"
         )
     try:
-        network = RetrieverNetwork(NetworkConfig(**json.loads(told["config"])))
+        network = RetrieverNetwork(NetworkConfig(**told["config"]))
         network.load_state_dict(tensors)
     except (KeyError, TypeError, ValueError, RuntimeError):
         raise RetrieverWeightsError("the retriever is not whole: write it again with `arog train retriever`") from None
     if not all(bool(torch.isfinite(value).all()) for value in tensors.values()):
         raise RetrieverWeightsError("the retriever is not whole: write it again with `arog train retriever`")
     return network.eval()
+
+
+def _told(metadata: Mapping[str, str] | None) -> dict[str, Any]:
+    try:
+        told = json.loads((metadata or {}).get(_ABOUT, "{}"))
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}

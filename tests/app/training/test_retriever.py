@@ -1,0 +1,167 @@
+"""The retriever's training on made-up dialogues: it learns, and the same input gives the same bytes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from app.evaluation import cli_training
+from app.evaluation.cli import app as evaluation
+from app.evaluation.dialogue.ranking import RankingFigures, figures
+from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.retriever.network import NetworkConfig, RetrieverNetwork
+from app.retriever.retriever import scores_of
+from app.retriever.weights import read_weights, write_weights
+from app.training.retriever import (
+    CheckpointError,
+    RankedFacts,
+    RetrieverProgress,
+    RetrieverTraining,
+    fit_retriever,
+    thinned,
+)
+from tests.support.dialogues import write_dialogues
+
+SMALL = NetworkConfig(width=32)
+SHORT = RetrieverTraining(epochs=6, batch=4, warm_up=5, rate=5e-3, dropout=0.1)
+
+
+@pytest.fixture(scope="module")
+def dialogues(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> DialogueSet:
+    return read_set(write_dialogues(tmp_path_factory.mktemp("data")), embedder)
+
+
+@pytest.fixture(scope="module")
+def facts(dialogues: DialogueSet, embedder: Embedder) -> list[RankedFacts]:
+    return features_of(dialogues.train, embedder, dialogues.relations)
+
+
+def trained(
+    dialogues: DialogueSet,
+    facts: list[RankedFacts],
+    how: RetrieverTraining = SHORT,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    told: list[RetrieverProgress] | None = None,
+) -> RetrieverNetwork:
+    heard = told.append if told is not None else lambda _progress: None
+    return fit_retriever(facts, dialogues.relations.vectors(), SMALL, seed, how, heard, checkpoint)
+
+
+def written(network: RetrieverNetwork, folder: Path) -> str:
+    write_weights(network, folder / "weights", BOXED_MODEL)
+    return sha256_of(folder / "weights")
+
+
+def test_it_learns_what_is_asked_for_of_films_that_it_never_saw(
+    dialogues: DialogueSet, facts: list[RankedFacts], embedder: Embedder
+) -> None:
+    told: list[RetrieverProgress] = []
+    network = trained(dialogues, facts, told=told)
+    per_epoch = len(told) // SHORT.epochs
+    assert np.mean([each.loss for each in told[-per_epoch:]]) < 0.5 * np.mean([each.loss for each in told[:per_epoch]])
+    assert told[-1].steps == told[-1].all_steps == len(told)
+
+    test = features_of(dialogues.test, embedder, dialogues.relations)
+
+    def measured(network: RetrieverNetwork) -> RankingFigures:
+        scores = [scores_of(network, each.features, dialogues.relations) for each in test]
+        return figures(scores, [each.gold for each in test])
+
+    chance = figures([np.zeros(len(each.gold)) for each in test], [each.gold for each in test])
+    assert measured(network).mrr > 1.5 * chance.mrr
+    assert measured(network).hits[0] > 0.6 > chance.hits[0]
+
+
+def test_the_same_seed_gives_the_same_bytes(dialogues: DialogueSet, facts: list[RankedFacts], tmp_path: Path) -> None:
+    how = replace(SHORT, epochs=2)
+    first = written(trained(dialogues, facts, how), tmp_path)
+    assert written(trained(dialogues, facts, how), tmp_path) == first
+    assert written(trained(dialogues, facts, how, seed=1), tmp_path) != first
+
+
+def test_resumed_after_an_interruption_it_ends_the_same(
+    dialogues: DialogueSet, facts: list[RankedFacts], tmp_path: Path
+) -> None:
+    how, checkpoint = replace(SHORT, epochs=3, candidates=6), tmp_path / "checkpoint"
+
+    class InterruptedError(Exception):
+        pass
+
+    class Interrupting(list[RetrieverProgress]):
+        def append(self, progress: RetrieverProgress) -> None:
+            if progress.steps > progress.all_steps * 0.8:
+                raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        trained(dialogues, facts, how, checkpoint=checkpoint, told=Interrupting())
+    told: list[RetrieverProgress] = []
+    torch.manual_seed(5)
+    resumed = trained(dialogues, facts, how, checkpoint=checkpoint, told=told)
+    assert 0 < len(told) < told[-1].all_steps
+    assert written(resumed, tmp_path) == written(trained(dialogues, facts, how), tmp_path)
+
+
+def test_a_checkpoint_of_another_training_is_refused(
+    dialogues: DialogueSet, facts: list[RankedFacts], tmp_path: Path
+) -> None:
+    how, checkpoint = replace(SHORT, epochs=1), tmp_path / "checkpoint"
+    trained(dialogues, facts, how, checkpoint=checkpoint)
+    for other in ({"seed": 1}, {"how": replace(how, rate=1e-3)}, {"facts": facts[1:]}):
+        with pytest.raises(CheckpointError, match="delete it"):
+            trained(dialogues, **{"facts": facts, "how": how, "checkpoint": checkpoint, **other})  # type: ignore[arg-type]
+    checkpoint.write_bytes(b"nothing")
+    with pytest.raises(CheckpointError, match="delete it"):
+        trained(dialogues, facts, how, checkpoint=checkpoint)
+
+
+def test_many_candidates_are_thinned_out_but_for_the_right_ones(facts: list[RankedFacts]) -> None:
+    large = max(facts, key=lambda each: len(each.gold))
+    most = int(large.gold.sum()) + 2
+    assert len(large.gold) > most
+    small = thinned(large, most, np.random.default_rng(0))
+    assert (len(small.gold), small.gold.sum()) == (most, large.gold.sum())
+    entities = len(small.features.entity_marks)
+    assert {*small.features.heads, *small.features.tails} == set(range(entities))
+    assert set(small.features.mentioned) <= set(range(entities))
+    (right,) = np.flatnonzero(small.gold)[:1]
+    (there,) = np.flatnonzero(large.gold)[:1]
+    assert np.array_equal(
+        small.features.entity_marks[small.features.heads[right]],
+        large.features.entity_marks[large.features.heads[there]],
+    )
+    assert thinned(large, len(large.gold), np.random.default_rng(0)) is large
+
+
+@pytest.mark.slow
+def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "service"))
+    data, file = write_dialogues(tmp_path / "data"), tmp_path / "retriever.safetensors"
+    runner = CliRunner()
+    done = runner.invoke(cli_training.app, ["retriever", "--data", str(data), "--out", str(file)])
+    assert done.exit_code == 0, done.output
+    assert read_weights(file, BOXED_MODEL).config == NetworkConfig()
+    table = runner.invoke(
+        evaluation, ["dialogue", "--data", str(data), "--weights", str(file), "--out", str(tmp_path / "out")]
+    )
+    assert table.exit_code in (0, 1), table.output
+    text = (tmp_path / "out" / "dialogue.md").read_text("utf-8")
+    assert all(name in text for name in ("random", "BM25", "no edges", "no nodes", "SURGE, published: contrastive"))
+
+
+def test_without_the_data_the_commands_say_so(tmp_path: Path) -> None:
+    runner = CliRunner()
+    for app, words in (
+        (cli_training.app, ["retriever", "--out", str(tmp_path / "a"), "--data", str(tmp_path)]),
+        (evaluation, ["dialogue", "--data", str(tmp_path)]),
+    ):
+        ended = runner.invoke(app, words)
+        assert ended.exit_code == 2
+        assert "triples.tsv can't be read" in ended.output
