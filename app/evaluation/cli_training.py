@@ -129,7 +129,7 @@ def retriever(
                     found.train, embedder, found.relations, lambda done, total: embedding("", 100 * done / total)
                 )
             with bar(console, "training") as training:
-                network = fit_retriever(
+                weights = fit_retriever(
                     facts,
                     found.relations.vectors(),
                     NetworkConfig(),
@@ -139,7 +139,7 @@ def retriever(
                 )
         except (QuestionsError, CheckpointError) as problem:
             refuse(problem)
-        write_weights(network, out, settings.embedder)
+        write_weights(weights, out, settings.embedder)
     console.print(f"{len(facts)} turns to learn from; {len(found.test)} left out")
 
 

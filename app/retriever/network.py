@@ -4,24 +4,25 @@ s(x): token vectors of the frozen sentence model, pooled by attention (SURGE, ap
 relation and tail (section 3.3, equation 3); nodes by a graph convolution over the candidates (Kipf and Welling, ICLR
 2017), edges by message passing over the dual hypergraph (Jo et al., NeurIPS 2021), where each node is a hyperedge.
 Beside the papers: marks of entities and facts, and profiles, which are the mean of an entity's relations either way.
+Here it runs on numpy, so that the service loads no torch; `app.training.retriever_network` is the same to be trained.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
 
 from app.retriever.features import ENTITY_MARKS, FACT_MARKS, MAX_AGO, Bags, Features
 
-_ATTENTION: Final = 64
-_TURN: Final = 16
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+ATTENTION_WIDTH: Final = 64
+TURN_WIDTH: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,162 +41,133 @@ class NetworkConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Features of several queries, one after the other. `token_query`, `fact_query`: whose each token and fact is."""
+class RetrieverWeights:
+    """Trained numbers by the place of their layer: `tail.weight`. They fit every graph, as relations come by their
+    words."""
 
-    queries: int
-    tokens: Tensor
-    token_ago: Tensor
-    token_speaker: Tensor
-    token_query: Tensor
-    mentioned: Tensor
-    mentions: Tensor
-    entity_marks: Tensor
-    profiles: Tensor
-    outgoing: tuple[Tensor, Tensor]
-    incoming: tuple[Tensor, Tensor]
-    heads: Tensor
-    tails: Tensor
-    relations: Tensor
-    fact_marks: Tensor
-    fact_query: Tensor
+    config: NetworkConfig
+    arrays: Mapping[str, Floats] = field(repr=False)
 
 
-def batch_of(queries: Sequence[Features]) -> Batch:
-    entities = _offsets([len(each.entity_marks) for each in queries])
-    profiles = _offsets([len(each.outgoing.starts) for each in queries])
-
-    def joined(parts: Sequence[npt.NDArray[Any]]) -> Tensor:
-        return torch.from_numpy(np.concatenate(parts))
-
-    def moved(name: str, by: Sequence[int]) -> Tensor:
-        return joined([getattr(each, name) + start for each, start in zip(queries, by, strict=True)])
-
-    def owner(name: str) -> Tensor:
-        return torch.from_numpy(np.repeat(np.arange(len(queries)), [len(getattr(each, name)) for each in queries]))
-
-    def bags(parts: Sequence[Bags]) -> tuple[Tensor, Tensor]:
-        rows = _offsets([len(each.rows) for each in parts])
-        starts = [each.starts + start for each, start in zip(parts, rows, strict=True)]
-        return joined([each.rows for each in parts]), joined(starts)
-
-    return Batch(
-        queries=len(queries),
-        tokens=joined([each.tokens for each in queries]),
-        token_ago=joined([each.token_ago for each in queries]),
-        token_speaker=joined([each.token_speaker for each in queries]),
-        token_query=owner("tokens"),
-        mentioned=moved("mentioned", entities),
-        mentions=joined([each.mentions for each in queries]),
-        entity_marks=joined([each.entity_marks for each in queries]),
-        profiles=moved("profiles", profiles),
-        outgoing=bags([each.outgoing for each in queries]),
-        incoming=bags([each.incoming for each in queries]),
-        heads=moved("heads", entities),
-        tails=moved("tails", entities),
-        relations=joined([each.relations for each in queries]),
-        fact_marks=joined([each.fact_marks for each in queries]),
-        fact_query=owner("heads"),
-    )
+def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
+    """The shape of each array of a network that is whole."""
+    words, width = config.dimensions, config.width
+    said = width if config.trained_relations else words
+    linear = {
+        "attention.0": (ATTENTION_WIDTH, words + 2 * TURN_WIDTH),
+        "attention.2": (1, ATTENTION_WIDTH),
+        "context.0": (width, words),
+        "context.3": (width, width),
+        "relation": (width, said),
+        "mark": (width, ENTITY_MARKS),
+        "fact_mark": (width, FACT_MARKS),
+        **dict.fromkeys(("dual", "head", "triple", *(f"own.{n}" for n in range(config.layers))), (width, width)),
+    }
+    plain = {
+        "ago": (MAX_AGO + 1, TURN_WIDTH),
+        "speaker": (2, TURN_WIDTH),
+        "mention": (width, words),
+        "outgoing": (width, said),
+        "incoming": (width, said),
+        **dict.fromkeys(("dual_message", "tail", "edge"), (width, width)),
+        **{f"message.{n}": (width, width) for n in range(config.layers)},
+        **({"table": (config.trained_relations, width)} if config.trained_relations else {}),
+    }
+    shapes = {f"{name}.weight": shape for name, shape in (linear | plain).items()}
+    return shapes | {f"{name}.bias": shape[:1] for name, shape in linear.items()}
 
 
-class RetrieverNetwork(nn.Module):
-    """Scores facts; all else is frozen. Its numbers fit every graph, as relations come by their words."""
+def scores_of(weights: RetrieverWeights, features: Features, relations: Floats) -> Floats:
+    """log p(z|x) but for a constant of the query; shape (facts,). `relations`: the table that the features refer to.
+    Raises KeyError, ValueError where the weights are not whole."""
+    return _Pass(weights, features, relations).scores()
 
-    def __init__(self, config: NetworkConfig, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.config = config
-        words, width = config.dimensions, config.width
-        self.ago, self.speaker = nn.Embedding(MAX_AGO + 1, _TURN), nn.Embedding(2, _TURN)
-        self.attention = nn.Sequential(nn.Linear(words + 2 * _TURN, _ATTENTION), nn.ReLU(), nn.Linear(_ATTENTION, 1))
-        self.context = nn.Sequential(nn.Linear(words, width), nn.ReLU(), nn.Dropout(dropout), nn.Linear(width, width))
-        if config.trained_relations:
-            self.table: nn.Embedding | None = nn.Embedding(config.trained_relations, width)
-        else:
-            self.table = None
-        said = width if config.trained_relations else words
-        self.relation, self.dual = nn.Linear(said, width), nn.Linear(width, width)
-        self.dual_message = nn.Linear(width, width, bias=False)
-        self.mention, self.mark = nn.Linear(words, width, bias=False), nn.Linear(ENTITY_MARKS, width)
-        self.outgoing, self.incoming = (nn.Linear(said, width, bias=False) for _ in range(2))
-        self.own = nn.ModuleList(nn.Linear(width, width) for _ in range(config.layers))
-        self.message = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(config.layers))
-        self.head, self.tail = nn.Linear(width, width), nn.Linear(width, width, bias=False)
-        self.edge, self.fact_mark = nn.Linear(width, width, bias=False), nn.Linear(FACT_MARKS, width)
-        self.dropout, self.triple = nn.Dropout(dropout), nn.Linear(width, width)
 
-    def forward(self, batch: Batch, relations: Tensor) -> Tensor:
-        """One score a fact; `relations`: the table of all vectors, shape (rows, dimensions)."""
-        words = relations if self.table is None else self.table.weight
-        facts = batch.heads, batch.tails
-        nodes = self._nodes(batch, words)
-        ends = torch.cat(facts)
-        degree = torch.ones(len(nodes)).index_add(0, ends, torch.ones(len(ends)))
-        hidden: Tensor = self.head.bias.expand(len(batch.heads), -1)
-        if self.config.nodes:
-            if self.config.messages:
-                nodes = self._convolved(nodes, facts, degree)
-            hidden = self.head(nodes)[batch.heads] + self.tail(nodes)[batch.tails]
-        if self.config.edges:
-            marks = batch.fact_marks
-            if self.table is not None:
+class _Pass:
+    """One query through the network."""
+
+    def __init__(self, weights: RetrieverWeights, features: Features, relations: Floats) -> None:
+        self._config, self._arrays, self._of = weights.config, weights.arrays, features
+        # Of a large schema a query needs few rows.
+        every = np.concatenate([features.relations, features.outgoing.rows, features.incoming.rows])
+        self._used = np.unique(every)
+        self._words = (self._arrays["table.weight"] if self._config.trained_relations else relations)[self._used]
+        self._degree = 1 + np.bincount(
+            np.concatenate([features.heads, features.tails]), minlength=len(features.entity_marks)
+        ).astype(np.float32)
+
+    def scores(self) -> Floats:
+        of = self._of
+        hidden = np.broadcast_to(self._arrays["head.bias"], (len(of.heads), self._config.width))
+        if self._config.nodes:
+            nodes = self._nodes()
+            hidden = self._linear("head", nodes)[of.heads] + self._linear("tail", nodes)[of.tails]
+        if self._config.edges:
+            marks = of.fact_marks.copy()
+            if self._config.trained_relations:
                 # Their words are unknown to it, and so is what these are like.
-                marks = torch.cat([marks[:, :2], torch.zeros_like(marks[:, 2:])], dim=1)
-            hidden = hidden + self.edge(self._edges(batch, words, facts, degree)) + self.fact_mark(marks)
-        hidden = self.dropout(torch.relu(hidden))
-        context = self._context(batch)[batch.fact_query]
-        scores: Tensor = (self.triple(hidden) * context).sum(dim=1) / self.config.width**0.5
-        return scores
-
-    def _context(self, batch: Batch) -> Tensor:
-        told = torch.cat([batch.tokens, self.ago(batch.token_ago), self.speaker(batch.token_speaker)], dim=1)
-        weights = softmax_of_groups(self.attention(told)[:, 0], batch.token_query, batch.queries)
-        pooled = torch.zeros(batch.queries, batch.tokens.shape[1])
-        result: Tensor = self.context(pooled.index_add(0, batch.token_query, weights[:, None] * batch.tokens))
+                marks[:, 2:] = 0
+            hidden = hidden + self._linear("edge", self._edges()) + self._linear("fact_mark", marks)
+        triples = self._linear("triple", _relu(hidden))
+        result: Floats = triples @ self._context() / np.float32(self._config.width**0.5)
         return result
 
-    def _nodes(self, batch: Batch, words: Tensor) -> Tensor:
-        profiles = sum(
-            functional.embedding_bag(rows, part(words), starts, mode="mean")
-            for part, (rows, starts) in ((self.outgoing, batch.outgoing), (self.incoming, batch.incoming))
-        )
-        assert isinstance(profiles, Tensor)
-        nodes: Tensor = self.mark(batch.entity_marks) + profiles[batch.profiles]
-        nodes = nodes.index_add(0, batch.mentioned, self.mention(batch.mentions))
-        return torch.relu(nodes)
+    def _context(self) -> Floats:
+        of = self._of
+        turns = self._arrays["ago.weight"][of.token_ago], self._arrays["speaker.weight"][of.token_speaker]
+        hidden = _relu(self._linear("attention.0", np.concatenate([of.tokens, *turns], axis=1)))
+        logits = self._linear("attention.2", hidden)[:, 0]
+        shares = np.exp(logits - logits.max())
+        pooled = (shares / shares.sum()) @ of.tokens
+        return self._linear("context.3", _relu(self._linear("context.0", pooled)))
 
-    def _convolved(self, nodes: Tensor, facts: tuple[Tensor, Tensor], degree: Tensor) -> Tensor:
-        heads, tails = facts
-        share = (degree[heads] * degree[tails]).rsqrt()[:, None]
-        for own, message in zip(self.own, self.message, strict=True):
-            sent = message(nodes)
-            received = (sent / degree[:, None]).index_add(0, heads, sent[tails] * share)
-            nodes = torch.relu(own(nodes) + received.index_add(0, tails, sent[heads] * share))
+    def _nodes(self) -> Floats:
+        of = self._of
+        profiles = self._means("outgoing", of.outgoing) + self._means("incoming", of.incoming)
+        nodes = self._linear("mark", of.entity_marks) + profiles[of.profiles]
+        nodes[of.mentioned] += self._linear("mention", of.mentions)
+        nodes = _relu(nodes)
+        if self._config.messages:
+            share = 1 / np.sqrt(self._degree[of.heads] * self._degree[of.tails])[:, None]
+            for layer in range(self._config.layers):
+                sent = self._linear(f"message.{layer}", nodes)
+                received = sent / self._degree[:, None]
+                np.add.at(received, of.heads, sent[of.tails] * share)
+                np.add.at(received, of.tails, sent[of.heads] * share)
+                nodes = _relu(self._linear(f"own.{layer}", nodes) + received)
         return nodes
 
-    def _edges(self, batch: Batch, words: Tensor, facts: tuple[Tensor, Tensor], degree: Tensor) -> Tensor:
-        relations = torch.relu(self.relation(words))
-        edges: Tensor = self.dual(relations)[batch.relations]
-        if self.config.messages:
-            heads, tails = facts
-            sent = self.dual_message(relations)[batch.relations]
-            around = torch.zeros(len(degree), sent.shape[1]).index_add(0, heads, sent).index_add(0, tails, sent)
-            around = around / degree[:, None]
-            edges = edges + 0.5 * (around[heads] + around[tails])
-        result: Tensor = torch.relu(edges)
-        return result
+    def _edges(self) -> Floats:
+        of, places = self._of, self._places(self._of.relations)
+        relations = _relu(self._linear("relation", self._words))
+        edges = self._linear("dual", relations)[places]
+        if self._config.messages:
+            sent = self._linear("dual_message", relations)[places]
+            around = np.zeros((len(self._degree), sent.shape[1]), np.float32)
+            np.add.at(around, of.heads, sent)
+            np.add.at(around, of.tails, sent)
+            around /= self._degree[:, None]
+            edges = edges + 0.5 * (around[of.heads] + around[of.tails])
+        return _relu(edges)
+
+    def _means(self, name: str, bags: Bags) -> Floats:
+        """The mean of each bag's relations, zero for none; shape (bags, width)."""
+        counts = np.diff(np.append(bags.starts, len(bags.rows)))
+        sums = np.zeros((len(counts), self._config.width), np.float32)
+        np.add.at(
+            sums, np.repeat(np.arange(len(counts)), counts), self._linear(name, self._words)[self._places(bags.rows)]
+        )
+        means: Floats = sums / np.maximum(counts, 1)[:, None].astype(np.float32)
+        return means
+
+    def _places(self, rows: Ints) -> Ints:
+        return np.searchsorted(self._used, rows)
+
+    def _linear(self, name: str, values: Floats) -> Floats:
+        result: Floats = values @ self._arrays[f"{name}.weight"].T
+        bias = self._arrays.get(f"{name}.bias")
+        return result if bias is None else result + bias
 
 
-def softmax_of_groups(logits: Tensor, group: Tensor, groups: int) -> Tensor:
-    return (logits - logsumexp_of_groups(logits, group, groups)[group]).exp()
-
-
-def logsumexp_of_groups(logits: Tensor, group: Tensor, groups: int) -> Tensor:
-    """One a group; -inf counts for nothing."""
-    highest = torch.full((groups,), -torch.inf).scatter_reduce(0, group, logits.detach(), "amax")
-    total = torch.zeros(groups).index_add(0, group, (logits - highest[group]).exp())
-    return highest + total.log()
-
-
-def _offsets(counts: Sequence[int]) -> list[int]:
-    return [0, *np.cumsum(counts).tolist()][:-1]
+def _relu(values: Floats) -> Floats:
+    return np.maximum(values, np.float32(0))

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-import torch
+import numpy as np
 
 from app.llm.embeddings.model_files import weights_digest_of
-from app.retriever.network import NetworkConfig, RetrieverNetwork
+from app.retriever.network import NetworkConfig, RetrieverWeights, shapes_of
 
 FORMAT: Final = 1
 _ABOUT: Final = "retriever"
@@ -21,40 +21,38 @@ class RetrieverWeightsError(Exception):
     """The file holds no retriever for this service's sentence model. The text says what is wrong and what to do."""
 
 
-def write_weights(network: RetrieverNetwork, file: Path, model: str) -> None:
-    """Writes `network`, trained on vectors of the sentence model `model`. The same numbers give the same bytes."""
-    from safetensors.torch import save
+def write_weights(weights: RetrieverWeights, file: Path, model: str) -> None:
+    """Writes `weights`, trained on vectors of the sentence model `model`. The same numbers give the same bytes."""
+    from safetensors.numpy import save
 
-    told = {"format": FORMAT, "model": weights_digest_of(model), "config": asdict(network.config)}
-    tensors = {name: value.detach().contiguous() for name, value in sorted(network.state_dict().items())}
+    told = {"format": FORMAT, "model": weights_digest_of(model), "config": asdict(weights.config)}
+    arrays = {name: np.ascontiguousarray(array) for name, array in sorted(weights.arrays.items())}
     # One entry: several are written in an order that changes from run to run.
-    file.write_bytes(save(tensors, {_ABOUT: json.dumps(told)}))
+    file.write_bytes(save(arrays, {_ABOUT: json.dumps(told)}))
 
 
-def read_weights(file: Path, model: str) -> RetrieverNetwork:
-    """The network in `file`, for vectors of the sentence model `model`. Raises RetrieverWeightsError."""
+def read_weights(file: Path, model: str) -> RetrieverWeights:
+    """The weights in `file`, for vectors of the sentence model `model`. Raises RetrieverWeightsError."""
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(str(file), framework="pt") as opened:
+        with safe_open(str(file), framework="numpy") as opened:
             told = _told(opened.metadata())
-            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  # it is no mapping
+            arrays = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118  # it is no mapping
     except (OSError, SafetensorError):
         raise RetrieverWeightsError("the file can't be read: write one with `arog train retriever`") from None
     if told.get("format") != FORMAT:
         raise RetrieverWeightsError("the file is no retriever of this version: write one with `arog train retriever`")
     if told.get("model") != weights_digest_of(model):
-        raise RetrieverWeightsError(
-            "the retriever was trained for another sentence model: train it again for this one"
-        )
+        raise RetrieverWeightsError("the retriever is of another sentence model: train it again for this one")
     try:
-        network = RetrieverNetwork(NetworkConfig(**told["config"]))
-        network.load_state_dict(tensors)
-    except (KeyError, TypeError, ValueError, RuntimeError):
-        raise RetrieverWeightsError("the retriever is not whole: write it again with `arog train retriever`") from None
-    if not all(bool(torch.isfinite(value).all()) for value in tensors.values()):
+        weights = RetrieverWeights(NetworkConfig(**told["config"]), arrays)
+        is_whole = {name: array.shape for name, array in arrays.items()} == shapes_of(weights.config)
+    except (KeyError, TypeError, ValueError):
+        is_whole = False
+    if not is_whole or not all(np.isfinite(array).all() for array in arrays.values()):
         raise RetrieverWeightsError("the retriever is not whole: write it again with `arog train retriever`")
-    return network.eval()
+    return weights
 
 
 def _told(metadata: Mapping[str, str] | None) -> dict[str, Any]:

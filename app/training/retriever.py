@@ -18,7 +18,8 @@ import numpy.typing as npt
 import torch
 
 from app.retriever.features import Features
-from app.retriever.network import NetworkConfig, RetrieverNetwork, batch_of, logsumexp_of_groups
+from app.retriever.network import NetworkConfig, RetrieverWeights
+from app.training.retriever_network import RetrieverNetwork, batch_of, logsumexp_of_groups
 
 Flags = npt.NDArray[np.bool_]
 
@@ -66,11 +67,11 @@ def fit_retriever(
     how: RetrieverTraining | None = None,
     tell: Callable[[RetrieverProgress], None] = lambda _progress: None,
     checkpoint: Path | None = None,
-) -> RetrieverNetwork:
-    """The same input gives the same network. `relations`: the vectors of the table that the features refer to.
+) -> RetrieverWeights:
+    """The same input gives the same numbers. `relations`: the vectors of the table that the features refer to.
 
     `checkpoint`: written after each epoch; where it is there, the training goes on from it, and ends with the same
-    network as one that was never interrupted. Raises CheckpointError where it is of another training.
+    ones as one that was never interrupted. Raises CheckpointError where it is of another training.
     """
     how = how or RetrieverTraining()
     torch.set_num_threads(1)
@@ -81,7 +82,7 @@ def fit_retriever(
         training.run_epoch(epoch, tell)
         if checkpoint:
             training.save(checkpoint, epoch + 1)
-    return training.network.eval()
+    return training.network.weights()
 
 
 class _Training:

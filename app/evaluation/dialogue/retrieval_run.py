@@ -14,8 +14,7 @@ from app.evaluation.dialogue.ranking import RankingFigures, figures
 from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set
 from app.llm.embeddings.embedder import Embedder
 from app.retriever.features import PLACEHOLDER
-from app.retriever.network import NetworkConfig, RetrieverNetwork
-from app.retriever.retriever import scores_of
+from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of
 from app.retriever.weights import read_weights
 from app.settings import Settings
 from app.training.retriever import RankedFacts, fit_retriever
@@ -84,12 +83,12 @@ class RetrievalRun:
             self._show(name, number, len(self._set.test))
         return RetrievalRow(name, figures(found, [example.gold for example in self._set.test]), is_encoder)
 
-    def _ranked(self, name: str, network: RetrieverNetwork, *, with_names: bool = False) -> RetrievalRow:
+    def _ranked(self, name: str, weights: RetrieverWeights, *, with_names: bool = False) -> RetrievalRow:
         facts = self._features(is_test=True, with_names=with_names)
-        scores = [scores_of(network, each.features, self._set.relations) for each in facts]
+        scores = [scores_of(weights, each.features, self._set.relations.vectors()) for each in facts]
         return RetrievalRow(name, figures(scores, [each.gold for each in facts]))
 
-    def _trained(self, name: str, config: NetworkConfig, *, with_names: bool = False) -> RetrieverNetwork:
+    def _trained(self, name: str, config: NetworkConfig, *, with_names: bool = False) -> RetrieverWeights:
         facts = self._features(is_test=False, with_names=with_names)
         return fit_retriever(
             facts,

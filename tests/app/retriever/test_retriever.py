@@ -7,19 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
-import torch
 from safetensors import safe_open
-from safetensors.torch import load, save
+from safetensors.numpy import load, save
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
-from app.retriever.features import FeatureMaker
-from app.retriever.network import NetworkConfig, RetrieverNetwork, batch_of
+from app.retriever.network import NetworkConfig, RetrieverWeights, shapes_of
 from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
-from app.retriever.relations import RelationTable
 from app.retriever.retriever import Retriever
 from app.retriever.weights import RetrieverWeightsError, read_weights, write_weights
+
+Array = npt.NDArray[np.float32]
 
 HISTORY = (
     ("user", "Who wrote {0}?"),
@@ -60,9 +60,10 @@ def query(*names: str, common: int | None = None) -> RetrievalQuery:
     return RetrievalQuery(tuple(history), ENTITIES, FACTS)
 
 
-def untrained(config: NetworkConfig = PARTS[0]) -> RetrieverNetwork:
-    torch.manual_seed(0)
-    return RetrieverNetwork(config).eval()
+def untrained(config: NetworkConfig = PARTS[0]) -> RetrieverWeights:
+    draw = np.random.default_rng(0)
+    shapes = sorted(shapes_of(config).items())
+    return RetrieverWeights(config, {name: draw.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes})
 
 
 @pytest.mark.parametrize("config", PARTS)
@@ -114,16 +115,6 @@ def test_facts_that_no_message_can_tell_apart_have_one_score(embedder: Embedder)
     assert scores[5] != pytest.approx(scores[1], abs=1e-3), "that film was spoken of"
 
 
-def test_queries_of_a_batch_do_not_see_each_other(embedder: Embedder) -> None:
-    table = RelationTable(embedder)
-    maker = FeatureMaker(embedder, table)
-    first, second = maker.make(query("A", "B", "C")), maker.make(replace(query("A", "B", "C"), facts=FACTS[:2]))
-    network, vectors = untrained(), torch.from_numpy(table.vectors())
-    together = network(batch_of([first, second]), vectors)
-    alone = [network(batch_of([each]), vectors) for each in (first, second)]
-    assert torch.allclose(together, torch.cat(alone), atol=1e-5)
-
-
 def test_nothing_to_rank_has_no_scores(embedder: Embedder) -> None:
     assert Retriever(untrained(), embedder).scores(replace(query("A", "B", "C"), facts=())).shape == (0,)
 
@@ -166,10 +157,10 @@ def test_a_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
             read_weights(tmp_path / "file", BOXED_MODEL)
 
 
-def written(folder: Path) -> tuple[dict[str, torch.Tensor], dict[str, object]]:
+def written(folder: Path) -> tuple[dict[str, Array], dict[str, object]]:
     """Tensors of a file, and what is told of them."""
     write_weights(untrained(), folder / "file", BOXED_MODEL)
-    with safe_open(str(folder / "file"), framework="pt") as opened:
+    with safe_open(str(folder / "file"), framework="numpy") as opened:
         return load((folder / "file").read_bytes()), json.loads(opened.metadata()["retriever"])
 
 

@@ -16,8 +16,7 @@ from app.evaluation.dialogue.ranking import RankingFigures, figures
 from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
-from app.retriever.network import NetworkConfig, RetrieverNetwork
-from app.retriever.retriever import scores_of
+from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of, shapes_of
 from app.retriever.weights import read_weights, write_weights
 from app.training.retriever import (
     CheckpointError,
@@ -27,6 +26,7 @@ from app.training.retriever import (
     fit_retriever,
     thinned,
 )
+from app.training.retriever_network import RetrieverNetwork, batch_of
 from tests.support.dialogues import write_dialogues
 
 SMALL = NetworkConfig(width=32)
@@ -50,13 +50,13 @@ def trained(
     seed: int = 0,
     checkpoint: Path | None = None,
     told: list[RetrieverProgress] | None = None,
-) -> RetrieverNetwork:
+) -> RetrieverWeights:
     heard = told.append if told is not None else lambda _progress: None
     return fit_retriever(facts, dialogues.relations.vectors(), SMALL, seed, how, heard, checkpoint)
 
 
-def written(network: RetrieverNetwork, folder: Path) -> str:
-    write_weights(network, folder / "weights", BOXED_MODEL)
+def written(weights: RetrieverWeights, folder: Path) -> str:
+    write_weights(weights, folder / "weights", BOXED_MODEL)
     return sha256_of(folder / "weights")
 
 
@@ -64,20 +64,20 @@ def test_it_learns_what_is_asked_for_of_films_that_it_never_saw(
     dialogues: DialogueSet, facts: list[RankedFacts], embedder: Embedder
 ) -> None:
     told: list[RetrieverProgress] = []
-    network = trained(dialogues, facts, told=told)
+    weights = trained(dialogues, facts, told=told)
     per_epoch = len(told) // SHORT.epochs
     assert np.mean([each.loss for each in told[-per_epoch:]]) < 0.5 * np.mean([each.loss for each in told[:per_epoch]])
     assert told[-1].steps == told[-1].all_steps == len(told)
 
     test = features_of(dialogues.test, embedder, dialogues.relations)
 
-    def measured(network: RetrieverNetwork) -> RankingFigures:
-        scores = [scores_of(network, each.features, dialogues.relations) for each in test]
+    def measured(weights: RetrieverWeights) -> RankingFigures:
+        scores = [scores_of(weights, each.features, dialogues.relations.vectors()) for each in test]
         return figures(scores, [each.gold for each in test])
 
     chance = figures([np.zeros(len(each.gold)) for each in test], [each.gold for each in test])
-    assert measured(network).mrr > 1.5 * chance.mrr
-    assert measured(network).hits[0] > 0.6 > chance.hits[0]
+    assert measured(weights).mrr > 1.5 * chance.mrr
+    assert measured(weights).hits[0] > 0.6 > chance.hits[0]
 
 
 def test_the_same_seed_gives_the_same_bytes(dialogues: DialogueSet, facts: list[RankedFacts], tmp_path: Path) -> None:
@@ -120,6 +120,30 @@ def test_a_checkpoint_of_another_training_is_refused(
     checkpoint.write_bytes(b"nothing")
     with pytest.raises(CheckpointError, match="delete it"):
         trained(dialogues, facts, how, checkpoint=checkpoint)
+
+
+CONFIGS = [
+    SMALL,
+    replace(SMALL, nodes=False),
+    replace(SMALL, edges=False),
+    replace(SMALL, messages=False),
+    replace(SMALL, trained_relations=8),
+]
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+def test_the_network_gives_the_same_scores_with_torch_and_without(
+    dialogues: DialogueSet, facts: list[RankedFacts], config: NetworkConfig
+) -> None:
+    torch.manual_seed(0)
+    network = RetrieverNetwork(config).eval()
+    weights, relations = network.weights(), dialogues.relations.vectors()
+    assert {name: array.shape for name, array in weights.arrays.items()} == shapes_of(config)
+    with torch.no_grad():
+        together = network(batch_of([each.features for each in facts[:5]]), torch.from_numpy(relations)).numpy()
+    alone = [scores_of(weights, each.features, relations) for each in facts[:5]]
+    assert np.allclose(together, np.concatenate(alone), atol=1e-5)
+    assert together.std() > 1e-3
 
 
 def test_many_candidates_are_thinned_out_but_for_the_right_ones(facts: list[RankedFacts]) -> None:
