@@ -154,11 +154,10 @@ class _Pass:
         """The mean of each bag's relations, zero for none; shape (bags, width)."""
         counts = np.diff(np.append(bags.starts, len(bags.rows)))
         sums = np.zeros((len(counts), self._config.width), np.float32)
-        np.add.at(
-            sums, np.repeat(np.arange(len(counts)), counts), self._linear(name, self._words)[self._places(bags.rows)]
-        )
-        means: Floats = sums / np.maximum(counts, 1)[:, None].astype(np.float32)
-        return means
+        relations = self._linear(name, self._words)[self._places(bags.rows)]
+        np.add.at(sums, np.repeat(np.arange(len(counts)), counts), relations)
+        sums /= np.maximum(counts, 1)[:, None]
+        return sums
 
     def _places(self, rows: Ints) -> Ints:
         return np.searchsorted(self._used, rows)
