@@ -112,7 +112,7 @@ def retriever(
     """Learn which facts the next turn of a dialogue needs, from OpenDialKG; a fifth of its dialogues is left out."""
     from app.cli.output import bar, failures_in_words
     from app.evaluation.datasets.questions import QuestionsError
-    from app.evaluation.dialogue.training_set import features_of, read_set
+    from app.evaluation.dialogue.training_set import features_of, read_set, to_learn_from
     from app.llm.embeddings.embedder import Embedder
     from app.retriever.network import NetworkConfig
     from app.retriever.weights import write_weights
@@ -126,7 +126,10 @@ def retriever(
             found = read_set(data, embedder)
             with bar(console, "embedding") as embedding:
                 facts = features_of(
-                    found.train, embedder, found.relations, lambda done, total: embedding("", 100 * done / total)
+                    to_learn_from(found, seed),
+                    embedder,
+                    found.relations,
+                    lambda done, total: embedding("", 100 * done / total),
                 )
             with bar(console, "training") as training:
                 weights = fit_retriever(

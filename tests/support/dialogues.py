@@ -1,4 +1,4 @@
-"""Made-up dialogues about films that do not exist, in the form of OpenDialKG's files."""
+"""Made-up dialogues about films that do not exist, in the form of OpenDialKG's files, and of MetaQA's."""
 
 from __future__ import annotations
 
@@ -50,9 +50,22 @@ def write_dialogues(folder: Path, films: int = FILMS) -> Path:
     target = folder / "opendialkg"
     target.mkdir(parents=True)
     lines = ["\t".join(triple) for triple in triples]
+    _write_metaqa(folder / "metaqa", triples, titles)
     (target / "triples.tsv").write_text("\n".join(lines) + "\n", "utf-8")
     (target / "val.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return folder
+
+
+def _write_metaqa(folder: Path, triples: list[tuple[str, str, str]], titles: list[str]) -> None:
+    """Each writer is asked for, and of each writer the films."""
+    folder.mkdir()
+    written = [(head, tail) for head, relation, tail in triples if relation == "written_by"]
+    asked = [f"who wrote [{film}]\t{writer}" for film, writer in written]
+    asked += [f"which films did [{writer}] write\t{film}" for film, writer in written]
+    kinds = ["movie_to_writer"] * len(titles) + ["writer_to_movie"] * len(titles)
+    kb = ["|".join(triple) for triple in triples if not triple[1].startswith("~")]
+    for name, lines in (("kb.txt", kb), ("qa_dev_1hop.txt", asked), ("qa_dev_1hop_qtype.txt", kinds)):
+        (folder / name).write_text("\n".join(lines) + "\n", "utf-8")
 
 
 def _name(draw: random.Random) -> str:

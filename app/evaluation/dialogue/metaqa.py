@@ -14,6 +14,8 @@ from app.evaluation.datasets.questions import QuestionsError
 from app.evaluation.dialogue.opendialkg import DialogueGraph, DialogueTurn, Triple, graph_of
 
 FOLDER: Final = "metaqa"
+LOOKED_AT: Final = 300
+"""So many questions were asked while the retriever was made, and are left out."""
 MAX_TOLD: Final = 3
 """An answer names so many things at most, the next one asked about among them."""
 
@@ -64,7 +66,9 @@ def _turns(
     for question in questions:
         for answer in question.answers:
             leading_to[answer].append(question)
-    asked = [question for question in questions if question.topic in leading_to]
+    every = [question for question in questions if question.topic in leading_to]
+    looked_at = set(random.Random(0).sample(range(len(every)), min(LOOKED_AT, len(every) // 2)))  # noqa: S311  # nosec B311
+    asked = [question for number, question in enumerate(every) if number not in looked_at]
     for number, question in enumerate(draw.sample(asked, min(limit, len(asked)))):
         before = draw.choice(leading_to[question.topic])
         others = [answer for answer in before.answers if answer != question.topic]

@@ -1,20 +1,22 @@
-"""Ranks the candidate facts of the test turns in every way of the table: untrained, learned, with parts left out."""
+"""Ranks candidate facts in every way of the table: untrained, learned, with parts left out, and on another graph."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from app.evaluation.bench.question_sets import Show
 from app.evaluation.dialogue.baselines import BiEncoder, Floats, bm25_scores, random_scores
-from app.evaluation.dialogue.examples import RetrievalExample
+from app.evaluation.dialogue.examples import ExampleMaker, RetrievalExample
+from app.evaluation.dialogue.metaqa import read_metaqa
 from app.evaluation.dialogue.ranking import RankingFigures, figures
-from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set
+from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set, to_learn_from
 from app.llm.embeddings.embedder import Embedder
 from app.retriever.features import PLACEHOLDER
 from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of
+from app.retriever.relations import RelationTable
 from app.retriever.weights import read_weights
 from app.settings import Settings
 from app.training.retriever import RankedFacts, fit_retriever
@@ -22,15 +24,27 @@ from app.training.retriever import RankedFacts, fit_retriever
 LEARNED: Final = "learned, pseudonyms"
 PLAIN: Final = "learned with names, names"
 SAME_WEIGHTS: Final = "learned, the same weights, names"
+OPENDIALKG, METAQA = "OpenDialKG", "MetaQA"
+METAQA_TURNS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class RetrievalRow:
-    """One way of ranking. `is_untrained_encoder`: one of those that the learned one is compared with."""
+    """One way of ranking the turns of `source`. `is_untrained_encoder`: the learned one is compared with it."""
 
+    source: str
     name: str
     figures: RankingFigures
     is_untrained_encoder: bool = False
+
+
+@dataclass(slots=True)
+class _Part:
+    """Examples of one graph, and their features with and without names, made once."""
+
+    examples: Sequence[RetrievalExample] = field(repr=False)
+    relations: RelationTable
+    facts: dict[bool, list[RankedFacts]] = field(default_factory=dict, repr=False)
 
 
 class RetrievalRun:
@@ -41,13 +55,31 @@ class RetrievalRun:
         self._embedder, self._seed, self._show = Embedder(settings.embedder, settings.cache_dir), seed, show
         self._weights = read_weights(weights, settings.embedder) if weights else None
         show("reading", 0, 1)
-        self._set: DialogueSet = read_set(data, self._embedder)
-        self._parts: dict[tuple[bool, bool], list[RankedFacts]] = {}
+        found: DialogueSet = read_set(data, self._embedder)
+        self._learn, self._chat = (
+            _Part(examples, found.relations) for examples in (to_learn_from(found, seed), found.train)
+        )
+        graph, turns = read_metaqa(data, METAQA_TURNS, seed)
+        self._tests = {
+            OPENDIALKG: _Part(found.test, found.relations),
+            METAQA: _Part(ExampleMaker(graph).examples(turns), RelationTable(self._embedder, graph.relations)),
+        }
 
     def rows(self, *, ablations: bool) -> list[RetrievalRow]:
-        return [*self._untrained(), *self._learned(), *(self._ablations() if ablations else ())]
+        weights = self._weights or self._trained(LEARNED, NetworkConfig())
+        named = self._trained(PLAIN, NetworkConfig(), with_names=True)
+        return [
+            *self._untrained(OPENDIALKG),
+            self._ranked(OPENDIALKG, LEARNED, weights),
+            self._ranked(OPENDIALKG, SAME_WEIGHTS, weights, with_names=True),
+            self._ranked(OPENDIALKG, PLAIN, named, with_names=True),
+            *(self._ablations() if ablations else ()),
+            *self._untrained(METAQA),
+            self._ranked(METAQA, LEARNED, weights),
+            *(self._without_questions() if ablations else ()),
+        ]
 
-    def _untrained(self) -> list[RetrievalRow]:
+    def _untrained(self, source: str) -> list[RetrievalRow]:
         encoders = {
             f"bi-encoder over {'triples, names' if names else 'relation words, pseudonyms'}, {told}": BiEncoder(
                 self._embedder, with_names=names, turns=turns
@@ -55,57 +87,62 @@ class RetrievalRun:
             for names in (True, False)
             for told, turns in (("all turns", 0), ("last turn", 1))
         }
-        rows = [self._scored("random", random_scores), self._scored("BM25 over relation words", bm25_scores)]
-        return rows + [self._scored(name, scores, is_encoder=True) for name, scores in encoders.items()]
-
-    def _learned(self) -> list[RetrievalRow]:
-        network = self._weights or self._trained(LEARNED, NetworkConfig())
-        rows = [self._ranked(LEARNED, network), self._ranked(SAME_WEIGHTS, network, with_names=True)]
-        named = self._trained(PLAIN, NetworkConfig(), with_names=True)
-        return [*rows, self._ranked(PLAIN, named, with_names=True)]
+        rows = [
+            self._scored(source, "random", random_scores),
+            self._scored(source, "BM25 over relation words", bm25_scores),
+        ]
+        return rows + [self._scored(source, name, scores, is_encoder=True) for name, scores in encoders.items()]
 
     def _ablations(self) -> list[RetrievalRow]:
-        relations = len(self._set.relations.vectors())
+        relations = len(self._learn.relations.vectors())
         configs = {
             "no edges": NetworkConfig(edges=False),
             "no nodes": NetworkConfig(nodes=False),
             "no messages": NetworkConfig(messages=False),
             "trained relation table, no words": NetworkConfig(trained_relations=relations),
         }
-        return [self._ranked(name, self._trained(name, config)) for name, config in configs.items()]
+        return [self._ranked(OPENDIALKG, name, self._trained(name, config)) for name, config in configs.items()]
+
+    def _without_questions(self) -> list[RetrievalRow]:
+        name = "learned from chat alone"
+        weights = self._trained(name, NetworkConfig(), self._chat)
+        return [self._ranked(source, name, weights) for source in (OPENDIALKG, METAQA)]
 
     def _scored(
-        self, name: str, scores: Callable[[RetrievalExample], Floats], *, is_encoder: bool = False
+        self, source: str, name: str, scores: Callable[[RetrievalExample], Floats], *, is_encoder: bool = False
     ) -> RetrievalRow:
+        examples = self._tests[source].examples
         found = []
-        for number, example in enumerate(self._set.test, start=1):
+        for number, example in enumerate(examples, start=1):
             found.append(scores(example))
-            self._show(name, number, len(self._set.test))
-        return RetrievalRow(name, figures(found, [example.gold for example in self._set.test]), is_encoder)
+            self._show(f"{source}: {name}", number, len(examples))
+        return RetrievalRow(source, name, figures(found, [example.gold for example in examples]), is_encoder)
 
-    def _ranked(self, name: str, weights: RetrieverWeights, *, with_names: bool = False) -> RetrievalRow:
-        facts = self._features(is_test=True, with_names=with_names)
-        scores = [scores_of(weights, each.features, self._set.relations.vectors()) for each in facts]
-        return RetrievalRow(name, figures(scores, [each.gold for each in facts]))
+    def _ranked(self, source: str, name: str, weights: RetrieverWeights, *, with_names: bool = False) -> RetrievalRow:
+        part = self._tests[source]
+        facts = self._facts(part, with_names)
+        scores = [scores_of(weights, each.features, part.relations.vectors()) for each in facts]
+        return RetrievalRow(source, name, figures(scores, [each.gold for each in facts]))
 
-    def _trained(self, name: str, config: NetworkConfig, *, with_names: bool = False) -> RetrieverWeights:
-        facts = self._features(is_test=False, with_names=with_names)
+    def _trained(
+        self, name: str, config: NetworkConfig, part: _Part | None = None, *, with_names: bool = False
+    ) -> RetrieverWeights:
+        part = part or self._learn
         return fit_retriever(
-            facts,
-            self._set.relations.vectors(),
+            self._facts(part, with_names),
+            part.relations.vectors(),
             config,
             self._seed,
             tell=lambda progress: self._show(f"training: {name}", progress.steps, progress.all_steps),
         )
 
-    def _features(self, *, is_test: bool, with_names: bool) -> Sequence[RankedFacts]:
-        """Made once for each part and manner."""
-        if (is_test, with_names) not in self._parts:
-            self._parts[is_test, with_names] = features_of(
-                self._set.test if is_test else self._set.train,
+    def _facts(self, part: _Part, with_names: bool) -> list[RankedFacts]:
+        if with_names not in part.facts:
+            part.facts[with_names] = features_of(
+                part.examples,
                 self._embedder,
-                self._set.relations,
+                part.relations,
                 lambda done, total: self._show("embedding", done, total),
                 None if with_names else PLACEHOLDER,
             )
-        return self._parts[is_test, with_names]
+        return part.facts[with_names]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from app.evaluation.dialogue.examples import ExampleMaker, RetrievalExample
+from app.evaluation.dialogue.literal_turns import literal_examples
 from app.evaluation.dialogue.opendialkg import FOLDER, read_graph, read_turns, split
 from app.llm.embeddings.embedder import Embedder
 from app.retriever.features import PLACEHOLDER, FeatureMaker
@@ -16,6 +17,9 @@ from app.training.retriever import RankedFacts
 
 SPLIT_SEED: Final = 0
 """Part of the measure: whoever trains with another one has seen turns of the test."""
+
+LITERAL_SHARE: Final = 0.4
+"""As many turns with a question by the words of a relation as this share of the others."""
 
 Tell = Callable[[int, int], None]
 
@@ -36,6 +40,11 @@ def read_set(data: Path, embedder: Embedder) -> DialogueSet:
     train, test = split(read_turns(folder), SPLIT_SEED)
     maker = ExampleMaker(graph)
     return DialogueSet(maker.examples(train), maker.examples(test), RelationTable(embedder, graph.relations))
+
+
+def to_learn_from(found: DialogueSet, seed: int) -> list[RetrievalExample]:
+    """The turns to train on, and questions by the words of relations that go on from some of them."""
+    return [*found.train, *literal_examples(found.train, round(len(found.train) * LITERAL_SHARE), seed)]
 
 
 def features_of(

@@ -1,4 +1,4 @@
-"""OpenDialKG's files: one spelling of a fact, turns of one dialogue together, mentions, candidates."""
+"""Sets of dialogues: one spelling of a fact, turns of one dialogue together, mentions, candidates, made-up turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 
 from app.evaluation.datasets.questions import QuestionsError
 from app.evaluation.dialogue.examples import ExampleMaker
+from app.evaluation.dialogue.literal_turns import literal_examples
 from app.evaluation.dialogue.mentions import ExactNames
+from app.evaluation.dialogue.metaqa import read_metaqa
 from app.evaluation.dialogue.opendialkg import DialogueTurn, graph_of, read_graph, read_turns, split
 from tests.support.dialogues import FILMS, write_dialogues
 
@@ -94,3 +96,41 @@ def test_a_turn_without_a_gold_fact_among_its_candidates_is_left_out() -> None:
     graph = graph_of({("Wexdol", "written by", "Gorfen"), ("Lumkri", "is a", "Film")})
     turn = DialogueTurn("1", "1", (("user", "Tell me about Wexdol"),), frozenset({("Lumkri", "is a", "Film")}))
     assert ExampleMaker(graph).examples([turn]) == []
+
+
+def test_a_question_by_the_words_of_a_relation_has_its_facts_for_gold() -> None:
+    graph = graph_of(
+        {("Wexdol", "written by", "Gorfen"), ("Wexdol", "written by", "Quin"), ("Lumkri", "sequel", "Wexdol")}
+    )
+    turn = DialogueTurn("1", "1", (("user", "I like Wexdol"),), frozenset({("Wexdol", "written by", "Gorfen")}))
+    examples = ExampleMaker(graph).examples([turn])
+    asked = [literal_examples(examples, 1, seed)[0] for seed in range(20)]
+    assert {tuple(triple for triple, gold in zip(each.triples, each.gold, strict=True) if gold) for each in asked} == {
+        (("Lumkri", "sequel", "Wexdol"),),
+        (("Wexdol", "written by", "Gorfen"), ("Wexdol", "written by", "Quin")),
+    }
+    for each in asked:
+        said = each.query.history[-1]
+        (mention,) = said.mentions
+        assert said.text[mention.start : mention.end] == "Wexdol"
+        assert ("sequel" if each.gold[0] else "written by") in said.text
+        assert said.speaker == "assistant"
+        assert each.query.history[:-1] == examples[0].query.history
+    assert literal_examples(examples, 0, 0) == []
+
+
+def test_metaqas_questions_go_on_about_what_was_answered(tmp_path: Path) -> None:
+    graph, turns = read_metaqa(write_dialogues(tmp_path), 10, seed=0)
+    assert len(turns) == 10
+    for turn in turns:
+        assert [speaker for speaker, _ in turn.history] == ["user", "assistant", "user"]
+        told = turn.history[1][1].removesuffix(".")
+        assert told in turn.history[2][1], "what was told is asked about"
+        for head, relation, tail in turn.gold:
+            assert relation == "written by"
+            assert told in (head, tail)
+            assert (head, relation, tail) in graph.facts_of[told]
+    assert read_metaqa(tmp_path, 10, seed=0)[1] == turns != read_metaqa(tmp_path, 10, seed=1)[1]
+    (tmp_path / "metaqa" / "kb.txt").write_text("Gorfen", "utf-8")
+    with pytest.raises(QuestionsError):
+        read_metaqa(tmp_path, 10, seed=0)
