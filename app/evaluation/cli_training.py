@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -107,12 +107,15 @@ def retriever(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Written after each epoch; where it is there, training goes on from it")
     ] = None,
+    known: Annotated[
+        Literal["facts", "replies"], typer.Option(help="`replies`: as if nobody had said which facts they use")
+    ] = "facts",
     seed: Annotated[int, typer.Option(help="Seed of the training")] = 0,
 ) -> None:
     """Learn which facts the next turn of a dialogue needs, from OpenDialKG; a fifth of its dialogues is left out."""
     from app.cli.output import bar, failures_in_words
     from app.evaluation.datasets.questions import QuestionsError
-    from app.evaluation.dialogue.training_set import features_of, read_set, to_learn_from
+    from app.evaluation.dialogue.training_set import read_set, to_learn_from
     from app.llm.embeddings.embedder import Embedder
     from app.retriever.network import NetworkConfig
     from app.retriever.weights import write_weights
@@ -125,11 +128,8 @@ def retriever(
         try:
             found = read_set(data, embedder)
             with bar(console, "embedding") as embedding:
-                facts = features_of(
-                    to_learn_from(found, seed),
-                    embedder,
-                    found.relations,
-                    lambda done, total: embedding("", 100 * done / total),
+                facts = to_learn_from(
+                    found, embedder, seed, known, lambda done, total: embedding("", 100 * done / total)
                 )
             with bar(console, "training") as training:
                 weights = fit_retriever(

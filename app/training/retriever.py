@@ -1,7 +1,8 @@
-"""Fits the retriever's network to dialogues whose replies use known facts: cross entropy over the candidates.
+"""Fits the retriever's network to dialogues: to the facts that their replies use, or to the replies themselves.
 
-Where a reply uses several facts, any of them is right: the loss is that of all their probability together (SURGE,
-section 3.6, the supervised part). Large candidate sets are thinned out at random, anew in each epoch.
+Where the facts are known, any of them is right: the loss is the cross entropy of all their probability together. Where
+they are not, it is that of the reply over sampled sets of facts (SURGE, section 3.6). Large candidate sets are thinned
+out at random, anew in each epoch.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from app.retriever.network import NetworkConfig, RetrieverWeights
 from app.training.retriever_network import RetrieverNetwork, batch_of, logsumexp_of_groups
 
 Flags = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float32]
 
 
 class CheckpointError(Exception):
@@ -37,8 +39,19 @@ class RankedFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class RepliedFacts:
+    """One query's features, and its reply word by word: the chance of each word where it is taken from a fact, shape
+    (facts, words), and where it is not, shape (words,)."""
+
+    features: Features = field(repr=False)
+    told: Floats = field(repr=False)
+    otherwise: Floats = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class RetrieverTraining:
-    """Settings of the training. `candidates`: so many facts of a query are looked at in one epoch at most."""
+    """Settings of the training. `candidates`: so many facts of a query are looked at in one epoch at most. `samples`,
+    `sampled_facts`: where only replies are known, so many sets of so many facts are drawn for each."""
 
     epochs: int = 4
     batch: int = 16
@@ -48,6 +61,8 @@ class RetrieverTraining:
     dropout: float = 0.4
     longest_step: float = 1.0
     candidates: int = 300
+    samples: int = 4
+    sampled_facts: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +75,7 @@ class RetrieverProgress:
 
 
 def fit_retriever(
-    examples: Sequence[RankedFacts],
+    examples: Sequence[RankedFacts | RepliedFacts],
     relations: npt.NDArray[np.float32],
     config: NetworkConfig,
     seed: int,
@@ -90,7 +105,7 @@ class _Training:
 
     def __init__(
         self,
-        examples: Sequence[RankedFacts],
+        examples: Sequence[RankedFacts | RepliedFacts],
         relations: npt.NDArray[np.float32],
         network: RetrieverNetwork,
         seed: int,
@@ -141,40 +156,68 @@ class _Training:
         self._optimiser.load_state_dict(state["optimiser"])
         return int(state["epochs"])
 
-    def _step(self, examples: Sequence[RankedFacts]) -> float:
+    def _step(self, examples: Sequence[RankedFacts | RepliedFacts]) -> float:
         batch = batch_of([example.features for example in examples])
-        right = torch.from_numpy(np.concatenate([example.gold for example in examples]))
         scores = self.network(batch, self._relations)
         every = logsumexp_of_groups(scores, batch.fact_query, batch.queries)
-        good = logsumexp_of_groups(scores[right], batch.fact_query[right], batch.queries)
-        loss = (every - good).mean()
+        chances = (scores - every[batch.fact_query]).split([len(example.features.heads) for example in examples])
+        losses = [self._loss(example, each) for example, each in zip(examples, chances, strict=True)]
+        loss = torch.stack(losses).mean()
         self._optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]  # torch's own
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._how.longest_step)
         self._optimiser.step()
         return float(loss.detach())
 
+    def _loss(self, example: RankedFacts | RepliedFacts, chances: torch.Tensor) -> torch.Tensor:
+        """`chances`: log p(z|x); shape (facts,)."""
+        if isinstance(example, RankedFacts):
+            return -chances[torch.from_numpy(example.gold)].logsumexp(0)
+        drawn = torch.multinomial(
+            chances.detach().exp(), self._how.samples * self._how.sampled_facts, replacement=True
+        ).view(self._how.samples, self._how.sampled_facts)
+        return -(chances[drawn].sum(dim=1) + reply_likelihood(example, drawn)).logsumexp(0)
+
     def _fingerprint(self) -> str:
         """Of all that the result depends on."""
         told = hashlib.sha256(repr((self._seed, asdict(self._how), asdict(self.network.config))).encode())
         told.update(self._relations.numpy().tobytes())
         for example in self._examples:
-            for part in (example.gold, example.features.relations, example.features.tokens):
+            known = example.gold if isinstance(example, RankedFacts) else example.told
+            for part in (known, example.features.relations, example.features.tokens):
                 told.update(part.tobytes())
         return told.hexdigest()
 
 
-def thinned(example: RankedFacts, most: int, draw: np.random.Generator) -> RankedFacts:
-    """At most `most` facts, all right ones among them; entities that no fact is left of fall away."""
-    features, right = example.features, np.flatnonzero(example.gold)
-    if len(example.gold) <= most:
+def reply_likelihood(example: RepliedFacts, drawn: torch.Tensor) -> torch.Tensor:
+    """log p(y|x,Z) of each drawn set of facts, shape (sets, facts of a set): half of the words are taken from its
+    facts, the others are as likely as in any reply; shape (sets,)."""
+    from_facts = torch.from_numpy(example.told)[drawn].mean(dim=1)
+    return (0.5 * from_facts + 0.5 * torch.from_numpy(example.otherwise)).log().sum(dim=1)
+
+
+ExampleT = TypeVar("ExampleT", RankedFacts, RepliedFacts)
+
+
+def thinned(example: ExampleT, most: int, draw: np.random.Generator) -> ExampleT:
+    """At most `most` facts, all that are known to be right among them; entities that no fact is left of fall away."""
+    features = example.features
+    right = np.flatnonzero(example.gold) if isinstance(example, RankedFacts) else np.zeros(0, np.int64)
+    if len(features.heads) <= most:
         return example
-    others = draw.choice(np.flatnonzero(~example.gold), max(0, most - len(right)), replace=False)
+    rest = np.setdiff1d(np.arange(len(features.heads)), right)
+    others = draw.choice(rest, max(0, most - len(right)), replace=False)
     kept = np.sort(np.concatenate([right, others]))
+    if isinstance(example, RankedFacts):
+        return RankedFacts(_part_of(features, kept), example.gold[kept])
+    return RepliedFacts(_part_of(features, kept), example.told[kept], example.otherwise)
+
+
+def _part_of(features: Features, kept: npt.NDArray[np.int64]) -> Features:
     ends = np.concatenate([features.heads[kept], features.tails[kept]])
     entities, places = np.unique(ends, return_inverse=True)
     is_kept = np.isin(features.mentioned, entities)
-    smaller = replace(
+    return replace(
         features,
         mentioned=np.searchsorted(entities, features.mentioned[is_kept]),
         mentions=features.mentions[is_kept],
@@ -185,4 +228,3 @@ def thinned(example: RankedFacts, most: int, draw: np.random.Generator) -> Ranke
         relations=features.relations[kept],
         fact_marks=features.fact_marks[kept],
     )
-    return RankedFacts(smaller, example.gold[kept])

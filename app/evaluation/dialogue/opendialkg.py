@@ -34,6 +34,7 @@ class DialogueTurn:
     dialogue: str
     history: tuple[tuple[str, str], ...] = field(repr=False)
     gold: frozenset[Triple] = field(repr=False)
+    reply: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ def read_turns(folder: Path) -> list[DialogueTurn]:
                 rows[first]["id"],
                 tuple((speaker, text) for speaker, text in row["history"]),
                 frozenset(_canonical(*fact) for fact in row["knowledge"]),
+                row["response"],
             )
             for row, first in zip(rows, dialogues, strict=True)
         ]

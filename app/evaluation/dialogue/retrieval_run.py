@@ -5,27 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from app.evaluation.bench.question_sets import Show
 from app.evaluation.dialogue.baselines import BiEncoder, Floats, bm25_scores, random_scores
 from app.evaluation.dialogue.examples import ExampleMaker, RetrievalExample
 from app.evaluation.dialogue.metaqa import read_metaqa
 from app.evaluation.dialogue.ranking import RankingFigures, figures
-from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set, to_learn_from
+from app.evaluation.dialogue.replies import replied_facts
+from app.evaluation.dialogue.training_set import features_of, read_set, to_learn_from
 from app.llm.embeddings.embedder import Embedder
 from app.retriever.features import PLACEHOLDER
 from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of
 from app.retriever.relations import RelationTable
 from app.retriever.weights import read_weights
 from app.settings import Settings
-from app.training.retriever import RankedFacts, fit_retriever
+from app.training.retriever import RankedFacts, RepliedFacts, fit_retriever
 
 LEARNED: Final = "learned, pseudonyms"
 PLAIN: Final = "learned with names, names"
 SAME_WEIGHTS: Final = "learned, the same weights, names"
+CHAT_ALONE: Final = "learned, no questions by relation words"
+REPLIES: Final = "learned from replies, no gold facts"
 OPENDIALKG, METAQA = "OpenDialKG", "MetaQA"
 METAQA_TURNS: Final = 1000
+
+_Learning = Literal["with names hidden", "with names shown", "chat alone", "replies"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +60,10 @@ class RetrievalRun:
         self._embedder, self._seed, self._show = Embedder(settings.embedder, settings.cache_dir), seed, show
         self._weights = read_weights(weights, settings.embedder) if weights else None
         show("reading", 0, 1)
-        found: DialogueSet = read_set(data, self._embedder)
-        self._learn, self._chat = (
-            _Part(examples, found.relations) for examples in (to_learn_from(found, seed), found.train)
-        )
+        found = read_set(data, self._embedder)
+        self._set = found
         graph, turns = read_metaqa(data, METAQA_TURNS, seed)
+        self._learning: dict[_Learning, Sequence[RankedFacts | RepliedFacts]] = {}
         self._tests = {
             OPENDIALKG: _Part(found.test, found.relations),
             METAQA: _Part(ExampleMaker(graph).examples(turns), RelationTable(self._embedder, graph.relations)),
@@ -67,7 +71,7 @@ class RetrievalRun:
 
     def rows(self, *, ablations: bool) -> list[RetrievalRow]:
         weights = self._weights or self._trained(LEARNED, NetworkConfig())
-        named = self._trained(PLAIN, NetworkConfig(), with_names=True)
+        named = self._trained(PLAIN, NetworkConfig(), "with names shown")
         return [
             *self._untrained(OPENDIALKG),
             self._ranked(OPENDIALKG, LEARNED, weights),
@@ -94,19 +98,20 @@ class RetrievalRun:
         return rows + [self._scored(source, name, scores, is_encoder=True) for name, scores in encoders.items()]
 
     def _ablations(self) -> list[RetrievalRow]:
-        relations = len(self._learn.relations.vectors())
+        relations = len(self._set.relations.vectors())
         configs = {
             "no edges": NetworkConfig(edges=False),
             "no nodes": NetworkConfig(nodes=False),
             "no messages": NetworkConfig(messages=False),
             "trained relation table, no words": NetworkConfig(trained_relations=relations),
         }
-        return [self._ranked(OPENDIALKG, name, self._trained(name, config)) for name, config in configs.items()]
+        rows = [self._ranked(OPENDIALKG, name, self._trained(name, config)) for name, config in configs.items()]
+        replies = self._trained(REPLIES, NetworkConfig(), "replies")
+        return [*rows, self._ranked(OPENDIALKG, REPLIES, replies)]
 
     def _without_questions(self) -> list[RetrievalRow]:
-        name = "learned from chat alone"
-        weights = self._trained(name, NetworkConfig(), self._chat)
-        return [self._ranked(source, name, weights) for source in (OPENDIALKG, METAQA)]
+        weights = self._trained(CHAT_ALONE, NetworkConfig(), "chat alone")
+        return [self._ranked(source, CHAT_ALONE, weights) for source in (OPENDIALKG, METAQA)]
 
     def _scored(
         self, source: str, name: str, scores: Callable[[RetrievalExample], Floats], *, is_encoder: bool = False
@@ -124,16 +129,35 @@ class RetrievalRun:
         scores = [scores_of(weights, each.features, part.relations.vectors()) for each in facts]
         return RetrievalRow(source, name, figures(scores, [each.gold for each in facts]))
 
-    def _trained(
-        self, name: str, config: NetworkConfig, part: _Part | None = None, *, with_names: bool = False
-    ) -> RetrieverWeights:
-        part = part or self._learn
+    def _trained(self, name: str, config: NetworkConfig, source: _Learning = "with names hidden") -> RetrieverWeights:
         return fit_retriever(
-            self._facts(part, with_names),
-            part.relations.vectors(),
+            self._to_learn_from(source),
+            self._set.relations.vectors(),
             config,
             self._seed,
             tell=lambda progress: self._show(f"training: {name}", progress.steps, progress.all_steps),
+        )
+
+    def _to_learn_from(self, source: _Learning) -> Sequence[RankedFacts | RepliedFacts]:
+        """Made once for each source."""
+        if source not in self._learning:
+            self._learning[source] = self._made(source)
+        return self._learning[source]
+
+    def _made(self, source: _Learning) -> Sequence[RankedFacts | RepliedFacts]:
+        chat = len(self._set.train)
+        if source == "chat alone":
+            return self._to_learn_from("with names hidden")[:chat]
+        if source == "replies":
+            facts = self._to_learn_from("with names hidden")
+            return [*replied_facts(self._set.train, facts[:chat]), *facts[chat:]]
+        placeholder = None if source == "with names shown" else PLACEHOLDER
+        return to_learn_from(
+            self._set,
+            self._embedder,
+            self._seed,
+            tell=lambda done, total: self._show("embedding", done, total),
+            placeholder=placeholder,
         )
 
     def _facts(self, part: _Part, with_names: bool) -> list[RankedFacts]:

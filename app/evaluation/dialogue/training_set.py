@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from app.evaluation.dialogue.examples import ExampleMaker, RetrievalExample
 from app.evaluation.dialogue.literal_turns import literal_examples
 from app.evaluation.dialogue.opendialkg import FOLDER, read_graph, read_turns, split
+from app.evaluation.dialogue.replies import replied_facts
 from app.llm.embeddings.embedder import Embedder
 from app.retriever.features import PLACEHOLDER, FeatureMaker
 from app.retriever.relations import RelationTable
-from app.training.retriever import RankedFacts
+from app.training.retriever import RankedFacts, RepliedFacts
 
 SPLIT_SEED: Final = 0
 """Part of the measure: whoever trains with another one has seen turns of the test."""
@@ -42,11 +43,6 @@ def read_set(data: Path, embedder: Embedder) -> DialogueSet:
     return DialogueSet(maker.examples(train), maker.examples(test), RelationTable(embedder, graph.relations))
 
 
-def to_learn_from(found: DialogueSet, seed: int) -> list[RetrievalExample]:
-    """The turns to train on, and questions by the words of relations that go on from some of them."""
-    return [*found.train, *literal_examples(found.train, round(len(found.train) * LITERAL_SHARE), seed)]
-
-
 def features_of(
     examples: Sequence[RetrievalExample],
     embedder: Embedder,
@@ -61,3 +57,20 @@ def features_of(
         made.append(RankedFacts(maker.make(example.query), example.gold))
         tell(number, len(examples))
     return made
+
+
+def to_learn_from(
+    found: DialogueSet,
+    embedder: Embedder,
+    seed: int,
+    known: Literal["facts", "replies"] = "facts",
+    tell: Tell = lambda _done, _total: None,
+    placeholder: str | None = PLACEHOLDER,
+) -> list[RankedFacts | RepliedFacts]:
+    """The turns to train on, by what is known of them, and questions by the words of relations after some of them."""
+    questions = literal_examples(found.train, round(len(found.train) * LITERAL_SHARE), seed)
+    facts = features_of([*found.train, *questions], embedder, found.relations, tell, placeholder)
+    if known == "facts":
+        return [*facts]
+    chat = len(found.train)
+    return [*replied_facts(found.train, facts[:chat]), *facts[chat:]]

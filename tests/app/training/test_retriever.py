@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from app.evaluation import cli_training
 from app.evaluation.cli import app as evaluation
 from app.evaluation.dialogue.ranking import RankingFigures, figures
-from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set
+from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set, to_learn_from
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
 from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of, shapes_of
@@ -21,9 +21,11 @@ from app.retriever.weights import read_weights, write_weights
 from app.training.retriever import (
     CheckpointError,
     RankedFacts,
+    RepliedFacts,
     RetrieverProgress,
     RetrieverTraining,
     fit_retriever,
+    reply_likelihood,
     thinned,
 )
 from app.training.retriever_network import RetrieverNetwork, batch_of
@@ -122,6 +124,29 @@ def test_a_checkpoint_of_another_training_is_refused(
         trained(dialogues, facts, how, checkpoint=checkpoint)
 
 
+def test_replies_alone_teach_it_too(dialogues: DialogueSet, embedder: Embedder) -> None:
+    learnt = to_learn_from(dialogues, embedder, seed=0, known="replies")
+    chat = [each for each in learnt if isinstance(each, RepliedFacts)]
+    assert len(chat) == len(dialogues.train) < len(learnt)
+    how = replace(SHORT, epochs=10)
+    weights = fit_retriever(chat, dialogues.relations.vectors(), SMALL, 0, how)
+    again = fit_retriever(chat, dialogues.relations.vectors(), SMALL, 0, how)
+    assert all(np.array_equal(array, again.arrays[name]) for name, array in weights.arrays.items())
+    test = features_of(dialogues.test, embedder, dialogues.relations)
+    gold = [each.gold for each in test]
+    scores = [scores_of(weights, each.features, dialogues.relations.vectors()) for each in test]
+    assert figures(scores, gold).mrr > 1.3 * figures([np.zeros(len(each)) for each in gold], gold).mrr
+
+
+def test_a_reply_is_likelier_by_the_facts_that_hold_its_words(facts: list[RankedFacts]) -> None:
+    told = np.array([[0.5, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.25]], np.float32)
+    example = RepliedFacts(facts[0].features, told, np.full(3, 0.01, np.float32))
+    found = reply_likelihood(example, torch.tensor([[0, 2], [0, 0], [2, 0], [1, 1]])).exp()
+    assert found[0] == found[2] == pytest.approx(0.5**3 * (0.25 + 0.01) * 0.01 * (0.125 + 0.01))
+    assert found[1] == pytest.approx(0.5**3 * (0.5 + 0.01) * 0.01 * 0.01)
+    assert found[3] == pytest.approx((0.5 * 0.01) ** 3)
+
+
 CONFIGS = [
     SMALL,
     replace(SMALL, nodes=False),
@@ -177,7 +202,18 @@ def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: p
     )
     assert table.exit_code in (0, 1), table.output
     text = (tmp_path / "out" / "dialogue.md").read_text("utf-8")
-    assert all(name in text for name in ("random", "BM25", "no edges", "no nodes", "SURGE, published: contrastive"))
+    assert all(
+        name in text
+        for name in (
+            "random",
+            "BM25",
+            "no edges",
+            "no nodes",
+            "no gold facts",
+            "MetaQA",
+            "SURGE, published: contrastive",
+        )
+    )
 
 
 def test_without_the_data_the_commands_say_so(tmp_path: Path) -> None:
