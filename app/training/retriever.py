@@ -50,8 +50,9 @@ class RepliedFacts:
 
 @dataclass(frozen=True, slots=True)
 class RetrieverTraining:
-    """Settings of the training. `candidates`: so many facts of a query are looked at in one epoch at most. `samples`,
-    `sampled_facts`: where only replies are known, so many sets of so many facts are drawn for each."""
+    """Settings of the training. `unknown_relations`: this share of the relations has no vector in a step, so that what
+    a turn says of a relation counts too. `candidates`: so many facts of a query are looked at in one epoch at most.
+    `samples`, `sampled_facts`: where only replies are known, so many sets of so many facts are drawn for each."""
 
     epochs: int = 4
     batch: int = 16
@@ -59,6 +60,7 @@ class RetrieverTraining:
     warm_up: int = 50
     decay: float = 0.1
     dropout: float = 0.4
+    unknown_relations: float = 0.2
     longest_step: float = 1.0
     candidates: int = 300
     samples: int = 4
@@ -158,7 +160,8 @@ class _Training:
 
     def _step(self, examples: Sequence[RankedFacts | RepliedFacts]) -> float:
         batch = batch_of([example.features for example in examples])
-        scores = self.network(batch, self._relations)
+        is_known = torch.rand(len(self._relations), 1) >= self._how.unknown_relations
+        scores = self.network(batch, self._relations * is_known)
         every = logsumexp_of_groups(scores, batch.fact_query, batch.queries)
         chances = (scores - every[batch.fact_query]).split([len(example.features.heads) for example in examples])
         losses = [self._loss(example, each) for example, each in zip(examples, chances, strict=True)]

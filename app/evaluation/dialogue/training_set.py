@@ -19,7 +19,7 @@ from app.training.retriever import RankedFacts, RepliedFacts
 SPLIT_SEED: Final = 0
 """Part of the measure: whoever trains with another one has seen turns of the test."""
 
-LITERAL_SHARE: Final = 0.4
+LITERAL_SHARE: Final = 0.7
 """As many turns with a question by the words of a relation as this share of the others."""
 
 Tell = Callable[[int, int], None]
