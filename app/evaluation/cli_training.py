@@ -14,6 +14,8 @@ from app.evaluation.cli_tables import DATA
 
 if TYPE_CHECKING:
     from app.evaluation.datasets.questions import Question
+    from app.retriever.network import RetrieverWeights
+    from app.settings import Settings
     from app.training.train import Trained
 
 WRONG_INPUT = 2
@@ -113,37 +115,44 @@ def retriever(
     seed: Annotated[int, typer.Option(help="Seed of the training")] = 0,
 ) -> None:
     """Learn which facts the next turn of a dialogue needs, from OpenDialKG; a fifth of its dialogues is left out."""
-    from app.cli.output import bar, failures_in_words
+    from app.cli.output import failures_in_words
     from app.evaluation.datasets.questions import QuestionsError
-    from app.evaluation.dialogue.training_set import read_set, to_learn_from
-    from app.llm.embeddings.embedder import Embedder
-    from app.retriever.network import NetworkConfig
     from app.retriever.weights import write_weights
     from app.settings import load_settings
-    from app.training.retriever import CheckpointError, fit_retriever
+    from app.training.retriever import CheckpointError
 
     settings = load_settings()
-    embedder = Embedder(settings.embedder, settings.cache_dir)
     with failures_in_words(console):
         try:
-            found = read_set(data, embedder)
-            with bar(console, "embedding") as embedding:
-                facts = to_learn_from(
-                    found, embedder, seed, known, lambda done, total: embedding("", 100 * done / total)
-                )
-            with bar(console, "training") as training:
-                weights = fit_retriever(
-                    facts,
-                    found.relations.vectors(),
-                    NetworkConfig(),
-                    seed,
-                    tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.steps / told.all_steps),
-                    checkpoint=checkpoint,
-                )
+            weights = _train_retriever(data, settings, checkpoint, known, seed)
         except (QuestionsError, CheckpointError) as problem:
             refuse(problem)
         write_weights(weights, out, settings.embedder)
-    console.print(f"{len(facts)} turns to learn from; {len(found.test)} left out")
+
+
+def _train_retriever(
+    data: Path, settings: Settings, checkpoint: Path | None, known: Literal["facts", "replies"], seed: int
+) -> RetrieverWeights:
+    from app.cli.output import bar
+    from app.evaluation.dialogue.training_set import read_set, to_learn_from
+    from app.llm.embeddings.embedder import Embedder
+    from app.retriever.network import NetworkConfig
+    from app.training.retriever import fit_retriever
+
+    embedder = Embedder(settings.embedder, settings.cache_dir)
+    found = read_set(data, embedder)
+    with bar(console, "embedding") as embedding:
+        facts = to_learn_from(found, embedder, seed, known, lambda done, total: embedding("", 100 * done / total))
+    console.print(f"{len(facts)} turns to learn from; {len(found.test)} of other dialogues left out")
+    with bar(console, "training") as training:
+        return fit_retriever(
+            facts,
+            found.relations.vectors(),
+            NetworkConfig(),
+            seed,
+            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.steps / told.all_steps),
+            checkpoint=checkpoint,
+        )
 
 
 async def _train(graph: list[Path], policy: Path | None, chosen: list[Question], seed: int) -> Trained:
