@@ -20,7 +20,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-guard bench-ledger lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -130,6 +130,11 @@ bench-embedded: $(VENV)/.installed-server
 bench-endpoint: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval endpoint --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+# How well facts are ranked for the next turn of a dialogue: make bench-dialogue DATA=their-folder OUT=where-the-report-goes
+bench-dialogue: $(VENV)/.installed-server
+	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
+	@$(BIN)/arog eval dialogue --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 # Attacks on the service, and what each may reach: make bench-privacy DATA=their-folder OUT=where-the-report-goes
 bench-privacy: $(VENV)/.installed-server

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from app.evaluation.bench.question_sets import Show
-    from app.evaluation.datasets.questions import QuestionsError
 
 WRONG_INPUT: Final = 2
 console = Console(stderr=True)
@@ -35,7 +34,8 @@ def shown_progress(console: Console) -> Iterator[Show]:
         yield lambda title, done, total: bars.update(task, description=title, completed=done, total=total)
 
 
-def refuse(problem: QuestionsError) -> NoReturn:
+def refuse(problem: Exception) -> NoReturn:
+    """`problem` quotes nothing of what was read."""
     console.print(f"arog: {problem}", markup=False)
     raise typer.Exit(WRONG_INPUT)
 

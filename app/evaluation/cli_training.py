@@ -1,22 +1,26 @@
-"""The command `arog train reasoner`: a small head for the embedded reasoner, from questions with their answers."""
+"""The commands `arog train`: what the embedded reasoner and the retriever learn from questions and dialogues."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
 
 from app.cli.main import require_extra
+from app.evaluation.cli_progress import refuse
+from app.evaluation.cli_tables import DATA
 
 if TYPE_CHECKING:
     from app.evaluation.datasets.questions import Question
+    from app.retriever.network import RetrieverWeights
+    from app.settings import Settings
     from app.training.train import Trained
 
 WRONG_INPUT = 2
 
-app = typer.Typer(help="Train what the embedded reasoner adds to its sentence model.")
+app = typer.Typer(help="Train what is added to the sentence model.")
 console = Console(stderr=True)
 
 
@@ -28,7 +32,7 @@ def commands(parent: typer.Typer) -> None:
 
 @app.callback()
 def train() -> None:
-    """Train what the embedded reasoner adds to its sentence model."""
+    """Train what is added to the sentence model."""
 
 
 @app.command()
@@ -96,6 +100,59 @@ def matcher(
         )
     write_update(maps, out, settings.embedder)
     console.print(f"{len(data.pairs)} questions of {len(data.ways)} paths to learn from")
+
+
+@app.command()
+def retriever(
+    out: Annotated[Path, typer.Option(help="Where the weights are written")],
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = DATA,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Written after each epoch; where it is there, training goes on from it")
+    ] = None,
+    known: Annotated[
+        Literal["facts", "replies"], typer.Option(help="`replies`: as if nobody had said which facts they use")
+    ] = "facts",
+    seed: Annotated[int, typer.Option(help="Seed of the training")] = 0,
+) -> None:
+    """Learn which facts the next turn of a dialogue needs, from OpenDialKG; a fifth of its dialogues is left out."""
+    from app.cli.output import failures_in_words
+    from app.evaluation.datasets.questions import QuestionsError
+    from app.retriever.weights import write_weights
+    from app.settings import load_settings
+    from app.training.retriever import CheckpointError
+
+    settings = load_settings()
+    with failures_in_words(console):
+        try:
+            weights = _train_retriever(data, settings, checkpoint, known, seed)
+        except (QuestionsError, CheckpointError) as problem:
+            refuse(problem)
+        write_weights(weights, out, settings.embedder)
+
+
+def _train_retriever(
+    data: Path, settings: Settings, checkpoint: Path | None, known: Literal["facts", "replies"], seed: int
+) -> RetrieverWeights:
+    from app.cli.output import bar
+    from app.evaluation.dialogue.training_set import read_set, to_learn_from
+    from app.llm.embeddings.embedder import Embedder
+    from app.retriever.network import NetworkConfig
+    from app.training.retriever import fit_retriever
+
+    embedder = Embedder(settings.embedder, settings.cache_dir)
+    found = read_set(data, embedder)
+    with bar(console, "embedding") as embedding:
+        facts = to_learn_from(found, embedder, seed, known, lambda done, total: embedding("", 100 * done / total))
+    console.print(f"{len(facts)} turns to learn from; {len(found.test)} of other dialogues left out")
+    with bar(console, "training") as training:
+        return fit_retriever(
+            facts,
+            found.relations.vectors(),
+            NetworkConfig(),
+            seed,
+            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.steps / told.all_steps),
+            checkpoint=checkpoint,
+        )
 
 
 async def _train(graph: list[Path], policy: Path | None, chosen: list[Question], seed: int) -> Trained:

@@ -1,4 +1,4 @@
-"""Trains a small head for the embedded reasoner, from examples of questions and their paths.
+"""Trains what is added to the sentence model: heads, a matcher, and the retriever of facts.
 
-Imports `llm` alone; `evaluation` gathers the examples and has the command.
+Imports `llm` and `retriever` alone; `evaluation` gathers the examples and has the commands.
 """

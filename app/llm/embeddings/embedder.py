@@ -15,6 +15,7 @@ from app.llm.embeddings.batching import BatchingEncoder
 from app.llm.embeddings.low_rank import LowRankUpdate
 from app.llm.embeddings.model_files import BOXED_MODEL, find_model
 from app.llm.embeddings.onnx_export import open_exported
+from app.llm.embeddings.token_vectors import TokenVectors
 from app.llm.embeddings.torch_encoder import TorchEncoder
 
 Vectors = npt.NDArray[np.float32]
@@ -28,6 +29,8 @@ class Encoder(Protocol):
     """A sentence model that is loaded. Thread-safe."""
 
     def encode(self, texts: Sequence[str]) -> Vectors: ...
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]: ...
 
     def count_tokens(self, text: str) -> int: ...
 
@@ -80,6 +83,10 @@ class Embedder:
             self._keep(fresh)
             known |= fresh
         return np.concatenate([known[text] for text in texts]).reshape(len(texts), -1)
+
+    def tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The vectors of each text's tokens; they are not kept."""
+        return self._loaded().token_vectors(texts)
 
     def prepare(self, sentences: Sequence[str], wholes: Sequence[str]) -> None:
         """Embeds what is asked for next at once, which takes hardly longer than one text of it does."""

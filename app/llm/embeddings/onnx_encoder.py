@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.model_files import EncoderConfig
+from app.llm.embeddings.token_vectors import TokenVectors
 
 Array = npt.NDArray[np.float32]
 Inputs = dict[str, npt.NDArray[np.int64]]
@@ -44,25 +45,39 @@ class OnnxEncoder:
         self._counting.no_truncation()
 
     def encode(self, texts: Sequence[str]) -> Array:
-        """Unit vectors; shape (texts, dimensions). Texts of like length run together, so little is padded."""
+        """Unit vectors; shape (texts, dimensions)."""
         tokens = self._cutting.encode_batch(list(texts))
-        order = sorted(range(len(tokens)), key=lambda row: len(tokens[row].ids))
-        runs = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        runs = _runs(tokens)
         vectors = np.concatenate([self._run([tokens[row] for row in rows]) for rows in runs])
         result = np.empty_like(vectors)
-        result[order] = vectors
+        result[[row for rows in runs for row in rows]] = vectors
         return result
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """One a text, cut where the model cuts it."""
+        tokens = self._cutting.encode_batch(list(texts))
+        found: dict[int, TokenVectors] = {}
+        for rows in _runs(tokens):
+            hidden, _ = self._hidden([tokens[row] for row in rows])
+            for row, vectors in zip(rows, hidden, strict=True):
+                spans = np.array(tokens[row].offsets, dtype=np.int64)
+                found[row] = TokenVectors(vectors[: len(spans)].copy(), spans)
+        return [found[row] for row in range(len(tokens))]
 
     def count_tokens(self, text: str) -> int:
         return len(self._counting.encode(text, add_special_tokens=False).ids)
 
     def _run(self, tokens: Sequence[Any]) -> Array:
-        padded = self._padded(tokens)
-        hidden: Array = self._session.run(None, {name: padded[name] for name in self._inputs})[0]
-        seen = padded["attention_mask"][..., None].astype(np.float32)
+        hidden, seen = self._hidden(tokens)
         mean = (hidden * seen).sum(axis=1) / np.maximum(seen.sum(axis=1), 1e-9)
         unit: Array = mean / np.maximum(np.linalg.norm(mean, axis=1, keepdims=True), 1e-12)
         return unit
+
+    def _hidden(self, tokens: Sequence[Any]) -> tuple[Array, Array]:
+        """The last layer, shape (texts, tokens, dimensions), and 1 for each token that is no padding."""
+        padded = self._padded(tokens)
+        hidden: Array = self._session.run(None, {name: padded[name] for name in self._inputs})[0]
+        return hidden, padded["attention_mask"][..., None].astype(np.float32)
 
     def _padded(self, tokens: Sequence[Any]) -> Inputs:
         shape = (len(tokens), max(len(each.ids) for each in tokens))
@@ -72,3 +87,9 @@ class OnnxEncoder:
             length = len(each.ids)
             ids[row, :length], mask[row, :length], types[row, :length] = each.ids, each.attention_mask, each.type_ids
         return {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+
+
+def _runs(tokens: Sequence[Any]) -> list[list[int]]:
+    """Texts of like length run together, so little is padded."""
+    order = sorted(range(len(tokens)), key=lambda row: len(tokens[row].ids))
+    return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]

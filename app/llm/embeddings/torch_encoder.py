@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate
+from app.llm.embeddings.token_vectors import TokenVectors
 
 BATCH = 64
 
@@ -43,6 +44,27 @@ class TorchEncoder:
                 batch_size=BATCH,
             )
         return np.asarray(vectors, dtype=np.float32)
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """One a text, cut where the model cuts it. Raises NotImplementedError where the tokenizer tells no places."""
+        import torch
+
+        found: list[TokenVectors] = []
+        for start in range(0, len(texts), BATCH):
+            with self._lock, torch.no_grad():
+                fed = self._model.tokenizer(
+                    list(texts[start : start + BATCH]),
+                    padding=True,
+                    truncation=True,
+                    max_length=self._model.max_seq_length,
+                    return_offsets_mapping=True,
+                    return_tensors="pt",
+                )
+                spans = fed.pop("offset_mapping").numpy()
+                hidden = self.network.eval()(**fed)[0].numpy()
+            for row, count in enumerate(fed["attention_mask"].sum(dim=1).tolist()):
+                found.append(TokenVectors(hidden[row, :count].copy(), spans[row, :count].astype(np.int64)))
+        return found
 
     def count_tokens(self, text: str) -> int:
         with self._lock:

@@ -109,6 +109,17 @@ def test_alone_or_in_company_a_text_has_the_same_vector(embedder: Embedder) -> N
         assert np.abs(embedder._encoder.encode([some[row]])[0] - together[row]).max() <= MAX_DIFFERENCE
 
 
+def test_the_tokens_vectors_are_those_that_torch_gives(embedder: Embedder) -> None:
+    texts = ["Who wrote it?", "", "Žofštenbrück", TEXTS[-1]]
+    given, expected = embedder.tokens(texts), Embedder().tokens(texts)
+    for text, one, other in zip(texts, given, expected, strict=True):
+        assert np.array_equal(one.spans, other.spans)
+        assert np.abs(one.vectors - other.vectors).max() <= 1e-4
+        mean = one.vectors.mean(axis=0)
+        assert np.allclose(mean / np.linalg.norm(mean), embedder.sentences([text])[0], atol=1e-4)
+    assert [texts[0][start:end] for start, end in given[0].spans] == ["", "Who", "wrote", "it", "?", ""]
+
+
 def test_an_owners_model_is_exported_once_and_gives_the_vectors_that_torch_gives(
     tiny: ModelFolder, cache: Path, exports: list[Path]
 ) -> None:

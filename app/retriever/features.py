@@ -1,0 +1,171 @@
+"""Features of a query as arrays: all that the network reads, and nothing that a name could change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.token_vectors import TokenVectors
+from app.retriever.query import RetrievalQuery, Utterance
+from app.retriever.relations import RelationTable
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+PLACEHOLDER: Final = "X"
+MAX_AGO: Final = 2
+"""Turns further back count as so far."""
+ENTITY_MARKS: Final = 8
+FACT_MARKS: Final = 6
+_DAMPING = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """Bags of rows of the relation table: the n-th is `rows[starts[n]:starts[n + 1]]`; the last ends with `rows`."""
+
+    rows: Ints = field(repr=False)
+    starts: Ints = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """`tokens`: of all turns, (tokens, dimensions), with how many turns ago and whether the last speaker said them.
+
+    `mentioned` and `mentions`: entities that the dialogue speaks of, and the mean vector of their tokens. `profiles`:
+    the place of each entity's relations among `outgoing` and `incoming`. `heads`, `tails`, `relations`: (facts,).
+    """
+
+    tokens: Floats = field(repr=False)
+    token_ago: Ints
+    token_speaker: Ints
+    mentioned: Ints
+    mentions: Floats = field(repr=False)
+    entity_marks: Floats
+    profiles: Ints
+    outgoing: Bags
+    incoming: Bags
+    heads: Ints
+    tails: Ints
+    relations: Ints
+    fact_marks: Floats
+
+
+class FeatureMaker:
+    """Makes features. Promise: what stands in the history where a name is mentioned makes no difference.
+
+    Limit: the places of mentions in a turn count by its other words. `placeholder`: what is read in the place of a
+    name; None reads the names themselves, which only the evaluation does.
+    """
+
+    def __init__(self, embedder: Embedder, relations: RelationTable, placeholder: str | None = PLACEHOLDER) -> None:
+        self._embedder, self._relations, self._placeholder = embedder, relations, placeholder
+
+    def make(self, query: RetrievalQuery) -> Features:
+        texts = [read_text(utterance, self._placeholder) for utterance in query.history]
+        vectors = self._embedder.tokens([text for text, _ in texts])
+        ago = [min(MAX_AGO, len(texts) - 1 - at) for at in range(len(texts))]
+        heads, tails = (np.array([getattr(fact, end) for fact in query.facts], np.int64) for end in ("head", "tail"))
+        rows = self._relations.rows([fact.relation for fact in query.facts])
+        mentioned, mentions = _mentions(query, [spans for _, spans in texts], vectors)
+        kinds = dict.fromkeys((each.outgoing, each.incoming) for each in query.entities)
+        place = {profile: at for at, profile in enumerate(kinds)}
+        return Features(
+            tokens=np.concatenate([each.vectors for each in vectors]),
+            token_ago=np.repeat(ago, [len(each.vectors) for each in vectors]),
+            token_speaker=np.repeat(
+                [int(each.speaker == query.history[-1].speaker) for each in query.history],
+                [len(each.vectors) for each in vectors],
+            ),
+            mentioned=mentioned,
+            mentions=mentions,
+            entity_marks=_entity_marks(query, texts, ago),
+            profiles=np.array([place[each.outgoing, each.incoming] for each in query.entities], np.int64),
+            outgoing=self._bags([outgoing for outgoing, _ in kinds]),
+            incoming=self._bags([incoming for _, incoming in kinds]),
+            heads=heads,
+            tails=tails,
+            relations=rows,
+            fact_marks=np.column_stack([*_fan_outs(heads, tails, rows), *self._likeness(rows, vectors)]),
+        )
+
+    def _bags(self, bags: Sequence[Sequence[str]]) -> Bags:
+        starts = np.cumsum([0, *map(len, bags)])[:-1]
+        return Bags(self._relations.rows([words for bag in bags for words in bag]), starts.astype(np.int64))
+
+    def _likeness(self, rows: Ints, vectors: Sequence[TokenVectors]) -> Floats:
+        """Cosine of each fact's relation with the last turn, the one before, all on average, and the nearest token of
+        the last turn; shape (4, facts)."""
+        unique, back = np.unique(rows, return_inverse=True)
+        relations = self._relations.vectors()[unique]
+        turns = relations @ _unit(np.stack([each.vectors.mean(axis=0) for each in vectors])).T
+        nearest = (relations @ _unit(vectors[-1].vectors).T).max(axis=1)
+        before = turns[:, -2] if len(vectors) > 1 else np.zeros(len(unique))
+        return np.stack([turns[:, -1], before, turns.mean(axis=1), nearest]).astype(np.float32)[:, back]
+
+
+def read_text(utterance: Utterance, placeholder: str | None) -> tuple[str, list[tuple[int, int]]]:
+    """The text as the sentence model reads it, and where each mention stands in that."""
+    read, spans, done = "", [], 0
+    for mention in sorted(utterance.mentions, key=lambda each: each.start):
+        read += utterance.text[done : mention.start]
+        hidden = mention.is_name and placeholder is not None
+        shown = placeholder if hidden else utterance.text[mention.start : mention.end]
+        spans.append((len(read), len(read) + len(shown or "")))
+        read += shown or ""
+        done = mention.end
+    return read + utterance.text[done:], spans
+
+
+def _mentions(
+    query: RetrievalQuery, spans: Sequence[Sequence[tuple[int, int]]], vectors: Sequence[TokenVectors]
+) -> tuple[Ints, Floats]:
+    found: dict[int, list[Floats]] = {}
+    for utterance, places, tokens in zip(query.history, spans, vectors, strict=True):
+        mentions = sorted(utterance.mentions, key=lambda each: each.start)
+        for mention, (start, end) in zip(mentions, places, strict=True):
+            inside = (tokens.spans[:, 0] < end) & (tokens.spans[:, 1] > start)
+            if inside.any():  # The model cuts long texts.
+                for entity in mention.entities:
+                    found.setdefault(entity, []).append(tokens.vectors[inside].mean(axis=0))
+    dimensions = vectors[0].vectors.shape[1]
+    means = [np.mean(found[entity], axis=0) for entity in sorted(found)]
+    return np.array(sorted(found), np.int64), np.array(means, np.float32).reshape(len(means), dimensions)
+
+
+def _entity_marks(
+    query: RetrievalQuery, texts: Sequence[tuple[str, Sequence[tuple[int, int]]]], ago: Sequence[int]
+) -> Floats:
+    """By column: mentioned in the last turn, the one before, earlier; at all; how often; as a name; as a common word;
+    how late in the last turn."""
+    marks = np.zeros((len(query.entities), ENTITY_MARKS), np.float32)
+    for utterance, (text, spans), turn in zip(query.history, texts, ago, strict=True):
+        mentions = sorted(utterance.mentions, key=lambda each: each.start)
+        for mention, (_, end) in zip(mentions, spans, strict=True):
+            rows = list(mention.entities)
+            marks[rows, turn] = marks[rows, 3] = marks[rows, 5 if mention.is_name else 6] = 1
+            marks[rows, 4] += 0.3
+            if turn == 0:
+                marks[rows, 7] = np.maximum(marks[rows, 7], end / max(len(text), 1))
+    return marks
+
+
+def _fan_outs(heads: Ints, tails: Ints, relations: Ints) -> list[Floats]:
+    """The candidates that share a fact's head and relation, and its tail and relation: their number, damped."""
+    found = []
+    for ends in (heads, tails):
+        pairs = list(zip(ends.tolist(), relations.tolist(), strict=True))
+        counts = Counter(pairs)
+        found.append((np.log1p([counts[pair] for pair in pairs]) / _DAMPING).astype(np.float32))
+    return found
+
+
+def _unit(vectors: Floats) -> Floats:
+    unit: Floats = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+    return unit

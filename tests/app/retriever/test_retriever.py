@@ -1,0 +1,173 @@
+"""The retriever: no name and no order changes its scores, each part can be left out, its file is checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load, save
+
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.retriever.network import NetworkConfig, RetrieverWeights, shapes_of
+from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
+from app.retriever.retriever import Retriever
+from app.retriever.weights import RetrieverWeightsError, read_weights, write_weights
+
+Array = npt.NDArray[np.float32]
+
+HISTORY = (
+    ("user", "Who wrote {0}?"),
+    ("assistant", "{1} wrote {0}."),
+    ("user", "And what else is by {1}, maybe {2}?"),
+)
+FILM, PERSON = EntityProfile(("genre", "written by"), ()), EntityProfile((), ("written by",))
+ENTITIES = (FILM, PERSON, FILM, EntityProfile((), ("genre",)), FILM)
+FACTS = (
+    Fact(0, "written by", 1),
+    Fact(2, "written by", 1),
+    Fact(4, "written by", 1),
+    Fact(0, "genre", 3),
+    Fact(2, "genre", 3),
+)
+PARTS = [
+    NetworkConfig(),
+    NetworkConfig(nodes=False),
+    NetworkConfig(edges=False),
+    NetworkConfig(messages=False),
+    NetworkConfig(trained_relations=2),
+]
+
+
+def query(*names: str, common: int | None = None) -> RetrievalQuery:
+    """The dialogue with these names for entities 0, 1 and 2; `common`: the one whose name is a common word."""
+    history = []
+    for speaker, form in HISTORY:
+        text, mentions, rest = "", [], form
+        while "{" in rest:
+            before, _, rest = rest.partition("{")
+            entity = int(rest[0])
+            text += before
+            mentions.append(Mention(len(text), len(text) + len(names[entity]), (entity,), entity != common))
+            text += names[entity]
+            rest = rest[2:]
+        history.append(Utterance(speaker, text + rest, tuple(mentions)))
+    return RetrievalQuery(tuple(history), ENTITIES, FACTS)
+
+
+def untrained(config: NetworkConfig = PARTS[0]) -> RetrieverWeights:
+    draw = np.random.default_rng(0)
+    shapes = sorted(shapes_of(config).items())
+    return RetrieverWeights(config, {name: draw.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes})
+
+
+@pytest.mark.parametrize("config", PARTS)
+def test_renaming_everything_leaves_the_scores_as_they_were(embedder: Embedder, config: NetworkConfig) -> None:
+    retriever = Retriever(untrained(config), embedder)
+    scores = retriever.scores(query("Wexdol", "Gorfen Quin", "Lum"))
+    for names in (
+        ("Lum", "Wexdol", "Gorfen Quin"),
+        ("Eq7f2k", "Ex81zp", "Ea91kk"),
+        ("The Love of Two", "Dr. No", "¿?"),
+    ):
+        assert np.array_equal(retriever.scores(query(*names)), scores)
+    assert len(set(scores.tolist())) > 1
+
+
+def test_a_common_word_is_read_and_so_are_names_where_they_may_be(embedder: Embedder) -> None:
+    hidden = Retriever(untrained(), embedder)
+    assert not np.allclose(
+        hidden.scores(query("A", "B", "love", common=2)), hidden.scores(query("A", "B", "music", common=2))
+    )
+    shown = Retriever(untrained(), embedder, placeholder=None)
+    assert not np.allclose(shown.scores(query("A", "B", "C")), shown.scores(query("A", "B", "Chess")))
+
+
+@pytest.mark.parametrize("config", PARTS)
+def test_neither_the_order_of_facts_nor_the_numbers_of_entities_matter(
+    embedder: Embedder, config: NetworkConfig
+) -> None:
+    # Rows of a trained table are given in the order in which relations are met.
+    order = [0, 3, 4, 2, 1] if config.trained_relations else [3, 0, 4, 2, 1]
+    asked = query("Wexdol", "Gorfen", "Lum")
+    number = [2, 4, 0, 1, 3]
+    renumbered = RetrievalQuery(
+        tuple(
+            replace(turn, mentions=tuple(replace(m, entities=(number[m.entities[0]],)) for m in turn.mentions))
+            for turn in asked.history
+        ),
+        [ENTITIES[number.index(at)] for at in range(len(ENTITIES))],
+        [Fact(number[FACTS[at].head], FACTS[at].relation, number[FACTS[at].tail]) for at in order],
+    )
+    scores, other = (Retriever(untrained(config), embedder).scores(each) for each in (asked, renumbered))
+    assert np.allclose(other, scores[order], atol=1e-5)
+
+
+def test_facts_that_no_message_can_tell_apart_have_one_score(embedder: Embedder) -> None:
+    twins = replace(query("Wexdol", "Gorfen", "Lum"), entities=(*ENTITIES, FILM))
+    scores = Retriever(untrained(), embedder).scores(replace(twins, facts=(*FACTS, Fact(5, "written by", 1))))
+    assert scores[5] == pytest.approx(scores[2], abs=1e-6)
+    assert scores[5] != pytest.approx(scores[1], abs=1e-3), "that film was spoken of"
+
+
+def test_nothing_to_rank_has_no_scores(embedder: Embedder) -> None:
+    assert Retriever(untrained(), embedder).scores(replace(query("A", "B", "C"), facts=())).shape == (0,)
+
+
+def test_a_mention_beyond_what_the_model_reads_is_no_error(embedder: Embedder) -> None:
+    asked = query("A", "B", "C")
+    start = len("well " * 600)
+    long = Utterance("user", "well " * 600 + "A", (Mention(start, start + 1, (0,)),))
+    assert np.isfinite(Retriever(untrained(), embedder).scores(replace(asked, history=(long,)))).all()
+
+
+def test_a_file_gives_the_same_network_and_is_small(tmp_path: Path, embedder: Embedder) -> None:
+    file = tmp_path / "retriever.safetensors"
+    write_weights(untrained(), file, BOXED_MODEL)
+    first, size = sha256_of(file), file.stat().st_size
+    read = read_weights(file, BOXED_MODEL)
+    asked = query("A", "B", "C")
+    assert np.array_equal(Retriever(read, embedder).scores(asked), Retriever(untrained(), embedder).scores(asked))
+    write_weights(read, file, BOXED_MODEL)
+    assert sha256_of(file) == first
+    assert size < 5_000_000
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [{"format": 0}, {"model": "another"}, {"config": {"width": 64}}, {"config": {"a": 1}}, {"config": None}],
+)
+def test_a_file_of_another_shape_or_for_another_model_is_refused(tmp_path: Path, spoiled: dict[str, object]) -> None:
+    tensors, told = written(tmp_path)
+    (tmp_path / "file").write_bytes(save(tensors, {"retriever": json.dumps(told | spoiled)}))
+    with pytest.raises(RetrieverWeightsError):
+        read_weights(tmp_path / "file", BOXED_MODEL)
+
+
+def test_a_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
+    tensors, told = written(tmp_path)
+    for spoiled in (dict(list(tensors.items())[1:]), {name: value * np.nan for name, value in tensors.items()}):
+        (tmp_path / "file").write_bytes(save(spoiled, {"retriever": json.dumps(told)}))
+        with pytest.raises(RetrieverWeightsError, match="not whole"):
+            read_weights(tmp_path / "file", BOXED_MODEL)
+
+
+def written(folder: Path) -> tuple[dict[str, Array], dict[str, object]]:
+    """Tensors of a file, and what is told of them."""
+    write_weights(untrained(), folder / "file", BOXED_MODEL)
+    with safe_open(str(folder / "file"), framework="numpy") as opened:
+        return load((folder / "file").read_bytes()), json.loads(opened.metadata()["retriever"])
+
+
+@pytest.mark.parametrize("content", [b"", b"no tensors"])
+def test_a_file_of_something_else_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "file").write_bytes(content)
+    with pytest.raises(RetrieverWeightsError, match="arog train retriever"):
+        read_weights(tmp_path / "file", BOXED_MODEL)
+    with pytest.raises(RetrieverWeightsError):
+        read_weights(tmp_path / "none", BOXED_MODEL)
