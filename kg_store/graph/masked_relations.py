@@ -17,8 +17,13 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
-    """The opaque word of `told`, e.g. `Rk3m2a`; not in `taken`. Without `key` nobody can tell it from a random one."""
-    return keyed_word("R", told, key, is_mask_word, taken)
+    """The opaque word of `told`, e.g. `Rk3ma2`; not in `taken`. Without `key` nobody can tell it from a random one."""
+    return keyed_word("R", told, key, _is_no_form, taken)
+
+
+def _is_no_form(word: str) -> bool:
+    """True of an opaque word that no ending makes a form of another: "R18zer" would be one who does something."""
+    return is_mask_word(word) and word[-1].isdigit()
 
 
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
