@@ -8,6 +8,7 @@ from client_sdk.protocol.answers import (
     Item,
     ItemKind,
     Reading,
+    Sentence,
     Understood,
     Usage,
 )
@@ -183,6 +184,7 @@ __all__ = [
     "RelationUse",
     "Role",
     "SealedTrace",
+    "Sentence",
     "SetSizes",
     "ShownAs",
     "StageEvent",

@@ -78,6 +78,14 @@ class Reading(Wire):
     end: int = Field(ge=0)
 
 
+class Sentence(Wire):
+    """One sentence of the answer, in pseudonyms; `facts` are positions in `evidence`, from 0, of the facts that carry
+    it: empty where it states none."""
+
+    text: str
+    facts: list[int] = Field(default_factory=list)
+
+
 class Usage(Wire):
     """The cost of the question. Tokens are the endpoint's own count when `tokens_counted_by` says so.
 
@@ -105,6 +113,13 @@ class Usage(Wire):
         default=0,
         description="prompts that were not sent, since too few entities match; the service took these steps itself, "
         "or ended the question",
+    )
+    attachment: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="the share of the facts that the model's reply stated which the evidence carries; null where no "
+        "reply was checked sentence by sentence",
     )
     left_out: list[str] = Field(
         default_factory=list,
@@ -152,6 +167,19 @@ class ChatAnswer(Wire):
         default_factory=list,
         max_length=2,
         description="questions that may have been meant, where none is surely: each can be asked as it stands",
+    )
+    strategy: str = Field(default="", description="the strategy that answered: where `auto` was asked for, its choice")
+    sentences: list[Sentence] = Field(
+        default_factory=list, description="the sentences of a reply in dialogue, each with the facts that carry it"
+    )
+    removed: int = Field(
+        default=0, ge=0, description="statements that were taken out of the reply, since the graph does not hold them"
+    )
+    suggestions: list[str] = Field(
+        default_factory=list,
+        max_length=3,
+        description="questions to go on with: each was answered by the graph before it was shown, and can be asked as "
+        "it stands",
     )
     usage: Usage
     capsule: Capsule | None = None

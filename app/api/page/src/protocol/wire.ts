@@ -60,6 +60,7 @@ export const usageOf = fields({
   currency: optional(text, ""),
   anonymity: optional(nullable(number), null),
   withheld: optional(number, 0),
+  attachment: optional(nullable(number), null),
   left_out: optional(list(text), []),
   milliseconds: optional(mapOf(number), new Map<string, number>()),
 });
@@ -81,6 +82,10 @@ export const chatAnswerOf = fields({
   worked_out: optional(list(text), []),
   understood: optional(list(fields({ pseudonym: text, concept: text })), []),
   did_you_mean: optional(list(text), []),
+  strategy: optional(text, ""),
+  sentences: optional(list(fields({ text, facts: optional(list(number), []) })), []),
+  removed: optional(number, 0),
+  suggestions: optional(list(text), []),
   usage: usageOf,
   capsule: nullable(capsuleOf),
 });
