@@ -157,6 +157,10 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         worked_out=worked_out(run),
         understood=understood(run),
         did_you_mean=list(run.ended.asks_back),
+        turn=run.turn,
+        strategy=run.strategy,
+        sentences=list(run.ended.sentences),
+        removed=run.ended.removed,
         usage=Usage(),
     )
     if run.request.public_key is None:
@@ -207,6 +211,7 @@ def with_usage(answer: ChatAnswer, run: QuestionRun, milliseconds: dict[str, flo
         currency=currency if cost is not None else "",
         anonymity=run.anonymity,
         withheld=run.withheld,
+        attachment=run.ended.attachment,
         left_out=list(run.found.notes),
         milliseconds=stages,
     )

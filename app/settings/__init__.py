@@ -152,6 +152,10 @@ class Settings(BaseSettings):
         default=None,
         description="file of `arog train matcher` by which whole questions are compared with paths; none by default",
     )
+    retriever: Path | None = Field(
+        default=None,
+        description="file of `arog train retriever` that ranks facts for replies in dialogue; none by default",
+    )
     cache_dir: Path = Field(
         default_factory=lambda: Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arog",
         description="folder of what can be made again: the sentence model's network for ONNX Runtime",

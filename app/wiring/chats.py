@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from app.chat.dialogue.turn_classifier import TurnClassifier
 from app.chat.question_run import ChatOptions, Suggest, no_remark
 from app.chat.service import ChatService
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
@@ -46,6 +47,7 @@ class ReasonerBundle:
     endpoints: Sequence[ModelEndpoint] = ()
     in_house: Reasoner | None = None
     likeness: Likeness | None = None
+    turns: TurnClassifier | None = None
     embedder: Embedder | None = None
 
 
@@ -61,6 +63,7 @@ def chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle,
             remark_on=_language_remarks(settings),
             suggest=suggest,
             likeness=thinking.likeness,
+            turns=thinking.turns,
             cases=cases_of(settings, store, thinking),
             currency=settings.currency,
             budgets=store.budgets,

@@ -11,7 +11,8 @@ from pydantic_core import PydanticCustomError
 from client_sdk.protocol.base import Wire
 from client_sdk.protocol.capsule import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM
 
-StrategyName = Literal["sets", "arog"]
+StrategyName = Literal["auto", "sets", "arog", "dialogue"]
+"""`auto`: turn by turn, `sets` for what asks the graph and `dialogue` for what talks about its things."""
 Role = Literal["user", "assistant"]
 
 MAX_MESSAGES = 100
@@ -63,7 +64,7 @@ class ChatRequest(Wire):
     graph: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
     conversation: str | None = Field(default=None, max_length=64)
-    strategy: StrategyName = "sets"
+    strategy: StrategyName = "auto"
     options: ChatOptions = ChatOptions()
     public_key: str | None = Field(default=None, max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
     stream: bool = Field(default=False, strict=True, description="server-sent events instead of one JSON reply")
