@@ -59,7 +59,7 @@ def is_said(name: str, text: str) -> bool:
 
 
 class _Earlier:
-    """Which replies of a dialogue come before a turn. The file has no order: utterances that two turns share give it."""
+    """The replies of a dialogue before a turn. The file has no order: utterances that two turns share give it."""
 
     def __init__(self, turns: Sequence[DialogueTurn]) -> None:
         self._turns: dict[str, list[DialogueTurn]] = defaultdict(list)

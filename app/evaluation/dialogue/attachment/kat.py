@@ -15,7 +15,7 @@ THRESHOLDS: Final = (0.0, 0.5, 1.0)
 """An F1 below the threshold counts as 0, as in the authors' code."""
 
 Judged = tuple[str, ...] | None
-"""The spans that a judge found; none where it says that there is no answer; None where the call failed."""
+"""The spans that a judge found: none where it says that there is no answer. None where the call failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Verdict:
 @dataclass(frozen=True, slots=True)
 class KatFigures:
     """All between 0 and 1. `per_turn` and `per_session`: in the order of THRESHOLDS; questions that were judged
-    impossible and failed calls are left out, as published. `with_impossible`: these count as 0 (per turn, threshold 0).
+    impossible and failed calls are left out, as published. `with_impossible`: per turn, where those judged impossible
+    count as 0.
     """
 
     questions: int
