@@ -17,8 +17,8 @@ _PARTS = 4
 
 _TASK = (
     "Extract answers as in SQuAD 2.0. Each line below holds a text and a triplet (subject, predicate, object) in"
-    " which X stands for a missing subject or object. Find the spans of the text that X stands for. A span is copied from"
-    f" the text letter by letter. Where several fit, put {_OR} between them. Where the text does not tell, write"
+    " which X stands for a missing subject or object. Find the spans of the text that X stands for. A span is copied"
+    f" from the text letter by letter. Where several fit, put {_OR} between them. Where the text does not tell, write"
     f" {IMPOSSIBLE}.\n\n"
     f"A line of the input: ID{_PART}text{_PART}triplet\n"
     f"A line of your reply: ID{_PART}text{_PART}triplet{_PART}answer_1{_OR}answer_2, or {IMPOSSIBLE} in place of the"
