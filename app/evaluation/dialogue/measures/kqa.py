@@ -20,13 +20,16 @@ def kqa_scores(
     replies: Mapping[str, str],
     extractor: SpanExtractor,
 ) -> list[tuple[float, float]]:
-    """Exact match and F1 of the first span for each question, read from history and reply together.
+    """Exact match and F1 of the best span for each question, read from history and reply together.
 
     A question without a span has neither: KQA knows no impossible question.
     """
     spans = extractor.answers_to([each.span(_context(turns[each.turn], replies[each.turn])) for each in questions])
     return [
-        (_exact(found[0], each.acceptable), squad_f1(found[0], each.acceptable)) if found else (0.0, 0.0)
+        (
+            max((_exact(span, each.acceptable) for span in found), default=0.0),
+            max((squad_f1(span, each.acceptable) for span in found), default=0.0),
+        )
         for each, found in zip(questions, spans, strict=True)
     ]
 

@@ -70,7 +70,7 @@ class Fixed:
 
 
 def test_kqa_reads_history_and_reply_together() -> None:
-    extractor = Fixed("the Gorfen", "Narvost")
+    extractor = Fixed("nobody", "the Gorfen")
     assert kqa_scores([QUESTION], {"1": TURN}, {"1": "He did."}, extractor) == [(0.0, pytest.approx(2 / 3))]
     assert extractor.seen == [SpanQuestion("Who wrote Wexdol? He did.", "Wexdol", "written by", "X")]
     assert kqa_scores([QUESTION], {"1": TURN}, {"1": ""}, Fixed("NARVOST!")) == [(1.0, 1.0)]
