@@ -37,7 +37,8 @@ JudgeModel = Annotated[str | None, typer.Option(help="The model of the judge")]
 
 
 def commands(parent: typer.Typer) -> None:
-    parent.command()(dialogue)
+    for command in (dialogue, attach):
+        parent.command()(command)
 
 
 def dialogue(
@@ -87,6 +88,57 @@ def dialogue(
     raise typer.Exit(0 if all(line.passed for line in report.measures) else MISSED)
 
 
+def attach(
+    endpoint: Endpoints = None,
+    model: Models = None,
+    price: Prices = None,
+    key_variable: Keys = None,
+    judge: Judge = None,
+    judge_model: JudgeModel = None,
+    graph: Annotated[
+        list[Path] | None, typer.Option(exists=True, help="A graph of your own, in pseudonyms; OpenDialKG without it")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Its policy; the proposed one without it")
+    ] = None,
+    detailed: Annotated[bool, typer.Option(help="Ask with the more detailed of the two prompts")] = False,
+    data: Data = DATA,
+    limit: Annotated[int, typer.Option(min=1, help="Turns to reply to, of each set")] = 100,
+    out: Out = None,
+    plots: Plots = None,
+    seed: Seed = 0,
+) -> None:
+    """Tell which model endpoint holds to a graph, and at what price.
+
+    On OpenDialKG's public dialogues, plain and anonymised. With --graph on facts of your own graph: only pseudonyms,
+    concepts and relations leave, and a prompt that holds a name is not sent.
+    """
+    from app.evaluation.dialogue.runs.attach_report import AttachOptions, attach_report
+    from app.evaluation.dialogue.writers.vendors import VendorError, vendors
+
+    with _in_words() as show:
+        if not endpoint:
+            raise VendorError("name at least one --endpoint")
+        options = AttachOptions(
+            vendors(endpoint, model or (), price or (), key_variable or ()),
+            next(iter(vendors([judge] if judge else (), [judge_model] if judge_model else ())), None),
+            data=data,
+            graph=graph or (),
+            policy=policy,
+            is_detailed=detailed,
+            limit=limit,
+            seed=seed,
+        )
+        report = attach_report(options, show)
+        if out:
+            out.mkdir(parents=True, exist_ok=True)
+            (out / "attach.md").write_text(report.text, encoding="utf-8")
+        if plots:
+            plots.mkdir(parents=True, exist_ok=True)
+            (plots / "attachment_by_price.svg").write_bytes(report.plot())
+    print_markdown(report.text)
+
+
 def _write(report: DialogueReport, text: str, out: Path | None, plots: Path | None) -> None:
     from app.evaluation.tables.measures import write_json
 
@@ -94,6 +146,10 @@ def _write(report: DialogueReport, text: str, out: Path | None, plots: Path | No
         out.mkdir(parents=True, exist_ok=True)
         (out / "dialogue.md").write_text(text, encoding="utf-8")
         write_json(report.measures, out / "dialogue.json")
+    if plots:
+        plots.mkdir(parents=True, exist_ok=True)
+        for name, picture in report.plots().items():
+            (plots / f"{name}.svg").write_bytes(picture)
 
 
 @contextmanager

@@ -18,7 +18,8 @@ from app.evaluation.dialogue.opendialkg import MIN_SHARED_LENGTH, DialogueTurn, 
 class GroundedTurn:
     """`coming`: the triples that the reply to be written should use; `so_far`: those of the replies before it.
 
-    `concepts` of things, where prompts tell them beside the thing: "Eq7f2k (person)".
+    `concepts` of things, where prompts tell them beside the thing: "Eq7f2k (person)". `originals`: what stood there
+    before, by the word that stands there now.
     """
 
     id: str
@@ -28,6 +29,7 @@ class GroundedTurn:
     coming: tuple[Triple, ...] = field(repr=False)
     gold_reply: str = field(default="", repr=False)
     concepts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    originals: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def knowledge(self) -> tuple[Triple, ...]:

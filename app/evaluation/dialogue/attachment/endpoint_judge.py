@@ -15,7 +15,7 @@ IMPOSSIBLE: Final = "IS_IMPOSSIBLE"
 _PART, _OR = "|||", "@@"
 _PARTS = 4
 
-_TASK = (
+FRAME: Final = (
     "Extract answers as in SQuAD 2.0. Each line below holds a text and a triplet (subject, predicate, object) in"
     " which X stands for a missing subject or object. Find the spans of the text that X stands for. A span is copied"
     f" from the text letter by letter. Where several fit, put {_OR} between them. Where the text does not tell, write"
@@ -49,7 +49,7 @@ def judge_prompt(questions: Mapping[int, SpanQuestion]) -> str:
         _PART.join((str(number), _one_line(question.context), _triplet(question)))
         for number, question in questions.items()
     )
-    return f"{_TASK}There are {len(questions)} lines, so reply with {len(questions)} lines.\n\nInput:\n{lines}"
+    return f"{FRAME}There are {len(questions)} lines, so reply with {len(questions)} lines.\n\nInput:\n{lines}"
 
 
 def parsed(reply: str, questions: Mapping[int, SpanQuestion]) -> dict[int, Judged]:

@@ -13,7 +13,7 @@ from app.evaluation.dialogue.writers.prompts import triplets_text
 
 Choice = Literal["a", "b", "both", "neither"]
 _CHOICES: Final[dict[str, Choice]] = {"a": "a", "b": "b", "both": "both", "neither": "neither"}
-_TASK = (
+FRAME: Final = (
     "You judge replies carefully. Two replies to the same conversation stand below, A and B. Say which of them makes"
     " better use of the triplets.\n\n"
     "1. Read the conversation: what is asked, and in what tone.\n"
@@ -82,4 +82,4 @@ def choice_of(reply: str | None) -> Choice | None:
 def _prompt(pair: Pair, first_is_a: bool) -> str:
     a, b = (pair.first, pair.second) if first_is_a else (pair.second, pair.first)
     said = "\n".join(f"{speaker.upper()}: {text}" for speaker, text in pair.turn.history)
-    return f"{_TASK}\n\nConversation:\n{said}\n\nTriplets:\n{triplets_text(pair.turn)}\n\nA: {a}\n\nB: {b}"
+    return f"{FRAME}\n\nConversation:\n{said}\n\nTriplets:\n{triplets_text(pair.turn)}\n\nA: {a}\n\nB: {b}"

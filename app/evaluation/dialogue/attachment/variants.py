@@ -79,7 +79,15 @@ class Anonymiser:
             coming=renamed(turn.coming),
             gold_reply=replacement.apply(turn.gold_reply),
             concepts=concepts if self.kind == "pseudonym" else {},
+            originals={word: name for name, word in words.items()},
         )
+
+
+def restored(reply: str, turn: GroundedTurn) -> str:
+    """The reply with names again, and without the concepts that stood behind identifiers."""
+    for word, concept in turn.concepts.items():
+        reply = reply.replace(f"{word} ({concept})", word)
+    return NameReplacement(turn.originals).apply(reply)
 
 
 def _chosen(name: VariantName, dialogues: Sequence[str]) -> set[str]:

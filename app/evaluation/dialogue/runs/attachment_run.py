@@ -33,8 +33,14 @@ class DialogueVariant:
 
     @property
     def title(self) -> str:
+        if self == OWN_GRAPH:
+            return "own graph, Eq7f2k (person)"
         words = {None: "", "typed": ", Person1", "pseudonym": ", Eq7f2k (person)"}
         return self.name + words[self.identifiers]
+
+
+OWN_GRAPH: Final = DialogueVariant("plain", "pseudonym")
+"""Turns that are made in pseudonyms: there is nothing to replace."""
 
 
 ALL_VARIANTS: Final = (

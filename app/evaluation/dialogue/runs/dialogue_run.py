@@ -11,9 +11,8 @@ from typing import Final, Literal
 from app.evaluation.bench.question_sets import Show
 from app.evaluation.dialogue.attachment.endpoint_judge import EndpointJudge
 from app.evaluation.dialogue.attachment.judge import ExtractorJudge
-from app.evaluation.dialogue.grounded_turns import GroundedTurn, grounded_turns
-from app.evaluation.dialogue.mentions import ExactNames
-from app.evaluation.dialogue.opendialkg import FOLDER, DialogueGraph, read_graph, read_turns, split
+from app.evaluation.dialogue.grounded_turns import GroundedTurn
+from app.evaluation.dialogue.opendialkg import FOLDER, DialogueGraph, read_graph
 from app.evaluation.dialogue.retrieval_run import RetrievalRow, RetrievalRun
 from app.evaluation.dialogue.retrieval_table import markdown as retrieval_markdown
 from app.evaluation.dialogue.retrieval_table import measures as retrieval_measures
@@ -26,10 +25,11 @@ from app.evaluation.dialogue.runs.attachment_run import (
     string_judge,
 )
 from app.evaluation.dialogue.runs.attachment_table import impossible_markdown, kat_markdown, kat_measures
+from app.evaluation.dialogue.runs.opendialkg_turns import names_in, read_test_turns
+from app.evaluation.dialogue.runs.plots import PricedF1, f1_by_price, mrr_by_ranking
 from app.evaluation.dialogue.runs.replies_run import FACTS, ModifiedRow, RepliesRun, ReplyRow
 from app.evaluation.dialogue.runs.replies_table import modified_markdown, replies_markdown, replies_measures
 from app.evaluation.dialogue.spans import SpanExtractor
-from app.evaluation.dialogue.training_set import SPLIT_SEED
 from app.evaluation.dialogue.writers.chat_client import ChatClient
 from app.evaluation.dialogue.writers.endpoint_writer import EndpointWriter
 from app.evaluation.dialogue.writers.reply_writer import AllTriplesWriter, GoldWriter, ReplyWriter
@@ -67,6 +67,21 @@ class DialogueReport:
     measures: list[Measure] = field(default_factory=list)
     retrieval: Sequence[RetrievalRow] = ()
     attachment: Sequence[KatRow] = ()
+    costs: Mapping[str, float | None] = field(default_factory=dict)
+
+    def plots(self) -> dict[str, bytes]:
+        """Pictures by name, of the parts that were run."""
+        pictures = {}
+        if self.retrieval:
+            pictures["mrr_by_ranking"] = mrr_by_ranking(self.retrieval)
+        points = [
+            PricedF1(row.writer, row.variant.title, row.in_full, self.costs.get(row.writer))
+            for row in self.attachment
+            if row.context == "turn" and row.style == "default" and row.judge == self.attachment[0].judge
+        ]
+        if points:
+            pictures["attachment_by_price"] = f1_by_price(points)
+        return pictures
 
 
 class DialogueRun:
@@ -97,10 +112,7 @@ class DialogueRun:
 
     @cached_property
     def _turns(self) -> list[GroundedTurn]:
-        turns = read_turns(self._options.data / FOLDER)
-        _, test = split(turns, SPLIT_SEED)
-        found = sorted(grounded_turns(test, among=turns), key=lambda turn: (turn.dialogue, turn.id))
-        return found[: self._options.limit]
+        return read_test_turns(self._options.data, self._options.limit)
 
     def _retrieval(self, report: DialogueReport) -> None:
         report.retrieval = self._retrieval_run.rows(ablations=self._options.ablations)
@@ -122,17 +134,15 @@ class DialogueRun:
         report.tables["Replies from knowledge with other tails"] = modified_markdown(modified)
 
     def _attachment(self, report: DialogueReport) -> None:
-        names = ExactNames(self._graph.facts_of)
-
-        def found_in(text: str) -> list[str]:
-            return [text[mention.start : mention.end] for mention in names.find(text) if mention.is_name]
-
-        run = AttachmentRun(self._turns, self._judges(), found_in, self._show)
+        run = AttachmentRun(self._turns, self._judges(), names_in(self._graph), self._show)
         rows = [*run.rows(GOLD, GoldWriter()), *run.rows(ALL_TRIPLES, AllTriplesWriter())]
         for name, writer in self._writers().items():
             rows += run.rows(name, writer, ("default",) if name == EMBEDDED else ("default", "detailed"))
         control = run.impossible_flagged()
-        report.attachment = rows
+        # The best judge that there is: the match of strings stands first.
+        best = list(run.judges)[-1]
+        report.attachment = sorted(rows, key=lambda row: row.judge != best)
+        report.costs = {chat.model: chat.usage.cost_of_thousand for chat in self._options.endpoints}
         report.measures += kat_measures(_bounded_row(rows), control.get(EXTRACTOR))
         report.tables["LLM-KAT"] = kat_markdown(rows)
         report.tables["Questions that can't be answered"] = impossible_markdown(control)

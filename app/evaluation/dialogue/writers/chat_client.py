@@ -48,6 +48,12 @@ class ChatUsage:
         """In the currency of the price; None without one."""
         return None if self.price is None else self.price.of(self.prompt_tokens, self.completion_tokens)
 
+    @property
+    def cost_of_thousand(self) -> float | None:
+        """Money for a thousand calls; None without a price, or without a call."""
+        cost = self.cost
+        return None if cost is None or not self.calls else 1_000 * cost / self.calls
+
 
 class CompletesPrompts(Protocol):
     """What answers prompts, each on its own."""

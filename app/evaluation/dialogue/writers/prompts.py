@@ -27,6 +27,10 @@ _TASKS: Final[Mapping[PromptStyle, str]] = {
 }
 
 
+FRAMES: Final = (*_TASKS.values(), "Conversation:", "Triplets:", "Reply:", "USER:", "ASSISTANT:")
+"""Our own words around what a prompt tells."""
+
+
 def reply_prompt(turn: GroundedTurn, style: PromptStyle) -> str:
     said = "\n".join(f"{speaker.upper()}: {text}" for speaker, text in turn.history)
     return f"{_TASKS[style]}\n\nConversation:\n{said}\n\nTriplets:\n{triplets_text(turn)}\n\nReply:"

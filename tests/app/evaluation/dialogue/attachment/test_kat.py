@@ -87,4 +87,8 @@ def test_names_of_the_context_are_found_but_for_the_one_that_is_known() -> None:
     extractor = StringExtractor(["Wexdol", "Gorfen Bradol", "Narvost"])
     asked = SpanQuestion("Wexdol is by gorfen bradol, not by Nobody.", "Wexdol", "written by", UNKNOWN)
     assert extractor.answers_to([asked]) == [("gorfen bradol",)]
+    years = StringExtractor(["Wexdol", "1960"])
+    assert years.answers_to([SpanQuestion("Wexdol came in 1960, not 1961 or 19600.", "Wexdol", "year", UNKNOWN)]) == [
+        ("1960",)
+    ]
     assert extractor.answers_to([SpanQuestion("It is good.", "Wexdol", "written by", UNKNOWN)]) == [()]
