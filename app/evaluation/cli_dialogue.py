@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -15,7 +15,7 @@ from app.evaluation.cli_tables import DATA, MISSED, Data, Out, Seed
 
 if TYPE_CHECKING:
     from app.evaluation.bench.question_sets import Show
-    from app.evaluation.dialogue.runs.dialogue_run import DialogueReport
+    from app.evaluation.dialogue.writers.chat_client import ChatClient
 
 
 class _Part(StrEnum):
@@ -24,16 +24,29 @@ class _Part(StrEnum):
     ATTACHMENT = "attachment"
 
 
+Only = Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")]
+Weights = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="A trained retriever; trained here without it")
+]
+Ablations = Annotated[bool, typer.Option(help="Also train it with parts left out")]
 Endpoints = Annotated[list[str] | None, typer.Option("--endpoint", help="Base URL of a model endpoint; repeatable")]
 Models = Annotated[list[str] | None, typer.Option("--model", help="Its model; once, or once for each endpoint")]
 Prices = Annotated[list[str] | None, typer.Option("--price", help="Money for a million tokens: prompt/completion")]
 Keys = Annotated[
     list[str] | None, typer.Option("--key-variable", help="The environment variable that holds its API key")
 ]
-Plots = Annotated[Path | None, typer.Option(help="Folder for pictures (SVG)")]
-Turns = Annotated[int | None, typer.Option(min=1, help="At most so many turns for replies and attachment")]
 Judge = Annotated[str | None, typer.Option(help="Base URL of an endpoint that judges beside the extractor")]
 JudgeModel = Annotated[str | None, typer.Option(help="The model of the judge")]
+Plots = Annotated[Path | None, typer.Option(help="Folder for pictures (SVG)")]
+Turns = Annotated[int | None, typer.Option(min=1, help="At most so many turns for replies and attachment")]
+Graph = Annotated[
+    list[Path] | None, typer.Option(exists=True, help="A graph of your own, in pseudonyms; OpenDialKG without it")
+]
+PolicyFile = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="Its policy; the proposed one without it")
+]
+Detailed = Annotated[bool, typer.Option(help="Ask with the more detailed of the two prompts")]
+TurnsOfSet = Annotated[int, typer.Option(min=1, help="Turns to reply to, of each set")]
 
 
 def commands(parent: typer.Typer) -> None:
@@ -43,11 +56,9 @@ def commands(parent: typer.Typer) -> None:
 
 def dialogue(
     data: Data = DATA,
-    only: Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")] = None,
-    weights: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="A trained retriever; trained here without it")
-    ] = None,
-    ablations: Annotated[bool, typer.Option(help="Also train it with parts left out")] = True,
+    only: Only = None,
+    weights: Weights = None,
+    ablations: Ablations = True,
     endpoint: Endpoints = None,
     model: Models = None,
     price: Prices = None,
@@ -65,26 +76,19 @@ def dialogue(
     """
     from app.evaluation.dialogue.runs.dialogue_run import DialogueOptions, DialogueRun
     from app.evaluation.dialogue.writers.vendors import vendors
-    from app.evaluation.tables.measures import markdown
+    from app.evaluation.tables.measures import write_json
     from app.settings import load_settings
 
     with _in_words() as show:
-        options = DialogueOptions(
-            data,
-            load_settings(),
-            seed,
-            weights,
-            endpoints=vendors(endpoint or (), model or (), price or (), key_variable or ()),
-            judge=next(iter(vendors([judge] if judge else (), [judge_model] if judge_model else ())), None),
-            limit=limit,
-            ablations=ablations,
-        )
-        report = DialogueRun(options, show).report([part.value for part in only or _Part])
-        text = "\n".join(
-            [markdown(report.measures), *(f"## {name}\n\n{each}" for name, each in report.tables.items())]
-        )
-        _write(report, text, out, plots)
-    print_markdown(text)
+        clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
+        judging = _judge(judge, judge_model)
+        options = DialogueOptions(data, load_settings(), seed, weights, endpoints=clients, judge=judging, limit=limit)
+        report = DialogueRun(options, show).report([part.value for part in only or _Part], ablations=ablations)
+    _write(out, {"dialogue.md": report.text.encode()})
+    if out:
+        write_json(report.measures, out / "dialogue.json")
+    _write(plots, {f"{name}.svg": picture for name, picture in (report.plots() if plots else {}).items()})
+    print_markdown(report.text)
     raise typer.Exit(0 if all(line.passed for line in report.measures) else MISSED)
 
 
@@ -95,15 +99,11 @@ def attach(
     key_variable: Keys = None,
     judge: Judge = None,
     judge_model: JudgeModel = None,
-    graph: Annotated[
-        list[Path] | None, typer.Option(exists=True, help="A graph of your own, in pseudonyms; OpenDialKG without it")
-    ] = None,
-    policy: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Its policy; the proposed one without it")
-    ] = None,
-    detailed: Annotated[bool, typer.Option(help="Ask with the more detailed of the two prompts")] = False,
+    graph: Graph = None,
+    policy: PolicyFile = None,
+    detailed: Detailed = False,
     data: Data = DATA,
-    limit: Annotated[int, typer.Option(min=1, help="Turns to reply to, of each set")] = 100,
+    limit: TurnsOfSet = 100,
     out: Out = None,
     plots: Plots = None,
     seed: Seed = 0,
@@ -117,39 +117,29 @@ def attach(
     from app.evaluation.dialogue.writers.vendors import VendorError, vendors
 
     with _in_words() as show:
-        if not endpoint:
+        clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
+        if not clients:
             raise VendorError("name at least one --endpoint")
-        options = AttachOptions(
-            vendors(endpoint, model or (), price or (), key_variable or ()),
-            next(iter(vendors([judge] if judge else (), [judge_model] if judge_model else ())), None),
-            data=data,
-            graph=graph or (),
-            policy=policy,
-            is_detailed=detailed,
-            limit=limit,
-            seed=seed,
-        )
+        judging = _judge(judge, judge_model)
+        options = AttachOptions(clients, judging, None, data, graph or (), policy, detailed, limit, seed)
         report = attach_report(options, show)
-        if out:
-            out.mkdir(parents=True, exist_ok=True)
-            (out / "attach.md").write_text(report.text, encoding="utf-8")
-        if plots:
-            plots.mkdir(parents=True, exist_ok=True)
-            (plots / "attachment_by_price.svg").write_bytes(report.plot())
+    _write(out, {"attach.md": report.text.encode()})
+    _write(plots, {"attachment_by_price.svg": report.plot()} if plots else {})
     print_markdown(report.text)
 
 
-def _write(report: DialogueReport, text: str, out: Path | None, plots: Path | None) -> None:
-    from app.evaluation.tables.measures import write_json
+def _judge(url: str | None, model: str | None) -> ChatClient | None:
+    """Raises VendorError."""
+    from app.evaluation.dialogue.writers.vendors import vendors
 
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "dialogue.md").write_text(text, encoding="utf-8")
-        write_json(report.measures, out / "dialogue.json")
-    if plots:
-        plots.mkdir(parents=True, exist_ok=True)
-        for name, picture in report.plots().items():
-            (plots / f"{name}.svg").write_bytes(picture)
+    return vendors([url], [model] if model else ())[0] if url else None
+
+
+def _write(folder: Path | None, files: Mapping[str, bytes]) -> None:
+    if folder:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
 
 
 @contextmanager

@@ -34,6 +34,7 @@ from app.evaluation.dialogue.writers.chat_client import ChatClient
 from app.evaluation.dialogue.writers.endpoint_writer import EndpointWriter
 from app.evaluation.dialogue.writers.reply_writer import AllTriplesWriter, GoldWriter, ReplyWriter
 from app.evaluation.tables.measures import Measure
+from app.evaluation.tables.measures import markdown as bounds_markdown
 from app.settings import Settings
 
 Part = Literal["retrieval", "replies", "attachment"]
@@ -56,7 +57,6 @@ class DialogueOptions:
     endpoints: Sequence[ChatClient] = ()
     judge: ChatClient | None = None
     limit: int | None = None
-    ablations: bool = True
 
 
 @dataclass(slots=True)
@@ -68,6 +68,12 @@ class DialogueReport:
     retrieval: Sequence[RetrievalRow] = ()
     attachment: Sequence[KatRow] = ()
     costs: Mapping[str, float | None] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The bounds, then all tables, in Markdown."""
+        tables = (f"## {name}\n\n{table}" for name, table in self.tables.items())
+        return "\n".join([bounds_markdown(self.measures), *tables])
 
     def plots(self) -> dict[str, bytes]:
         """Pictures by name, of the parts that were run."""
@@ -88,9 +94,10 @@ class DialogueRun:
     """Raises QuestionsError, RetrieverWeightsError, EndpointUnusableError."""
 
     def __init__(self, options: DialogueOptions, show: Show) -> None:
-        self._options, self._show = options, show
+        self._options, self._show, self._ablations = options, show, True
 
-    def report(self, parts: Iterable[Part] = PARTS) -> DialogueReport:
+    def report(self, parts: Iterable[Part] = PARTS, *, ablations: bool = True) -> DialogueReport:
+        self._ablations = ablations
         report = DialogueReport()
         made: Mapping[Part, Callable[[DialogueReport], None]] = {
             "retrieval": self._retrieval,
@@ -115,7 +122,7 @@ class DialogueRun:
         return read_test_turns(self._options.data, self._options.limit)
 
     def _retrieval(self, report: DialogueReport) -> None:
-        report.retrieval = self._retrieval_run.rows(ablations=self._options.ablations)
+        report.retrieval = self._retrieval_run.rows(ablations=self._ablations)
         report.measures += retrieval_measures(report.retrieval)
         report.tables["Facts that the next turn needs"] = retrieval_markdown(report.retrieval)
 

@@ -56,7 +56,7 @@ class ChatUsage:
 
 
 class CompletesPrompts(Protocol):
-    """What answers prompts, each on its own."""
+    """A model that answers prompts, each on its own."""
 
     @property
     def usage(self) -> ChatUsage: ...
