@@ -78,7 +78,7 @@ def attach_report(options: AttachOptions, show: Show) -> AttachReport:
     text = attach_markdown(rows)
     if judge:
         text += "\n" + pairwise_markdown(run.compared(PairwiseJudge(judge, options.seed)))
-    return AttachReport(rows, text + _withheld(chats))
+    return AttachReport(rows, text + _withheld(chats) + _judging(options.judge))
 
 
 def _public(options: AttachOptions) -> tuple[list[GroundedTurn], FindNames]:
@@ -103,6 +103,15 @@ def _names(endpoints: Sequence[ChatClient]) -> list[str]:
 
 def _style(options: AttachOptions) -> PromptStyle:
     return "detailed" if options.is_detailed else "default"
+
+
+def _judging(judge: ChatClient | None) -> str:
+    """What judging took, beside what writing took."""
+    if judge is None:
+        return ""
+    usage = judge.usage
+    cost = "" if usage.cost is None else f", which cost {usage.cost:.4g}"
+    return f"\nThe judge took {usage.calls} calls ({usage.failed} failed) and {usage.tokens} tokens{cost}.\n"
 
 
 def _withheld(chats: Mapping[str, CompletesPrompts]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.evaluation.dialogue.attachment.carriers import carriers, flagged, impossible_questions
 from app.evaluation.dialogue.attachment.identifiers import pseudonyms, typed_identifiers, types_of
@@ -38,6 +40,24 @@ def test_whole_names_are_replaced_and_nothing_else(text: str, replaced: str) -> 
 
 def test_nothing_to_replace_leaves_the_text() -> None:
     assert NameReplacement({}).apply("Rose") == NameReplacement({" ": "P1"}).apply("Rose") == "Rose"
+
+
+def test_letters_that_only_a_pattern_takes_for_the_same_are_replaced_too() -> None:
+    assert NameReplacement({"Roſe": "P1", "\u212aing": "P2"}).apply("rose, ROSE and king") == "P1, P1 and P2"
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=6), st.just("Q"), max_size=4), st.text(max_size=40))
+def test_any_names_in_any_text_end_in_a_text(names: dict[str, str], text: str) -> None:
+    replacement = NameReplacement(names)
+    assert isinstance(replacement.apply(f"{text} {' '.join(names)} {text}"), str)
+    for name in names:
+        if name.strip():
+            assert replacement.apply(f"a {name} b") != f"a {name} b" or name.strip() == "Q" or not _stands(name)
+
+
+def _stands(name: str) -> bool:
+    """True where no character of the text around can belong to the name."""
+    return name.strip().isalnum() and name.strip().isascii()
 
 
 WROTE, STARS = ("Wexdol", "written by", "Rose Bradol"), ("Wexdol", "starred actors", "Narvost")

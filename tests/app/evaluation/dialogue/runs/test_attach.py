@@ -100,6 +100,7 @@ def test_a_judge_compares_both_sets_and_both_endpoints(tmp_path: Path) -> None:
     assert against[2].startswith("same (2)")
     assert against[4] in {"100.0", "0.0"}
     assert "published: DeepSeek-R1-7B, plain" in done.output
+    assert "The judge took 16 calls (0 failed)" in done.output, "a call a row, and four for each comparison"
 
 
 @pytest.mark.model
