@@ -106,7 +106,7 @@ def _style(options: AttachOptions) -> PromptStyle:
 
 
 def _judging(judge: ChatClient | None) -> str:
-    """What judging took, beside what writing took."""
+    """A line on calls and tokens of the judge, which are in no row."""
     if judge is None:
         return ""
     usage = judge.usage
