@@ -120,6 +120,8 @@ def attach(
         clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
         if not clients:
             raise VendorError("name at least one --endpoint")
+        if policy and not graph:
+            raise VendorError("--policy is the policy of a --graph")
         judging = _judge(judge, judge_model)
         options = AttachOptions(clients, judging, None, data, graph or (), policy, detailed, limit, seed)
         report = attach_report(options, show)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from app.evaluation.dialogue.attachment.identifiers import (
@@ -30,11 +30,13 @@ FindNames = Callable[[str], Iterable[str]]
 class Anonymiser:
     """Puts identifiers in place of the names of a dialogue: those of its knowledge, and those that `find` sees.
 
-    One name has one identifier through a dialogue, and another one in every other dialogue.
+    One name has one identifier through a dialogue, and another one in every other dialogue. `kinds` of further names,
+    in small letters, where their graph tells them.
     """
 
     kind: IdentifierKind
     find: FindNames = lambda _text: ()
+    kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
     seed: int = HALF_SEED
 
     def variant(self, name: VariantName, turns: Sequence[GroundedTurn]) -> list[GroundedTurn]:
@@ -56,8 +58,9 @@ class Anonymiser:
         found = {name for text in texts for name in self.find(text)}
         known = sorted(names_of(triple for turn in turns for triple in turn.knowledge))
         lower = {" ".join(name.lower().split()) for name in known}
-        names = [*known, *sorted(name for name in found if " ".join(name.lower().split()) not in lower)]
-        words = self._words(names, types, turns[0].dialogue)
+        others = sorted(name for name in found if " ".join(name.lower().split()) not in lower)
+        types = {**{name: self.kinds[name.lower()] for name in others if name.lower() in self.kinds}, **types}
+        words = self._words([*known, *others], types, turns[0].dialogue)
         return [self._turn(turn, words, types) for turn in turns]
 
     def _words(self, names: Sequence[str], types: dict[str, str], dialogue: str) -> dict[str, str]:

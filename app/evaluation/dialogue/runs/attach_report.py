@@ -11,13 +11,11 @@ from app.evaluation.bench.question_sets import Show
 from app.evaluation.dialogue.attachment.endpoint_judge import EndpointJudge
 from app.evaluation.dialogue.attachment.judge import ExtractorJudge
 from app.evaluation.dialogue.attachment.pairwise import PairwiseJudge
-from app.evaluation.dialogue.attachment.variants import FindNames
-from app.evaluation.dialogue.grounded_turns import GroundedTurn
 from app.evaluation.dialogue.opendialkg import FOLDER, read_graph
 from app.evaluation.dialogue.runs.attach_run import ANONYMISED, PLAIN, AttachRow, AttachRun
 from app.evaluation.dialogue.runs.attach_table import attach_markdown, pairwise_markdown
 from app.evaluation.dialogue.runs.attachment_run import OWN_GRAPH, STRING_MATCH, AttachmentRun, JudgeOf, string_judge
-from app.evaluation.dialogue.runs.opendialkg_turns import names_in, read_test_turns
+from app.evaluation.dialogue.runs.opendialkg_turns import kinds_in, names_in, read_test_turns
 from app.evaluation.dialogue.runs.own_graph import ScannedChat, read_own_graph
 from app.evaluation.dialogue.runs.plots import PricedF1, f1_by_price
 from app.evaluation.dialogue.spans import SpanExtractor
@@ -71,18 +69,15 @@ def attach_report(options: AttachOptions, show: Show) -> AttachReport:
         attachment = AttachmentRun(own.turns, _judges(options, judge), show=show)
         run = AttachRun(attachment, chats, (OWN_GRAPH,), _style(options), show)
     else:
-        turns, find = _public(options)
-        attachment = AttachmentRun(turns, _judges(options, judge), find, show)
+        graph = read_graph(options.data / FOLDER)
+        turns = read_test_turns(options.data, options.limit)
+        attachment = AttachmentRun(turns, _judges(options, judge), names_in(graph), kinds_in(graph), show)
         run = AttachRun(attachment, chats, (PLAIN, ANONYMISED), _style(options), show)
     rows = run.rows()
     text = attach_markdown(rows)
     if judge:
         text += "\n" + pairwise_markdown(run.compared(PairwiseJudge(judge, options.seed)))
     return AttachReport(rows, text + _withheld(chats) + _judging(options.judge))
-
-
-def _public(options: AttachOptions) -> tuple[list[GroundedTurn], FindNames]:
-    return read_test_turns(options.data, options.limit), names_in(read_graph(options.data / FOLDER))
 
 
 def _judges(options: AttachOptions, judge: CompletesPrompts | None) -> dict[str, JudgeOf]:

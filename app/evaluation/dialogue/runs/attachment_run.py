@@ -68,11 +68,12 @@ class KatRow:
 
 @dataclass(slots=True)
 class AttachmentRun:
-    """`judges` by name; `find` gives the names in a text that are in no triple."""
+    """`judges` by name; `find` gives the names in a text that are in no triple, `kinds` what they are."""
 
     turns: Sequence[GroundedTurn] = field(repr=False)
     judges: Mapping[str, JudgeOf]
     find: FindNames = lambda _text: ()
+    kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
     show: Show = lambda _title, _done, _total: None
     _sets: dict[DialogueVariant, list[GroundedTurn]] = field(default_factory=dict, repr=False)
 
@@ -101,7 +102,7 @@ class AttachmentRun:
 
     def turns_of(self, variant: DialogueVariant) -> list[GroundedTurn]:
         if variant not in self._sets:
-            anonymiser = Anonymiser(variant.identifiers or "typed", self.find)
+            anonymiser = Anonymiser(variant.identifiers or "typed", self.find, self.kinds)
             self._sets[variant] = anonymiser.variant(variant.name, self.turns)
         return self._sets[variant]
 

@@ -25,7 +25,7 @@ from app.evaluation.dialogue.runs.attachment_run import (
     string_judge,
 )
 from app.evaluation.dialogue.runs.attachment_table import impossible_markdown, kat_markdown, kat_measures
-from app.evaluation.dialogue.runs.opendialkg_turns import names_in, read_test_turns
+from app.evaluation.dialogue.runs.opendialkg_turns import kinds_in, names_in, read_test_turns
 from app.evaluation.dialogue.runs.plots import PricedF1, f1_by_price, mrr_by_ranking
 from app.evaluation.dialogue.runs.replies_run import FACTS, ModifiedRow, RepliesRun, ReplyRow
 from app.evaluation.dialogue.runs.replies_table import modified_markdown, replies_markdown, replies_measures
@@ -141,7 +141,7 @@ class DialogueRun:
         report.tables["Replies from knowledge with other tails"] = modified_markdown(modified)
 
     def _attachment(self, report: DialogueReport) -> None:
-        run = AttachmentRun(self._turns, self._judges(), names_in(self._graph), self._show)
+        run = AttachmentRun(self._turns, self._judges(), names_in(self._graph), kinds_in(self._graph), self._show)
         rows = [*run.rows(GOLD, GoldWriter()), *run.rows(ALL_TRIPLES, AllTriplesWriter())]
         for name, writer in self._writers().items():
             rows += run.rows(name, writer, ("default",) if name == EMBEDDED else ("default", "detailed"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from app.evaluation.dialogue.attachment.identifiers import types_of
 from app.evaluation.dialogue.grounded_turns import GroundedTurn, grounded_turns
 from app.evaluation.dialogue.mentions import ExactNames
 from app.evaluation.dialogue.opendialkg import FOLDER, DialogueGraph, read_turns, split
@@ -28,3 +29,9 @@ def names_in(graph: DialogueGraph) -> Callable[[str], list[str]]:
         return [text[mention.start : mention.end] for mention in names.find(text) if mention.is_name]
 
     return find
+
+
+def kinds_in(graph: DialogueGraph) -> dict[str, str]:
+    """Kinds of all things of the graph, by their names in small letters."""
+    facts = (fact for name, facts in graph.facts_of.items() for fact in facts if fact[0] == name)
+    return {name.lower(): kind for name, kind in types_of(facts).items()}

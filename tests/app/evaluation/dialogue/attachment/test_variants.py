@@ -109,6 +109,9 @@ def test_names_that_are_in_no_triple_go_too() -> None:
     anonymiser = Anonymiser("typed", find=lambda text: ["Pellquin", "wexdol"] if "Pellquin" in text else [])
     (found,) = anonymiser.variant("anonymised", [turn("1", "d", "Is Pellquin in wexdol?")])
     assert found.history[0][1] == "Is Thing1 in Film1?"
+    told = Anonymiser("typed", anonymiser.find, {"pellquin": "Person"})
+    (found,) = told.variant("anonymised", [turn("1", "d", "Is Pellquin in wexdol?")])
+    assert found.history[0][1] == "Is Person3 in Film1?"
 
 
 @pytest.mark.parametrize(("name", "changed"), [("plain", 0), ("half-anonymised", 5), ("anonymised", 10)])

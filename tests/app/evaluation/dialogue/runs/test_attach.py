@@ -146,6 +146,7 @@ def test_a_prompt_with_a_name_is_not_sent() -> None:
     [
         ([], "at least one --endpoint"),
         (["--endpoint=http://a/v1"], "needs --model"),
+        (["--endpoint=http://a/v1", "--model=m", f"--policy={__file__}"], "--graph"),
         (["--endpoint=ftp://a", "--model=m"], "base URL"),
         (["--endpoint=http://a/v1", "--model=m", "--price=cheap"], "0.15/0.60"),
         (["--endpoint=http://a/v1", "--endpoint=http://b/v1", "--endpoint=http://c/v1", *["--model=m"] * 2], "once"),

@@ -84,6 +84,7 @@ def test_every_name_of_the_graph_is_replaced_in_the_anonymised_sets(tmp_path: Pa
 
 
 @pytest.mark.model
+@pytest.mark.slow
 def test_replies_are_measured_from_gold_and_from_ranked_facts(tmp_path: Path) -> None:
     done = run(f"--data={write_dialogues(tmp_path / 'data')}", "--only=replies")
     assert done.exit_code == 1, "no writer of ours is connected"
