@@ -38,8 +38,12 @@ def f1_by_price(points: Sequence[PricedF1]) -> bytes:
             [100 * (point.f1.high - point.f1.mean) for point in those],
         ]
         axes.errorbar([point.cost or 0.0 for point in those], means, yerr=reach, fmt="o", capsize=3, label=name)
-        for point, mean in zip(those, means, strict=True):
-            axes.annotate(point.model, (point.cost or 0.0, mean), textcoords="offset points", xytext=(6, 4))
+    for model in dict.fromkeys(point.model for point in points):
+        # Once for each model, beside the best of its sets.
+        best = max((point for point in points if point.model == model), key=lambda point: point.f1.mean)
+        at = (best.cost or 0.0, 100 * best.f1.mean)
+        axes.annotate(model, at, textcoords="offset points", xytext=(6, 4))
+    axes.margins(x=0.15)
     axes.set_xlabel("money for a thousand replies")
     axes.set_ylabel("LLM-KAT F1 per turn, impossible as 0")
     axes.legend()
@@ -59,6 +63,7 @@ def mrr_by_ranking(rows: Sequence[RetrievalRow]) -> bytes:
         color=[f"C{sources.index(row.source)}" for row in ordered],
     )
     axes.bar_label(bars, fmt="%.1f", padding=2)
+    axes.margins(x=0.1)
     axes.set_yticks(range(len(ordered)), labels)
     axes.set_xlabel("MRR, times 100")
     return _svg(figure)
