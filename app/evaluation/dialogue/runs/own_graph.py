@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
+
 from app.evaluation.bench.bench import Bench
 from app.evaluation.checks.leak_scan import LeakScanner
 from app.evaluation.datasets.questions import QuestionsError
@@ -19,9 +22,13 @@ from app.evaluation.dialogue.writers.chat_client import ChatUsage, CompletesProm
 from app.evaluation.dialogue.writers.prompts import FRAMES
 from app.privacy.pseudonym_format import draw_word
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.terms import Mid, NodeKind, as_mids
+from kg_store.terms import Mid, Mids, NodeKind, SignatureId, as_mids
 
 MAX_FACTS: Final = 3
+MIN_FITTING: Final = 20
+"""So many things of the graph have all that a turn shows of one, as prompts of the service have by default."""
+
+_Fact = tuple[Mid, str, Mid]
 _ASKED: Final = "What do you know about {}?"
 _FRAMES = (*FRAMES, JUDGE_FRAME, PAIRWISE_FRAME, _ASKED.replace("{}?", ""))
 
@@ -38,13 +45,17 @@ async def read_own_graph(sources: Sequence[Path], policy: Path | None, turns: in
     """Loads the graph as the service does, by its policy or the proposed one, into a folder that is deleted.
 
     Raises QuestionsError where it has no fact that a model may see.
+
+    Promise: turns hold pseudonyms, concepts and relations that the policy shows, and what a turn shows of the thing
+    that it is about, MIN_FITTING things of the graph have. Limit: the other ends of its facts may be fewer, and who
+    knows the graph may tell things apart by several turns.
     """
     async with Bench("embedded") as bench:
         loaded = bench.load("own", sources, policy.read_text("utf-8") if policy else None, masks=True)
         blind = bench.graph(loaded).blind
         found = _turns(blind, turns, seed)
         if not found:
-            raise QuestionsError("the graph has no facts that may be shown")
+            raise QuestionsError(f"the graph has no facts that at least {MIN_FITTING} of its things share")
         return OwnGraph(found, bench.scanner(loaded))
 
 
@@ -84,25 +95,42 @@ def _turns(blind: BlindGraph, count: int, seed: int) -> list[GroundedTurn]:
     for mid in order:
         if len(found) == count:
             break
-        facts = _facts(blind, Mid(mid))
-        if facts:
+        if facts := _facts(blind, Mid(mid)):
             found.append(_turn(blind, f"own-{len(found)}", Mid(mid), facts))
     return found
 
 
-def _facts(blind: BlindGraph, mid: Mid) -> list[tuple[Mid, str, Mid]]:
-    """One fact of each of the first relations that lead to something with a name or a value."""
-    found: list[tuple[Mid, str, Mid]] = []
+def _facts(blind: BlindGraph, mid: Mid) -> list[_Fact]:
+    """Facts of different relations to things with a name or a value, as many as MIN_FITTING things have alike."""
+    fitting = _of_concept(blind, _concept(blind, mid))
+    found: list[_Fact] = []
     for hop in blind.relations_of(as_mids([mid])):
         others = [Mid(int(tail)) for tail in blind.neighbours(as_mids([mid]), hop).tails]
         named = [other for other in others if other != mid and _kind(blind, other) is not NodeKind.MEDIATOR]
-        if named and len(found) < MAX_FACTS:
+        if not named or len(found) == MAX_FACTS:
+            continue
+        edges = blind.neighbours(fitting, hop)
+        with_it = as_mids(edges.heads[_has_concept(blind, edges.tails, _concept(blind, named[0]))])
+        if len(with_it) >= MIN_FITTING:
+            fitting = with_it
             label = blind.schema.relations[hop.relation].label
             found.append((named[0], label, mid) if hop.inverse else (mid, label, named[0]))
     return found
 
 
-def _turn(blind: BlindGraph, name: str, about: Mid, facts: Sequence[tuple[Mid, str, Mid]]) -> GroundedTurn:
+def _of_concept(blind: BlindGraph, concept: str) -> Mids:
+    return blind.members([SignatureId(each) for each in _signatures(blind, concept)])
+
+
+def _has_concept(blind: BlindGraph, mids: Mids, concept: str) -> npt.NDArray[np.bool_]:
+    return np.isin(blind.signatures_of(mids), _signatures(blind, concept))
+
+
+def _signatures(blind: BlindGraph, concept: str) -> list[int]:
+    return [int(each.id) for each in blind.schema.signatures if blind.schema.concepts[each.id] == concept]
+
+
+def _turn(blind: BlindGraph, name: str, about: Mid, facts: Sequence[_Fact]) -> GroundedTurn:
     words: dict[Mid, str] = {}
     for mid in (about, *(end for head, _, tail in facts for end in (head, tail))):
         if mid not in words:

@@ -16,15 +16,16 @@ from app.evaluation.dialogue.writers.prompts import FRAMES
 from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.dialogues import write_dialogues
 
-GRAPH = """
+HEAD = """
 @prefix : <http://example.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:a a :Patient ; rdfs:label "Wexdol Gorfen" ; :treatedBy :b ; :livesIn :c .
-:d a :Patient ; rdfs:label "Narvost Pellquin" ; :treatedBy :b ; :livesIn :c .
-:b a :Doctor ; rdfs:label "Tarvlum Moskdol" .
-:c a :City ; rdfs:label "Zilmvost" .
+:doctor a :Doctor ; rdfs:label "Tarvlum Moskdol" .
+:city a :City ; rdfs:label "Zilmvost" .
 """
-NAMES = ("wexdol", "gorfen", "narvost", "pellquin", "tarvlum", "moskdol", "zilmvost")
+PATIENT = ':p{0} a :Patient ; rdfs:label "Wexdol{0} Gorfen{0}" ; :treatedBy :doctor ; :livesIn :city .\n'
+
+
+NAMES = ("wexdol", "gorfen", "tarvlum", "moskdol", "zilmvost")
 
 
 def attached(prompt: str) -> str:
@@ -106,7 +107,7 @@ def test_a_judge_compares_both_sets_and_both_endpoints(tmp_path: Path) -> None:
 @pytest.mark.model
 def test_of_an_own_graph_only_pseudonyms_leave(tmp_path: Path) -> None:
     graph = tmp_path / "graph.ttl"
-    graph.write_text(GRAPH, "utf-8")
+    graph.write_text(HEAD + "".join(PATIENT.format(at) for at in range(20)), "utf-8")
     with ChatEndpoint(attached) as endpoint:
         done = run(f"--endpoint={endpoint.url}", "--model=m", f"--graph={graph}", "--limit=4")
         prompts = list(endpoint.prompts)
@@ -117,6 +118,21 @@ def test_of_an_own_graph_only_pseudonyms_leave(tmp_path: Path) -> None:
     assert not [name for prompt in prompts for name in NAMES if name in prompt.lower()]
     assert all("What do you know about E" in prompt for prompt in prompts)
     assert any("treated by" in prompt for prompt in prompts)
+
+
+@pytest.mark.model
+def test_what_few_things_share_is_not_shown(tmp_path: Path) -> None:
+    graph = tmp_path / "graph.ttl"
+    rare = ':p0 :hasAllergyTo :nuts . :nuts rdfs:label "Pellquin" .\n'
+    graph.write_text(HEAD + "".join(PATIENT.format(at) for at in range(20)) + rare, "utf-8")
+    with ChatEndpoint(attached) as endpoint:
+        assert run(f"--endpoint={endpoint.url}", "--model=m", f"--graph={graph}", "--limit=50").exit_code == 0
+        assert endpoint.prompts
+        assert not [prompt for prompt in endpoint.prompts if "allergy" in prompt]
+    graph.write_text(HEAD + "".join(PATIENT.format(at) for at in range(19)), "utf-8")
+    done = run("--endpoint=http://127.0.0.1:9/v1", "--model=m", f"--graph={graph}")
+    assert done.exit_code == 2
+    assert "at least 20 of its things share" in " ".join(done.output.split())
 
 
 class Answering:
