@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 SAMPLES: Final = 1_000
 LEVEL: Final = 0.95
@@ -32,7 +33,23 @@ def estimate(values: Sequence[float], dialogues: Sequence[str], seed: int = 0) -
         groups[dialogue].append(value)
     sums = np.array([sum(groups[name]) for name in sorted(groups)])
     counts = np.array([len(groups[name]) for name in sorted(groups)])
-    drawn = np.random.default_rng(seed).integers(0, len(sums), (SAMPLES, len(sums)))
-    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return Estimate(float(sums.sum() / counts.sum()), float(low), float(high), len(values))
+    mean = float(sums.sum() / counts.sum())
+    if len(groups) == 1:
+        return Estimate(mean, mean, mean, len(values))
+    low, high = _interval(sums, counts, seed)
+    return Estimate(mean, low, high, len(values))
+
+
+def _interval(sums: npt.NDArray[np.float64], counts: npt.NDArray[np.int64], seed: int) -> tuple[float, float]:
+    from scipy.stats import bootstrap
+
+    found = bootstrap(
+        (sums, counts),
+        lambda drawn, lengths, axis: drawn.sum(axis=axis) / lengths.sum(axis=axis),
+        paired=True,
+        n_resamples=SAMPLES,
+        confidence_level=LEVEL,
+        method="percentile",
+        rng=seed,
+    ).confidence_interval
+    return float(found.low), float(found.high)
