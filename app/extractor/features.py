@@ -18,11 +18,12 @@ Spans = Sequence[tuple[int, int]]
 
 MAX_WORDS: Final = 160
 MAX_RELATION_WORDS: Final = 10
-MARKS: Final = 12
+MARKS: Final = 16
 
 _WORD = re.compile(r"\w+|[^\w\s]")
 _SHARED_STEM: Final = 4
 _MIN_NAME_WORD: Final = 3
+_NEAR_WORDS: Final = 6
 _SMALL = frozenset("the a an of in on at and or for to with by from is was de la le el von van".split())
 
 
@@ -147,7 +148,20 @@ def marks_of(words: Words, text: str, known: str, relation: str) -> Floats:
     marks[:, 9] = np.isin(sentence, sentence[is_known])
     marks[:, 10] = is_known.any()
     marks[:, 11] = np.minimum(sentence, 4) / 4
+    marks[:, 12], marks[:, 13] = _nearness(is_known)
+    marks[:, 14], marks[:, 15] = _nearness(marks[:, 7] > 0)
     return marks
+
+
+def _nearness(is_there: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """To the nearest such word before each word, and behind it: 1 at the word itself, 0 where there is none."""
+    places = np.arange(len(is_there))
+    before = np.maximum.accumulate(np.where(is_there, places, -1))
+    behind = np.minimum.accumulate(np.where(is_there, places, len(is_there))[::-1])[::-1]
+    return (
+        np.where(before >= 0, np.exp((before - places) / _NEAR_WORDS), 0).astype(np.float32),
+        np.where(behind < len(is_there), np.exp((places - behind) / _NEAR_WORDS), 0).astype(np.float32),
+    )
 
 
 def mentions_of(words: Words, text: str, known: str) -> Iterator[tuple[int, int, bool]]:

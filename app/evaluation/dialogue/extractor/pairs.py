@@ -53,7 +53,7 @@ class PairMaker:
         """The questions of one text after another."""
         makers = (self._of_statements, self._of_denial, self._of_not_found, self._of_fragment, self._of_mention)
         while True:
-            maker = self._draw.choices(makers, (76, 8, 6, 6, 4))[0]
+            maker = self._draw.choices(makers, (74, 8, 9, 3, 6))[0]
             names = Names(self._draw.choices(STYLES, _STYLE_SHARES)[0], self._draw)
             if found := maker(names):
                 yield found
@@ -107,11 +107,12 @@ class PairMaker:
         return [_question(told, names.of(known), statement.relation, is_head, [(p.start, p.end) for p in told.places])]
 
     def _of_mention(self, names: Names) -> list[LabelledQuestion]:
-        """The known end alone."""
+        """One end alone: nothing is said of it."""
         statement = self._statements.drawn(self._draw)[0]
         is_head = self._draw.random() < 0.5
         known = self._draw.choice(statement.ends(is_head=not is_head))
-        text = sentence(replaced(self._carrier("mentions"), {"e": mark(known, -1)}))
+        named = self._draw.choice((known, self._draw.choice(statement.ends(is_head=is_head))))
+        text = sentence(replaced(self._carrier("mentions"), {"e": mark(named, -1)}))
         if self._draw.random() < 0.5:
             text = f"{text} {self._carrier('fillers')}"
         told = _Told(*placed(text, names, self._draw), ())

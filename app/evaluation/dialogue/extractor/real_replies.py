@@ -29,7 +29,9 @@ class ReplyPairs:
         """The questions of one reply, its gold names written in one of `STYLES`, drawn by `shares`. `with_last`: what
         was said last before it is read with it."""
         facts = [fact for fact in sorted(turn.gold) if self._with_unseen or not is_unseen_relation(fact[1])]
-        things = sorted({end for head, _, tail in facts for end in (head, tail)}, key=len, reverse=True)
+        things = sorted(
+            {end for head, _, tail in facts for end in (head, tail)}, key=lambda name: (len(name), name), reverse=True
+        )
         names = Names(self._draw.choices(STYLES, shares)[0], self._draw)
         said = f"{turn.history[-1][1]} {turn.reply}" if with_last and turn.history else turn.reply
         marked, named = _with_marks(said, things)
