@@ -9,11 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from app.extractor.features import Floats, Question, SpanFeatureMaker, Words
+from app.extractor.features import Floats, Question, SpanFeatureMaker, TokenReader, Words
 from app.extractor.lower_layers import open_lower_layers
 from app.extractor.network import ExtractorWeights, SpanScores, scores_of
 from app.extractor.weights import read_weights
-from app.llm.embeddings.embedder import Embedder
 
 MAX_SPAN: Final = 16
 """Words of an answer."""
@@ -34,7 +33,7 @@ class _Asked:
 class Extractor:
     """Reads the context alone: it knows no graph. Thread-safe for one caller at a time."""
 
-    def __init__(self, weights: ExtractorWeights, lower: Embedder) -> None:
+    def __init__(self, weights: ExtractorWeights, lower: TokenReader) -> None:
         """`lower`: as for SpanFeatureMaker."""
         self._weights, self._maker = weights, SpanFeatureMaker(lower)
 

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.token_vectors import TokenVectors
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -43,6 +43,12 @@ class Question(Protocol):
     def unknown_is_head(self) -> bool: ...
 
 
+class TokenReader(Protocol):
+    """Layers of a sentence model, such as an Embedder has them."""
+
+    def tokens(self, texts: Sequence[str]) -> list[TokenVectors]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """Words and signs of a text with their places; `vectors`: the mean over each word's pieces, shape (words, width);
@@ -68,7 +74,7 @@ class SpanFeatures:
 class SpanFeatureMaker:
     """Each text is read once for all questions that are asked together, and each relation once for ever."""
 
-    def __init__(self, lower: Embedder) -> None:
+    def __init__(self, lower: TokenReader) -> None:
         """`lower`: the lower layers of the sentence model, as `open_lower_layers` gives them."""
         self._lower = lower
         self._relations: dict[str, Floats] = {}

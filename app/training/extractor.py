@@ -52,7 +52,7 @@ class ExtractorTraining:
     rate: float = 1e-3
     warm_up: int = 100
     decay: float = 0.01
-    dropout: float = 0.1
+    dropout: float = 0.0
     longest_step: float = 1.0
     block: int = 512
     saved: int = 8

@@ -29,9 +29,7 @@ class ReplyPairs:
         """The questions of one reply, its gold names written in one of `STYLES`, drawn by `shares`. `with_last`: what
         was said last before it is read with it."""
         facts = [fact for fact in sorted(turn.gold) if self._with_unseen or not is_unseen_relation(fact[1])]
-        things = sorted(
-            {end for head, _, tail in facts for end in (head, tail)}, key=lambda name: (len(name), name), reverse=True
-        )
+        things = sorted({end for head, _, tail in facts for end in (head, tail)})
         names = Names(self._draw.choices(STYLES, shares)[0], self._draw)
         said = f"{turn.history[-1][1]} {turn.reply}" if with_last and turn.history else turn.reply
         marked, named = _with_marks(said, things)
@@ -85,7 +83,7 @@ def _by_question(facts: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, 
 
 def _with_marks(reply: str, things: Sequence[str]) -> tuple[str, set[str]]:
     """The longest name first, and never a part of a longer word."""
-    by_name = {thing.lower(): thing for thing in reversed(things)}
+    by_name = {thing.lower(): thing for thing in things}
     if not by_name:
         return reply, set()
     names = "|".join(re.escape(name) for name in sorted(by_name, key=len, reverse=True))

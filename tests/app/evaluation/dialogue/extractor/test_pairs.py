@@ -82,7 +82,7 @@ def test_the_same_seed_makes_the_same_pairs(likeness: Likeness) -> None:
 
 
 def test_names_are_pseudonyms_in_texts_and_questions_alike() -> None:
-    names = Names("pseudonyms", random.Random(2))
+    names = Names("pseudonyms", random.Random(1))
     text, places = placed(f"{mark('Titanic', 0)} sank. {mark('Titanic', -1)} did.", names, random.Random(0))
     assert "Titanic" not in text
     assert [text[place.start : place.end] for place in places] == [names.of("Titanic")] * 2
@@ -205,5 +205,5 @@ def test_a_graph_of_ids_and_a_broken_one(tmp_path: Path) -> None:
     assert not any(fact[0].startswith("m.") for fact in graph.by_relation["spouse"])
     assert read_fact_graph(tmp_path, "pathquestion").by_relation["spouse"][0][0][0].isupper()
     (tmp_path / "webqsp" / "triples.tsv").write_text("nothing\n", "utf-8")
-    with pytest.raises(QuestionsError, match="webqsp/triples.tsv"):
+    with pytest.raises(QuestionsError, match="webqsp"):
         read_fact_graph(tmp_path, "webqsp")
