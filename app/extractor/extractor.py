@@ -31,7 +31,7 @@ class _Asked:
 
 
 class Extractor:
-    """Reads the context alone: it knows no graph. Thread-safe for one caller at a time."""
+    """Reads the context alone: it knows no graph. For one thread at a time."""
 
     def __init__(self, weights: ExtractorWeights, lower: TokenReader) -> None:
         """`lower`: as for SpanFeatureMaker."""
@@ -78,6 +78,6 @@ def spans_of(scores: SpanScores, words: Words) -> list[tuple[int, int]]:
 
 
 def _length(ends: Floats) -> int:
-    """How many words behind its first one an answer ends: at the first word that looks like an end, else the best."""
+    """The number of words from an answer's first to its last: the first that looks like an end, else the best."""
     likely = np.flatnonzero(ends > 0)
     return int(likely[0]) if len(likely) else int(ends.argmax())

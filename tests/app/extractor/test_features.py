@@ -1,4 +1,4 @@
-"""What the extractor's network reads: words with the vectors of their pieces, and marks by the known end."""
+"""The input of the extractor's network: words with the vectors of their pieces, and marks by the known end."""
 
 from __future__ import annotations
 

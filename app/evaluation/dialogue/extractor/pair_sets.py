@@ -105,7 +105,7 @@ def to_measure(source: PairSource, seed: int) -> dict[str, Questions]:
 
 
 def control(turns: Sequence[DialogueTurn]) -> list[LabelledQuestion]:
-    """What LLM-KAT's section 4.1 asks, with five sentences in turn: a gold tail is named, and said not to be there."""
+    """As in LLM-KAT, section 4.1, with five sentences in turn: a gold tail is named, and nothing said of it."""
     facts = [fact for turn in turns for fact in sorted(turn.gold)]
     held = carriers("not_found").held
     return [

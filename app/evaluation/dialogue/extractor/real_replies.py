@@ -73,7 +73,7 @@ class ReplyPairs:
 
 
 def _by_question(facts: Sequence[tuple[str, str, str]]) -> dict[tuple[str, str, bool], list[str]]:
-    """What fills the unknown end, by the known one, the relation, and whether the unknown is the head."""
+    """All that fills an unknown end, by the known one, the relation, and whether the unknown is the head."""
     found: dict[tuple[str, str, bool], list[str]] = {}
     for head, relation, tail in facts:
         found.setdefault((head, relation, False), []).append(tail)

@@ -43,7 +43,7 @@ class Place:
 
 
 class Names:
-    """How things are written in one text: by their names, by pseudonyms or by kinds and numbers; most of them so."""
+    """The names of things in one text: their own, pseudonyms, or kinds with numbers; one in ten keeps its own."""
 
     def __init__(self, style: Style, draw: random.Random) -> None:
         self.style, self._draw = style, draw

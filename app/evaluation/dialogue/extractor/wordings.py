@@ -1,4 +1,4 @@
-"""How a relation is worded between its ends: by hand for common ones, by grammar for all others."""
+"""Wordings of a relation between its ends: by hand for common ones, by grammar for all others."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def wordings_of(relation: str) -> RelationWordings:
 
 
 def may_mean(one: str, other: str, likeness: float) -> bool:
-    """Whether what is said of one relation may be read as the other, so that no question may rest on the difference.
+    """True where what is said of one relation may be read as the other: no question may rest on the difference then.
     `likeness`: of their words."""
     if one == other:
         return True
