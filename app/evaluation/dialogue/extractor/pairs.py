@@ -53,7 +53,7 @@ class PairMaker:
         """The questions of one text after another."""
         makers = (self._of_statements, self._of_denial, self._of_not_found, self._of_fragment, self._of_mention)
         while True:
-            maker = self._draw.choices(makers, (74, 8, 9, 3, 6))[0]
+            maker = self._draw.choices(makers, (72, 8, 9, 2, 9))[0]
             names = Names(self._draw.choices(STYLES, _STYLE_SHARES)[0], self._draw)
             if found := maker(names):
                 yield found
