@@ -10,14 +10,25 @@ from typing import Final
 import numpy as np
 
 from app.evaluation.dialogue.extractor.statements import Speaker, Statement, StatementDraw
-from app.evaluation.dialogue.extractor.text import Names, Place, Style, listed, mark, placed, replaced, sentence
+from app.evaluation.dialogue.extractor.text import (
+    Names,
+    Place,
+    Style,
+    is_aside,
+    listed,
+    mark,
+    negated,
+    placed,
+    replaced,
+    sentence,
+)
 from app.evaluation.dialogue.extractor.wordings import Choice, carriers, may_mean
 from app.llm.embeddings.embedder import Embedder
 from app.training.extractor import LabelledQuestion
 
 STYLES: Final[tuple[Style, ...]] = ("plain", "pseudonyms", "typed")
 _STYLE_SHARES: Final = (50, 38, 12)
-_HEDGED, _FILLER, _JOINED = 0.18, 0.25, 0.25
+_HEDGED, _FILLER, _JOINED, _NEGATED = 0.18, 0.25, 0.25, 0.6
 _MAX_ASKED, _MAX_IMPOSSIBLE = 3, 2
 
 
@@ -72,7 +83,10 @@ class PairMaker:
         statements = self._statements.drawn(self._draw)[:2]
         speaker = Speaker(self._draw, is_unseen=self._is_unseen)
         clause = speaker.clause(statements[0], 0, with_pronouns=False)
-        clauses = [replaced(self._carrier("denials"), {"s": clause})]
+        if is_aside(clause):
+            return []
+        no = negated(clause, self._draw) if self._draw.random() < _NEGATED else None
+        clauses = [no or replaced(self._carrier("denials"), {"s": clause})]
         clauses += [speaker.clause(each, number) for number, each in enumerate(statements[1:], start=1)]
         told = _Told(*placed(self._paragraph(clauses), names, self._draw), statements[1:])
         is_head = self._draw.random() < 0.5

@@ -29,6 +29,9 @@ _KINDS: Final = (
     "G",
 )
 _NAMED, _SMALL_TEXT, _IN_PART, _WITH_KIND, _SMALL_TAIL = 0.1, 0.04, 0.08, 0.1, 0.4
+_ASIDE = re.compile(r"[,)] (?:is|came up|moved away)\b")
+_BE = re.compile(r"(?<=[\x02 ])(?:is|was|are|were|does|did|has been)\b")
+_FIRST_VERB = re.compile(r"^\x01[^\x02]*\x02 (?=[a-z])(?!and\b|as\b|or\b)")
 _BRACKETS = re.compile(r"\s*\([^)]*\)$|:.*$")
 
 
@@ -118,6 +121,19 @@ def sentence(words: str) -> str:
     """With a capital where no name begins it, and a full stop."""
     whole = words if words[:1] == "\x01" else words[:1].upper() + words[1:]
     return whole if whole[-1] in ".!?" else f"{whole}."
+
+
+def is_aside(clause: str) -> bool:
+    """True where the fact is told beside what is said, so that to deny that is not to deny it: "X, by Y, is great"."""
+    return _ASIDE.search(clause) is not None
+
+
+def negated(clause: str, draw: random.Random) -> str | None:
+    """With `not` behind its first `is` or the like, or `never` behind the thing that begins it; None for neither."""
+    if _BE.search(clause) and draw.random() < 0.7:
+        return _BE.sub(lambda match: f"{match.group()} not", clause, count=1)
+    found = _FIRST_VERB.sub(lambda match: f"{match.group()}never ", clause, count=1)
+    return None if found == clause else found
 
 
 def replaced(template: str, values: dict[str, str], change: Callable[[str], str] = str) -> str:

@@ -23,7 +23,7 @@ from app.evaluation.dialogue.extractor.pair_sets import (
 from app.evaluation.dialogue.extractor.pairs import Likeness, PairMaker
 from app.evaluation.dialogue.extractor.real_replies import ReplyPairs
 from app.evaluation.dialogue.extractor.statements import Speaker, Statement, StatementDraw
-from app.evaluation.dialogue.extractor.text import Names, in_part, listed, mark, placed, sentence
+from app.evaluation.dialogue.extractor.text import Names, in_part, is_aside, listed, mark, negated, placed, sentence
 from app.evaluation.dialogue.extractor.wordings import carriers, may_mean, wordings_of
 from app.evaluation.dialogue.opendialkg import DialogueTurn
 from app.evaluation.dialogue.spans import SpanExtractor, SpanQuestion
@@ -207,3 +207,22 @@ def test_a_graph_of_ids_and_a_broken_one(tmp_path: Path) -> None:
     (tmp_path / "webqsp" / "triples.tsv").write_text("nothing\n", "utf-8")
     with pytest.raises(QuestionsError, match="webqsp"):
         read_fact_graph(tmp_path, "webqsp")
+
+
+@pytest.mark.parametrize(
+    ("said", "denied"),
+    [
+        ("{} is a film by {}", {"{} is not a film by {}", "{} never is a film by {}"}),
+        ("{} wrote {}", {"{} never wrote {}"}),
+        ("the cast of {} includes {}", {None}),
+    ],
+)
+def test_a_clause_is_negated_at_its_verb(said: str, denied: set[str | None]) -> None:
+    marks = mark("Ann", 0), mark("Bo", 0)
+    wanted = {text and text.format(*marks) for text in denied}
+    assert {negated(said.format(*marks), random.Random(seed)) for seed in range(20)} == wanted
+
+
+def test_what_is_told_aside_is_not_denied_with_the_rest() -> None:
+    assert is_aside(f"{mark('Ann', 0)}, born in {mark('Ulm', 0)}, is famous")
+    assert not is_aside(f"{mark('Ann', 0)} is from {mark('Ulm', 0)}")
