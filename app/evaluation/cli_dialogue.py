@@ -15,6 +15,7 @@ from app.evaluation.cli_tables import DATA, MISSED, Data, Out, Seed
 
 if TYPE_CHECKING:
     from app.evaluation.bench.question_sets import Show
+    from app.evaluation.dialogue.spans import SpanExtractor
     from app.evaluation.dialogue.writers.chat_client import ChatClient
 
 
@@ -27,6 +28,9 @@ class _Part(StrEnum):
 Only = Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")]
 Weights = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="A trained retriever; trained here without it")
+]
+ExtractorFile = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="A trained extractor, which judges; needed for bounds")
 ]
 Ablations = Annotated[bool, typer.Option(help="Also train it with parts left out")]
 Endpoints = Annotated[list[str] | None, typer.Option("--endpoint", help="Base URL of a model endpoint; repeatable")]
@@ -58,6 +62,7 @@ def dialogue(
     data: Data = DATA,
     only: Only = None,
     weights: Weights = None,
+    extractor: ExtractorFile = None,
     ablations: Ablations = True,
     endpoint: Endpoints = None,
     model: Models = None,
@@ -82,7 +87,8 @@ def dialogue(
     with _in_words() as show:
         clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
         judging = _judge(judge, judge_model)
-        options = DialogueOptions(data, load_settings(), seed, weights, endpoints=clients, judge=judging, limit=limit)
+        read = _extractor(extractor)
+        options = DialogueOptions(data, load_settings(), seed, weights, read, None, clients, judging, limit)
         report = DialogueRun(options, show).report([part.value for part in only or _Part], ablations=ablations)
     _write(out, {"dialogue.md": report.text.encode()})
     if out:
@@ -99,6 +105,7 @@ def attach(
     key_variable: Keys = None,
     judge: Judge = None,
     judge_model: JudgeModel = None,
+    extractor: ExtractorFile = None,
     graph: Graph = None,
     policy: PolicyFile = None,
     detailed: Detailed = False,
@@ -123,7 +130,9 @@ def attach(
         if policy and not graph:
             raise VendorError("--policy is the policy of a --graph")
         judging = _judge(judge, judge_model)
-        options = AttachOptions(clients, judging, None, data, graph or (), policy, detailed, limit, seed)
+        options = AttachOptions(
+            clients, judging, _extractor(extractor), data, graph or (), policy, detailed, limit, seed
+        )
         report = attach_report(options, show)
     _write(out, {"attach.md": report.text.encode()})
     _write(plots, {"attachment_by_price.svg": report.plot()} if plots else {})
@@ -135,6 +144,15 @@ def _judge(url: str | None, model: str | None) -> ChatClient | None:
     from app.evaluation.dialogue.writers.vendors import vendors
 
     return vendors([url], [model] if model else ())[0] if url else None
+
+
+def _extractor(file: Path | None) -> SpanExtractor | None:
+    """Raises ExtractorWeightsError, SentenceModelError."""
+    from app.extractor.extractor import open_extractor
+    from app.settings import load_settings
+
+    settings = load_settings()
+    return open_extractor(file, settings.embedder, settings.cache_dir) if file else None
 
 
 def _write(folder: Path | None, files: Mapping[str, bytes]) -> None:
@@ -151,10 +169,13 @@ def _in_words() -> Iterator[Show]:
     from app.evaluation.datasets.questions import QuestionsError
     from app.evaluation.dialogue.writers.chat_client import EndpointUnusableError
     from app.evaluation.dialogue.writers.vendors import VendorError
+    from app.extractor.lower_layers import SentenceModelError
+    from app.extractor.weights import ExtractorWeightsError
     from app.retriever.weights import RetrieverWeightsError
 
+    refused = (QuestionsError, RetrieverWeightsError, ExtractorWeightsError, SentenceModelError)
     with failures_in_words(console), shown_progress(console) as show:
         try:
             yield show
-        except (QuestionsError, RetrieverWeightsError, VendorError, EndpointUnusableError) as problem:
+        except (*refused, VendorError, EndpointUnusableError) as problem:
             refuse(problem)
