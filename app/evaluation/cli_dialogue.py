@@ -80,6 +80,7 @@ def dialogue(
     With an endpoint, the prompts of the public set are sent there with their names.
     """
     from app.evaluation.dialogue.runs.dialogue_run import DialogueOptions, DialogueRun
+    from app.evaluation.dialogue.runs.embedded_writer import embedded_writer
     from app.evaluation.dialogue.writers.vendors import vendors
     from app.evaluation.tables.measures import write_json
     from app.settings import load_settings
@@ -88,7 +89,8 @@ def dialogue(
         clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
         judging = _judge(judge, judge_model)
         read = _extractor(extractor)
-        options = DialogueOptions(data, load_settings(), seed, weights, read, None, clients, judging, limit)
+        writer = embedded_writer()
+        options = DialogueOptions(data, load_settings(), seed, weights, read, writer, clients, judging, limit)
         report = DialogueRun(options, show).report([part.value for part in only or _Part], ablations=ablations)
     _write(out, {"dialogue.md": report.text.encode()})
     if out:

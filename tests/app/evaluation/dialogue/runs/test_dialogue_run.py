@@ -37,6 +37,9 @@ def test_attachment_of_gold_replies_and_all_triples(tmp_path: Path) -> None:
     assert "| published: Qwen-32B | default | anonymised | turn | DeepSeek-R1-32B |  | 90.1 |" in text
     assert "| published: KQA | 20000 | 0.0 | 100.0 |" in text
     assert "not measured" in text
+    assert (
+        "| embedded reasoner | default | anonymised, Eq7f2k (person) | reply | string match (no judge) | 10 |" in text
+    )
     assert [file.name for file in (tmp_path / "plots").iterdir()] == ["attachment_by_price.svg"]
 
 
@@ -87,7 +90,8 @@ def test_every_name_of_the_graph_is_replaced_in_the_anonymised_sets(tmp_path: Pa
 @pytest.mark.slow
 def test_replies_are_measured_from_gold_and_from_ranked_facts(tmp_path: Path) -> None:
     done = run(f"--data={write_dialogues(tmp_path / 'data')}", "--only=replies")
-    assert done.exit_code == 1, "no writer of ours is connected"
+    assert "| string match of any acceptable answer, 3 facts |" in done.output
+    assert done.exit_code == int("FAIL" in done.output)
     lines = [line for line in done.output.splitlines() if line.startswith("| all triples said,")]
     assert [line.split("|")[1].strip() for line in lines] == [
         f"all triples said, {given}" for given in ("gold facts", "3 facts", "5 facts", "10 facts")
