@@ -25,6 +25,7 @@ from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult
 from client_sdk.protocol import ChatRequest, GraphSuggestions
 from kg_store.catalog import PrivateGraph
+from kg_store.terms import Mids
 
 DEFAULT_STRATEGY: Final = "sets"
 OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
@@ -36,6 +37,23 @@ RemarkOn = Callable[[str], str | None]
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
 """Gives questions that a graph answers, to whoever may ask it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedQuestion:
+    """A question to go on with, in pseudonyms of its conversation, and the things that answer it."""
+
+    text: str
+    expected: Mids = field(repr=False)
+
+
+SuggestNext = Callable[["QuestionRun"], Awaitable[tuple[SuggestedQuestion, ...]]]
+"""Gives questions to go on with after an answer."""
+
+
+async def nothing_next(_run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
+    """For the chat that tries the questions, and where only an endpoint could."""
+    return ()
 
 
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
@@ -56,6 +74,7 @@ class ChatOptions:
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
+    suggest_next: SuggestNext = nothing_next
     likeness: Likeness | None = None
     cases: CaseMemory | None = None
     currency: str = ""
@@ -150,7 +169,7 @@ class QuestionRun:
     no search. `asks_why`: the question is after the reason of the last answer. `invites`: the reply ends with
     questions to try. `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were
     not sent since too few fit them. `near_cases`: what the question may lean on. `language`: the one that things are
-    named in, where they have names in several.
+    named in, where they have names in several. `suggestions`: questions to go on with.
     """
 
     answer_id: str
@@ -171,6 +190,7 @@ class QuestionRun:
     anonymity: int | None = None
     withheld: int = 0
     near_cases: NearCases = NO_CASES
+    suggestions: tuple[SuggestedQuestion, ...] = ()
 
     @property
     def read(self) -> Anonymised:

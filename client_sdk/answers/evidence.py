@@ -45,6 +45,17 @@ class RestoredFact:
 
 
 @dataclass(frozen=True, slots=True)
+class RestoredSentence:
+    """One sentence of a reply in dialogue, and the facts of the evidence that carry it; none where it states none."""
+
+    text: str = field(repr=False)
+    facts: tuple[RestoredFact, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Entity:
     """One part of the answer: an entity, a value, a number, or a set of them.
 
