@@ -89,7 +89,7 @@ class _Way:
     members: Mids
     value: ValueKind | None
     spread: int
-    """How many things of the graph have the step."""
+    """The number of things of the graph that have the step."""
 
     @property
     def worth(self) -> tuple[bool, bool, bool, bool, int, str]:
