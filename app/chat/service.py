@@ -9,7 +9,7 @@ from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
 from app.chat.dialogue.questions_to_try import with_questions
 from app.chat.nearest_relations import with_nearest
-from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress
+from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
@@ -55,8 +55,7 @@ class ChatService:
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
         run = await self._with_questions(run, caller)
-        with timer.stage("suggesting"):
-            run = replace(run, suggestions=await self.options.suggest_next(run))
+        run = await self._with_next(run, timer)
         answer = await timer.in_thread("sealing", sealed_answer, run)
         await timer.in_thread("keeping", self._keeper.keep, run)
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
@@ -77,6 +76,14 @@ class ChatService:
         told = await self.options.suggest(caller, run.request.graph)
         sentence = with_questions(await self._with_nearest(run), told.questions)
         return replace(run, ended=replace(run.ended, sentence=sentence))
+
+    async def _with_next(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """Adds questions to go on with to what answers."""
+        makes = self.options.suggest_next is not nothing_next and run.request.options.suggestions > 0
+        if not makes or run.ended.conclusion is None or run.invites:
+            return run
+        with timer.stage("suggesting"):
+            return replace(run, suggestions=await self.options.suggest_next(run))
 
     async def _with_nearest(self, run: QuestionRun) -> str:
         """The sentence with what was understood, where the question was not read in whole."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Final
 
+from app.chat.dialogue.completion import are_persons
 from app.chat.next_questions.said_before import is_said
 from app.chat.next_questions.wording import AskedStep, wordings
 from app.chat.question_run import QuestionRun
@@ -109,9 +110,12 @@ def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
         if subject.mid is not None and is_said(run, subject.mid, way.label):
             continue
         kinds = () if way.value is not None else tuple(concept_of(graph, way.members).split(", "))
-        asked = AskedStep(way.label, kinds, way.value, len(way.members) == 1)
+        is_somebody = way.value is None and are_persons(graph, way.members)
+        asked = AskedStep(way.label, kinds, way.value, len(way.members) == 1, is_somebody)
         if texts := wordings(subject.speaker, asked):
-            yield NextQuestion(subject, tuple(texts), way.label.replace("^", ""), way.members)
+            # A source may state a fact twice, plainly and through a node of its own.
+            relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
+            yield NextQuestion(subject, tuple(texts), relation, way.members)
 
 
 def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
@@ -122,8 +126,10 @@ def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
             sizes[hop] = sizes.get(hop, 0) + signature.size
     for step in steps_from(graph, subject.mids):
         relations = [schema.relations[hop.relation] for hop in step]
+        if any(each.mask is not None or not each.label.isascii() for each in relations):
+            continue
         words = plain_words(relations[-1].label).lower().split()
-        if any(each.mask is not None or not each.label.isascii() for each in relations) or words[-1] in _NO_NEWS:
+        if words[-1] in _NO_NEWS or words == ["number"] or relations[-1].value_kind is ValueKind.TRUTH:
             continue
         members = as_mids(reached(graph, subject.mids, (step,)))
         kind = kind_of(graph, members) if len(members) else NodeKind.MEDIATOR

@@ -24,6 +24,7 @@ from kg_store.terms import Mids, as_mids
 
 MAX_TRIED: Final = 6
 MAX_WORDINGS: Final = 2
+MAX_MADE: Final = 24
 
 
 class Concluder(Protocol):
@@ -47,18 +48,19 @@ class NextQuestions:
     async def after(self, run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
         """At most as many as were asked for, in pseudonyms; those of their things are issued here."""
         most = run.request.options.suggestions
-        if not most or not _may_go_on(run):
+        if not _is_sure(run):
             return ()
-        attempts = await asyncio.to_thread(lambda: list(islice(_attempts(run), MAX_TRIED * MAX_WORDINGS)))
+        attempts = await asyncio.to_thread(lambda: list(islice(_attempts(run), MAX_MADE)))
         saved = await asyncio.to_thread(run.conversation.table.to_bytes, run.graph.blind.schema)
         chosen: list[SuggestedQuestion] = []
-        asked, tried = set[str](), 0
+        asked, tried = set[str](), set[tuple[int | None, str]]()
         for candidate, wording in attempts:
-            if candidate.relation in asked:
+            attempt = candidate.subject.mid, wording
+            if candidate.relation in asked or attempt in tried:
                 continue
-            if len(chosen) == most or tried == MAX_TRIED:
+            if len(chosen) == most or len(tried) == MAX_TRIED:
                 break
-            tried += 1
+            tried.add(attempt)
             if await self._holds(run, saved, candidate, wording):
                 asked.add(candidate.relation)
                 text = _in_pseudonyms(candidate, wording, run.conversation.table)
@@ -77,10 +79,9 @@ class NextQuestions:
         return _is_answer(ended, candidate)
 
 
-def _may_go_on(run: QuestionRun) -> bool:
-    """True of an answer about the graph that is sure of what it was asked about."""
-    refused = run.ended.conclusion is None or not run.ended.grounded
-    return not (refused or run.invites or run.asks_why or run.read.ambiguous or run.found.over_budget)
+def _is_sure(run: QuestionRun) -> bool:
+    """True of an answer that knows what it was asked about."""
+    return run.ended.grounded and not run.read.ambiguous
 
 
 def _attempts(run: QuestionRun) -> Iterator[tuple[NextQuestion, str]]:

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { joined, restore } from "../src/protocol/restoration";
 import type { ChatAnswer, Fact, NameTable } from "../src/protocol/wire";
 import {
-  factsInWords, factsOf, hasCarriers, markedFacts, markedSentences, partsOf, removedInWords, sentencesOf,
+  factsOf, hasCarriers, markedFacts, markedSentences, numbersOf, partsOf, removedInWords, sentencesOf,
 } from "../src/ask/sentences";
 
 const table: NameTable = new Map([
@@ -74,7 +74,7 @@ describe("what carries what", () => {
   });
 
   test("is said in words", () => {
-    expect([[0], [0, 1], [0, 1, 4]].map(factsInWords)).toEqual(["fact 1", "facts 1 and 2", "facts 1, 2 and 5"]);
+    expect([[0], [0, 1, 4]].map(numbersOf)).toEqual(["1", "1, 2, 5"]);
     expect([1, 2].map(removedInWords)).toEqual([
       "1 statement was removed: the graph does not hold it.",
       "2 statements were removed: the graph does not hold them.",

@@ -1,7 +1,7 @@
 import { segmentsOf } from "../protocol/restoration";
 import type { ChatAnswer, NameTable } from "../protocol/wire";
 import { NamedText } from "./named_text";
-import { factsInWords, type Mark, markedSentences, partsOf, removedInWords } from "./sentences";
+import { type Mark, markedSentences, numbersOf, partsOf, removedInWords } from "./sentences";
 
 interface Props {
   reply: ChatAnswer;
@@ -40,11 +40,11 @@ export function AnswerText({ reply, table, mark, chosen, onHover, onChoose }: Pr
                 type="button"
                 class="footnote"
                 aria-pressed={isChosen}
-                aria-label={`Show ${factsInWords(facts)}, which ${facts.length === 1 ? "carries" : "carry"} this sentence`}
+                aria-label={`Show the ${facts.length === 1 ? "fact that carries" : "facts that carry"} this sentence: ${numbersOf(facts)}`}
                 onFocus={() => onHover(own)}
                 onBlur={() => onHover(null)}
               >
-                {facts.map((fact) => fact + 1).join(",")}
+                {numbersOf(facts)}
               </button>
             </span>
           );

@@ -70,11 +70,9 @@ export function markedSentences(reply: ChatAnswer, mark: Mark): ReadonlySet<numb
   return new Set(mark === null ? [] : mark.kind === "sentence" ? [mark.at] : sentencesOf(reply, mark.at));
 }
 
-/** `fact 2`, `facts 1 and 3`, as they are numbered in the evidence. */
-export function factsInWords(facts: readonly number[]): string {
-  const numbers = facts.map((at) => `${at + 1}`);
-  const listed = [numbers.slice(0, -1).join(", "), numbers.at(-1)].filter(Boolean).join(" and ");
-  return `${facts.length === 1 ? "fact" : "facts"} ${listed}`;
+/** `1, 3`: facts as they are numbered in the evidence. */
+export function numbersOf(facts: readonly number[]): string {
+  return facts.map((at) => at + 1).join(", ");
 }
 
 /** `2 statements were removed: the graph does not hold them.` */
