@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from app.cli.main import require_extra
-from app.evaluation import cli_tables
+from app.evaluation import cli_suggestions, cli_tables
 from app.evaluation.cli_progress import console, print_markdown, refuse
-from app.evaluation.natural import cli as natural_cli
 
 if TYPE_CHECKING:
     from app.evaluation.bench.asker import QuestionOutcome
@@ -156,4 +155,4 @@ def _read(file: Path, reasoner: Reasoner) -> list[Question]:
 
 
 cli_tables.commands(app)
-natural_cli.commands(app)
+cli_suggestions.commands(app)

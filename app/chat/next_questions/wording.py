@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.chat.browsing.suggested_wording import noun_for
 from app.llm.embedded.language.morphology import is_participle, may_be_noun, verbs_of
 from app.llm.embedded.language.people_and_groups import names_a_group, names_somebody
 from app.llm.embedded.language.question_words import PREPOSITIONS
@@ -51,8 +52,8 @@ def _for_values(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> It
         if step.value is ValueKind.DATE or first == "year":
             yield f"when {was} {speaker.subject} {words.removeprefix('year ')}"
     elif phrase.form == "noun" and _is_noun(words):
-        counted = plain_words(step.label).lower()
-        if step.value is ValueKind.NUMBER and plural(words) == counted and words != counted:
+        counted = noun_for(step.label).removeprefix("number of ")
+        if step.value is ValueKind.NUMBER and counted == plural(words):
             yield f"how many {counted} {speaker.agree('does', 'do')} {speaker.subject} have"
         number = one if step.is_one and speaker.agree is one else many
         yield f"what {number(*_BE)} {speaker.has(words, number)}"
@@ -89,13 +90,13 @@ def _forwards(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> Iter
 
 
 def _backwards(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> Iterator[str]:
-    thing, words, number = speaker.object, phrase.words, one if step.is_one else many
-    asked = _asked(step)
+    thing, words, asked = speaker.object, phrase.words, _asked(step)
+    number = one if step.is_one or asked in ("who", "what") else many
     match phrase.form:
         case "passive":
             yield f"{asked} {number(*_BE)} {words} {thing}"
         case "verb":
-            yield f"{asked} {number(words, base_form(words)) if asked.startswith('which') else words} {thing}"
+            yield f"{asked} {number(words, base_form(words))} {thing}"
         case "past":
             yield f"{asked} {words} {thing}"
         case "noun_of" if words == "part of":
