@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.chat.browsing.suggested_wording import noun_for
-from app.llm.embedded.language.morphology import is_participle, may_be_noun, verbs_of
+from app.llm.embedded.language.morphology import is_participle, may_be_noun, may_be_verb, verbs_of
 from app.llm.embedded.language.people_and_groups import names_a_group, names_somebody
 from app.llm.embedded.language.question_words import PREPOSITIONS
 from app.llm.embedded.meaning.schema_graph import plain_words
@@ -38,11 +38,20 @@ class AskedStep:
 
 def wordings(speaker: Speaker, step: AskedStep) -> list[str]:
     """Ways to ask for what `step` leads to from `speaker`, the plainest first; none where it can't be said."""
-    phrase = phrase_of(plain_words(step.label))
+    phrase = phrase_of(plain_words(step.label)) or _by_noun(step.label)
     if phrase is None:
         return []
     ways = _for_values if step.value is not None else _backwards if phrase.inverse else _forwards
     return [f"{each[:1].upper()}{each[1:]}?" for each in ways(speaker, phrase, step)]
+
+
+def _by_noun(label: str) -> RelationPhrase | None:
+    """A step of one word that is a noun and nothing else, or is measured: `supervisor`, `salary eur`."""
+    word = plain_words(label).removeprefix("^").lower()
+    measured = phrase_of(label)
+    is_measured = measured is not None and measured.form == "noun"
+    is_noun = word.isalpha() and may_be_noun(word) and (is_measured or not may_be_verb(word))
+    return RelationPhrase("noun", singular(word), label.startswith("^")) if is_noun else None
 
 
 def _for_values(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> Iterator[str]:
