@@ -22,7 +22,7 @@ def talk() -> Iterator[FakeService]:
     """Gives the replies of a dialogue: three sentences, of which two lean on facts."""
     fake = FakeService()
     fake.text = "Eq7f2k is treated by Ex81zp. Ehid01 is his patient, too. Shall I go on?"
-    fake.table |= {"Ehid01": Names(names=["Odo Brenkhuis"], total=1)}
+    fake.table |= {"Ehid01": Names(names=["Odo Brenkhuis"], total=1), "Sk3mmd": Names(names=["Lea", "Noah"], total=2)}
     fake.sentences = [
         Sentence(text="Eq7f2k is treated by Ex81zp.", facts=[0]),
         Sentence(text="Ehid01 is his patient, too.", facts=[0, 1]),
@@ -78,6 +78,7 @@ def test_the_text_is_the_message_with_its_names_and_tells_what_was_removed(visit
     text = turn.locator(".answer-text").inner_text()
     assert text == "Anna Keller is treated by Dr. Bruno Weiß.1 Odo Brenkhuis is his patient, too.1, 2 Shall I go on?"
     expect(turn.get_by_text("2 statements were removed: the graph does not hold them.")).to_be_visible()
+    turn.get_by_role("button", name="Show the facts that carry this sentence: 1, 2").click()
     visit.picture("dialogue")
 
 
@@ -110,7 +111,6 @@ def test_it_has_no_serious_fault(visit: Visit, talk: FakeService, look: str) -> 
     turn = told(visit, talk)
     turn.get_by_role("button", name="Show the facts that carry this sentence: 1, 2").click()
     assert faults_on(visit.page) == []
-    visit.picture(f"dialogue-{look}")
 
 
 def test_a_suggestion_is_asked_by_a_click_and_answered(visit: Visit) -> None:
