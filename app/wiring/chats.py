@@ -90,11 +90,13 @@ def next_questions_of(settings: Settings, store: ServiceContext, thinking: Reaso
     """Tries questions to go on with by the reasoner inside the service; nothing of that is recorded or paid for. It
     leans on what ratings have taught, for whoever asks is who is asked for. None are made where there is no such
     reasoner."""
-    if thinking.in_house is None or thinking.in_house.longest_reply:  # A model would be sent what nobody asked.
+    own = thinking.in_house
+    if own is None or own.longest_reply or not settings.suggestions:  # A model would be sent what nobody asked.
         return nothing_next
-    chat = chat_of(settings, store, replace(thinking, reasoner=thinking.in_house))
+    chat = chat_of(settings, store, replace(thinking, reasoner=own))
     budgets = replace(store.budgets, tenants=None, reveals=None)
-    return NextQuestions(chat.with_options(replace(chat.options, budgets=budgets), InHouseLog())).after
+    tried_by = chat.with_options(replace(chat.options, budgets=budgets), InHouseLog())
+    return NextQuestions(tried_by, settings.suggestions).after
 
 
 def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> CaseMemory | None:

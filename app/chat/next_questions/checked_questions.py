@@ -39,15 +39,16 @@ class NextQuestions:
     sees it and in a copy of the conversation. Nothing is kept of what was tried: no turn, no pseudonym, no row in the
     ledger, no budget.
 
-    Condition: `chat` asks a reasoner inside the service, so that nothing leaves. Limit: where a model answers later,
-    it may read the same question otherwise.
+    `most`: of one answer, however many are asked for. Condition: `chat` asks a reasoner inside the service, so that
+    nothing leaves. Limit: where a model answers later, it may read the same question otherwise.
     """
 
     chat: Concluder = field(repr=False)
+    most: int = 3
 
     async def after(self, run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
         """At most as many as were asked for, in pseudonyms; those of their things are issued here."""
-        most = run.request.options.suggestions
+        most = min(self.most, run.request.options.suggestions)
         if not _is_sure(run):
             return ()
         attempts = await asyncio.to_thread(lambda: list(islice(_attempts(run), MAX_MADE)))

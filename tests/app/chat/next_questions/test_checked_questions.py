@@ -193,3 +193,14 @@ async def test_over_http_a_suggestion_is_asked_as_it_was_shown(tmp_path: Path) -
             first = (await chat.ask(ASKED)).suggestions[0]
             assert first == "Which hospital is Heronquay part of?"
             assert (await chat.ask(first)).names == ["Curlewstead"]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("most", [0, 1])
+async def test_an_operator_says_how_many_at_most(tmp_path: Path, most: int) -> None:
+    services = build(settings_in(tmp_path, suggestions=most), error_body)
+    file = tmp_path / "wards.ttl"
+    file.write_text(WARDS, "utf-8")
+    services.graphs.load("default", "wards", [file], POLICY).run(lambda _step, _percent: None)
+    assert len((await Talk(services).ask(ASKED)).suggestions) == most
+    await services.close()
