@@ -125,4 +125,15 @@ def test_a_suggestion_is_asked_by_a_click_and_answered(visit: Visit) -> None:
     expect(following.locator(".question")).to_have_text(question)
     expect(following.locator(".answer-text .name").first).to_be_visible()
     assert "did not find" not in following.locator(".answer-text").inner_text()
-    expect(turn.get_by_role("group", name="You could ask next")).to_have_count(0)
+    expect(offered.nth(1)).to_be_enabled()
+
+
+def test_a_question_about_them_is_of_the_last_answer_alone(visit: Visit) -> None:
+    visit.begin(*DEMO)
+    turn = visit.ask("Which patients are treated by Dr. Mbekani?")
+    offered = turn.get_by_role("group", name="You could ask next").get_by_role("button")
+    about_them = offered.filter(has_text="they")
+    expect(about_them).to_have_count(1)
+    expect(about_them).to_be_enabled()
+    visit.ask(ASKED)
+    expect(about_them).to_be_disabled()

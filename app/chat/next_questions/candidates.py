@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
+from itertools import islice
 from typing import Final
 
 from app.chat.dialogue.completion import are_persons
@@ -19,6 +19,7 @@ from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mid
 
 THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for the thing in a wording, until it has its pseudonym or its name."""
+MAX_SUBJECTS: Final = 5
 MAX_FEW: Final = 5
 MAX_ENDS: Final = 20
 MAX_OF_THEM: Final = 200
@@ -52,13 +53,12 @@ class NextQuestion:
     expected: Mids = field(repr=False)
 
 
-def next_questions(run: QuestionRun) -> Iterator[NextQuestion]:
-    """The most fitting first: of the newest thing and of those before it in turn, each by the steps that tell most.
+def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
+    """Those of each thing, the newest thing first, by the steps that tell most.
 
     Promise: only relations that the asker sees, by their own words; none that has been asked or told of the thing.
     """
-    ways = (_of_subject(run, subject) for subject in _subjects(run))
-    return (each for each in chain.from_iterable(zip_longest(*ways)) if each is not None)
+    return [list(_of_subject(run, subject)) for subject in islice(_subjects(run), MAX_SUBJECTS)]
 
 
 def _subjects(run: QuestionRun) -> Iterator[Subject]:

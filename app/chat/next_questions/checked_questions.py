@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, Protocol
@@ -24,7 +24,6 @@ from kg_store.terms import Mids, as_mids
 
 MAX_TRIED: Final = 6
 MAX_WORDINGS: Final = 2
-MAX_MADE: Final = 24
 
 
 class Concluder(Protocol):
@@ -51,21 +50,17 @@ class NextQuestions:
         most = min(self.most, run.request.options.suggestions)
         if not _is_sure(run):
             return ()
-        attempts = await asyncio.to_thread(lambda: list(islice(_attempts(run), MAX_MADE)))
+        candidates = await asyncio.to_thread(next_questions, run)
         saved = await asyncio.to_thread(run.conversation.table.to_bytes, run.graph.blind.schema)
         chosen: list[SuggestedQuestion] = []
-        asked, tried = set[str](), set[tuple[int | None, str]]()
-        for candidate, wording in attempts:
-            attempt = candidate.subject.mid, wording
-            if candidate.relation in asked or attempt in tried:
-                continue
-            if len(chosen) == most or len(tried) == MAX_TRIED:
-                break
-            tried.add(attempt)
+        asked = set[str]()
+        for candidate, wording in islice(_in_turn(candidates, asked), MAX_TRIED):
             if await self._holds(run, saved, candidate, wording):
                 asked.add(candidate.relation)
                 text = _in_pseudonyms(candidate, wording, run.conversation.table)
                 chosen.append(SuggestedQuestion(text, candidate.expected))
+            if len(chosen) == most:
+                break
         return tuple(chosen)
 
     async def _holds(self, run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> bool:
@@ -85,10 +80,25 @@ def _is_sure(run: QuestionRun) -> bool:
     return run.ended.grounded and not run.read.ambiguous
 
 
-def _attempts(run: QuestionRun) -> Iterator[tuple[NextQuestion, str]]:
-    for candidate in next_questions(run):
+def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
+    """The next wording of each thing in turn; none by a relation that was `asked` of a thing meanwhile."""
+    queues = [_wordings_of(each, asked) for each in candidates]
+    while queues:
+        for queue in list(queues):
+            if attempt := next(queue, None):
+                yield attempt
+            else:
+                queues.remove(queue)
+
+
+def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
+    """Those of one thing, each once."""
+    tried = set[str]()
+    for candidate in candidates:
         for wording in candidate.wordings[:MAX_WORDINGS]:
-            yield candidate, wording
+            if candidate.relation not in asked and wording not in tried:
+                tried.add(wording)
+                yield candidate, wording
 
 
 def _in_pseudonyms(candidate: NextQuestion, wording: str, table: PseudonymTable) -> str:

@@ -84,7 +84,7 @@ export function Answered({ turn, reply, isLast }: Props) {
         )}
       </div>
       <Rate turn={turn} reply={reply} />
-      {isLast && <NextQuestions reply={reply} table={table} />}
+      <NextQuestions reply={reply} table={table} isLast={isLast} />
       {hasEvidence && showsEvidence && <Evidence reply={reply} table={table} {...marking} />}
     </>
   );
