@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
-from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence
+from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence, removed_in_words
 from client_sdk.answers.explanation import in_short, reasons
 from client_sdk.answers.html import answer_as_html, cautions
 from client_sdk.crypto.sealing import (
@@ -105,7 +105,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
-        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
+        told = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
+        warnings = (*told, removed_in_words(self.removed)) if self.removed else told
         return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
 
     def __repr__(self) -> str:

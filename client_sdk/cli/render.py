@@ -10,6 +10,7 @@ from rich.text import Text
 
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.confidence import confidence_words, is_unsure
+from client_sdk.answers.evidence import removed_in_words
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import LedgerRow
 from client_sdk.trace import readable_payload
@@ -51,7 +52,7 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
     if words := confidence_words(answer.confidence):
         say(console, f"({words})", style="yellow" if is_unsure(answer.confidence) else "dim")
     if answer.removed:
-        say(console, f"({removed_sentence(answer.removed)})", style="yellow")
+        say(console, f"({removed_in_words(answer.removed)})", style="yellow")
     if not answer.grounded and answer.answered:
         say(console, "(not everything in this answer is in the evidence)", style="yellow")
     for typed, name in answer.inexact.items():
@@ -69,13 +70,6 @@ def show_choices(console: Console, answer: Answer) -> None:
         say(console, (f"  {number}. ", "cyan"), question)
     if answer.did_you_mean:
         say(console, "(type a number, or ask in other words)", style="dim")
-
-
-def removed_sentence(removed: int) -> str:
-    """`2 statements were removed: the graph does not hold them.`"""
-    if removed == 1:
-        return "1 statement was removed: the graph does not hold it."
-    return f"{removed} statements were removed: the graph does not hold them."
 
 
 def show_suggestions(console: Console, answer: Answer, *, how: str = "") -> None:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from client_sdk import Answer, Chat
+from client_sdk.answers.answer_notes import remarks
 from client_sdk.cli.main import run
 from client_sdk.protocol import Sentence, Usage
 from tests.client_sdk.cli.test_main import TEXT, pipe
@@ -97,6 +98,14 @@ def test_a_pipe_gets_no_suggestions_and_none_are_made(talk: FakeService, capsys:
     assert run(["ask", "Who?"]) == 0
     assert NAMED[0] not in capsys.readouterr().out
     assert talk.seen[-1]["options"]["suggestions"] == 0
+
+
+def test_notebooks_and_other_programs_are_told_what_was_removed(talk: FakeService) -> None:
+    answer, sentence = asked(talk), "2 statements were removed: the graph does not hold them."
+    assert sentence in answer._repr_html_()
+    assert sentence in remarks(answer)
+    talk.removed = 0
+    assert "removed" not in asked(talk)._repr_html_() + remarks(asked(talk))
 
 
 class Terminal(io.StringIO):
