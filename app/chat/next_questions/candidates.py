@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
+from app.chat.browsing.question_candidates import QuestionMaker
 from app.chat.dialogue.completion import are_persons
 from app.chat.next_questions.said_before import is_said
 from app.chat.next_questions.wording import AskedStep, wordings
@@ -22,6 +23,7 @@ THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 MAX_SUBJECTS: Final = 5
 MAX_FEW: Final = 5
 MAX_ENDS: Final = 20
+MAX_OF_A_KIND: Final = 20_000
 MAX_OF_THEM: Final = 200
 """Things of a set that "they" may stand for: of more nobody asks one by one."""
 _NO_NEWS: Final = frozenset({"name", "names", "id", "identifier", "code", "uri", "url", "label"})
@@ -30,7 +32,7 @@ _NO_NEWS: Final = frozenset({"name", "names", "id", "identifier", "code", "uri",
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The topic of a question: one thing, or with `mid` None the set of things that the answer was."""
+    """The topic of a question: one thing, or with `mid` None the set of things that the answer was or was about."""
 
     mids: Mids = field(repr=False)
     mid: Mid | None = None
@@ -58,7 +60,8 @@ def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
 
     Promise: only relations that the asker sees, by their own words; none that has been asked or told of the thing.
     """
-    return [list(_of_subject(run, subject)) for subject in islice(_subjects(run), MAX_SUBJECTS)]
+    subjects = list(islice(_subjects(run), MAX_SUBJECTS))
+    return [list(_of_subject(run, subject)) for subject in subjects] or [_of_kinds(run)]
 
 
 def _subjects(run: QuestionRun) -> Iterator[Subject]:
@@ -81,6 +84,19 @@ def _subjects(run: QuestionRun) -> Iterator[Subject]:
             if mid_of_first is not None and mid_of_first not in seen:
                 seen.add(mid_of_first)
                 yield Subject(as_mids([mid_of_first]), mid_of_first)
+
+
+def _of_kinds(run: QuestionRun) -> list[NextQuestion]:
+    """For answers about all things of a kind, such as how many there are."""
+    table, draft = run.conversation.table, run.found.draft
+    meanings = [table.meaning(word) for word in table.known(" ".join(draft.expressions))] if draft else []
+    maker, found = QuestionMaker(run.graph.blind, run.graph.algebra), list[NextQuestion]()
+    for meaning in meanings:
+        if meaning is None or meaning.concept is None or not len(meaning.mids) <= MAX_OF_A_KIND:
+            continue
+        for each in islice(maker.greatest_of(meaning.concept), MAX_SUBJECTS):
+            found.append(NextQuestion(Subject(meaning.mids), each.wordings, each.relation, each.members))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

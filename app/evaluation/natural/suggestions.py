@@ -122,14 +122,14 @@ async def _of_graph(
             following = dialogue.fork()
             request = following.request(text, None, {"suggestions": 0})
             told = following.accept(text, await asked.answer(CALLER, request))
-            if not _is_held(bench, loaded, told, made.expected):
+            if not _is_held(bench, loaded, text, told, made.expected):
                 missed.append(text)
         held = len(answer.suggestions) - len(missed)
         found.append(Suggested(loaded.graph, answer.usage.milliseconds.get(STAGE, 0.0), held, tuple(missed)))
     return found
 
 
-def _is_held(bench: Bench, loaded: LoadedSet, told: Answer, expected: Mids) -> bool:
+def _is_held(bench: Bench, loaded: LoadedSet, asked: str, told: Answer, expected: Mids) -> bool:
     """True where the answer is what the step leads to; what the question itself names may be left out of it."""
     if not told.answered or len(told.entities) != 1:
         return False
@@ -137,7 +137,9 @@ def _is_held(bench: Bench, loaded: LoadedSet, told: Answer, expected: Mids) -> b
     kept = conversations.open(TENANT, CALLER.key_id, loaded.graph, told.conversation, opened.blind.schema)
     given = {*kept.table.resolve(told.entities[0].pseudonym, opened.blind)[0].tolist()}
     wanted = {*as_mids(expected).tolist()}
-    return bool(given) and given <= wanted and len(wanted - given) <= 1
+    left_out = opened.vault.records(sorted(wanted - given))
+    are_named = all(readable_name(record) in asked for record in left_out.values())
+    return bool(given) and given <= wanted and len(left_out) == len(wanted - given) and are_named
 
 
 def missed(found: Sequence[Suggested]) -> Mapping[str, list[str]]:

@@ -116,6 +116,23 @@ async def test_a_role_is_suggested_nothing_of_what_it_does_not_see(service: Serv
 
 
 @pytest.mark.model
+async def test_about_all_of_a_kind_the_greatest_is_asked_for(service: Services) -> None:
+    talk = Talk(service)
+    answer = await talk.ask("How many nurses are there?")
+    assert answer.suggestions == ("Which nurse has the highest salary?",)
+    assert (await talk.ask(answer.suggestions[0])).names == ["Odo Brenkhuis"]
+    assert (await Talk(service, DESK).ask("How many nurses are there?")).suggestions == ()
+
+
+@pytest.mark.model
+async def test_about_several_they_are_asked_for_together(service: Services) -> None:
+    talk = Talk(service)
+    answer = await talk.ask("Which nurses are assigned to Heronquay?")
+    assert "Which cities do they live in?" in answer.suggestions
+    assert set((await talk.ask("Which cities do they live in?")).names) == {"Zemgalburg", "Umbrathal"}
+
+
+@pytest.mark.model
 async def test_trying_them_records_nothing_and_costs_nothing(service: Services) -> None:
     rows, costs = [], []
     for most in (0, 3):
