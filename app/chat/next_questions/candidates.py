@@ -16,6 +16,7 @@ from app.llm.embedded.language.synonyms import synonyms_of
 from app.llm.embedded.meaning.schema_graph import plain_words, reversed_label
 from app.llm.embedded.sentences.noun_phrases import Speaker
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
+from kg_store.storage.vault import NO_NAME, readable_name
 from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mids
 
 THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
@@ -65,7 +66,7 @@ def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
 
 
 def _subjects(run: QuestionRun) -> Iterator[Subject]:
-    """The things told, then those asked about, then the set that was told, and its first member."""
+    """The things told, then those asked about, then the set that was told, and its first member by name."""
     table, graph = run.conversation.table, run.graph.blind
     items = run.ended.conclusion.items if run.ended.conclusion else ()
     told = [(item, table.resolve(item.pseudonym, graph)[0]) for item in items if item.kind in ("entity", "set")]
@@ -76,14 +77,20 @@ def _subjects(run: QuestionRun) -> Iterator[Subject]:
         if (mid := int(mids[0])) not in seen and kind_of(graph, mids) is NodeKind.ENTITY:
             seen.add(mid)
             yield Subject(mids, Mid(mid))
-    for item, mids in told:
+    for _, mids in told:
         if 1 < len(mids) <= MAX_OF_THEM and kind_of(graph, mids) is NodeKind.ENTITY:
             yield Subject(mids)
-            first = run.executor.listed(item.pseudonym)[:1]
-            mid_of_first = table.entity(first[0]) if first else None
-            if mid_of_first is not None and mid_of_first not in seen:
-                seen.add(mid_of_first)
-                yield Subject(as_mids([mid_of_first]), mid_of_first)
+            first = _first_of(run, mids)
+            if first is not None and first not in seen:
+                seen.add(first)
+                yield Subject(as_mids([first]), first)
+
+
+def _first_of(run: QuestionRun, mids: Mids) -> Mid | None:
+    """The first by name of those whose names are restored; it gets no pseudonym before it is suggested."""
+    records = run.graph.vault.records(mids[: run.request.options.names].tolist())
+    named = {mid: readable_name(record, run.language) for mid, record in records.items()}
+    return min((Mid(mid) for mid, name in named.items() if name != NO_NAME), key=lambda mid: named[mid], default=None)
 
 
 def _of_kinds(run: QuestionRun) -> list[NextQuestion]:

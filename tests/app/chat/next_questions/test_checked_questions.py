@@ -146,12 +146,15 @@ async def test_trying_them_records_nothing_and_costs_nothing(service: Services) 
 
 
 @pytest.mark.model
-async def test_the_conversation_keeps_the_pseudonyms_of_what_is_shown_and_no_more(service: Services) -> None:
+@pytest.mark.parametrize("asked", [ASKED, "Which nurses are assigned to Heronquay?", "How many nurses are there?"])
+async def test_the_conversation_keeps_the_pseudonyms_of_what_is_shown_and_no_more(
+    service: Services, asked: str
+) -> None:
     schema = service.store.catalog.open("default", "wards").blind.schema
     issued = []
     for most in (0, 3):
         talk = Talk(service, suggestions=most)
-        answer = await talk.ask(ASKED)
+        answer = await talk.ask(asked)
         kept = service.store.conversations.open("default", "k1", "wards", answer.conversation, schema)
         assert len(kept.answers) == len(kept.table.answers) == 1
         issued.append(len(kept.table.issued - set(kept.table.known(" ".join(talk.sealed[-1].suggestions)))))
