@@ -103,6 +103,25 @@ def test_by_keyboard_a_sentence_is_chosen_and_opens_the_evidence(visit: Visit, t
     expect(turn.locator(".sentence-marked, .fact-marked")).to_have_count(0)
 
 
+def test_in_the_picture_an_edge_and_its_sentence_mark_each_other(visit: Visit, talk: FakeService) -> None:
+    talk.text, talk.sentences = "Eq7f2k is treated by Ex81zp.", [Sentence(text=talk.sentences[0].text, facts=[0])]
+    turn = told(visit, talk)
+    turn.get_by_role("button", name="Picture").click()
+    picture = turn.locator(".picture[data-drawn=true]")
+    picture.wait_for()
+    turn.locator(".sentence").hover()
+    expect(picture).to_have_attribute("data-marked", "0")
+    picture.scroll_into_view_if_needed()
+    box = picture.get_by_role("img").bounding_box()
+    assert box is not None
+    # The one edge lies in the middle, between its two ends.
+    visit.page.mouse.move(box["x"] + box["width"] / 2 + 2, box["y"] + box["height"] / 2 - 30)
+    expect(turn.locator(".sentence-marked")).to_have_count(0)
+    visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+    expect(turn.locator(".sentence-marked")).to_have_count(1)
+    visit.picture("dialogue-picture")
+
+
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])
 def test_it_has_no_serious_fault(visit: Visit, talk: FakeService, look: str) -> None:
     if look == "phone":

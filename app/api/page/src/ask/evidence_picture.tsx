@@ -69,7 +69,7 @@ export function EvidencePicture({ facts, table, marked, onHover }: Props) {
   const height = Math.min(HIGHEST, Math.max(LOWEST, picture.height + 2 * MARGIN));
   const nodes = picture.nodes.filter((node) => node.kind !== "box").length;
   return (
-    <figure class="picture" data-drawn={isDrawn} data-nodes={nodes}>
+    <figure class="picture" data-drawn={isDrawn} data-nodes={nodes} data-marked={[...marked].join(" ")}>
       <div ref={box} class="picture-box" style={{ height: `${height}px` }} role="img" aria-label={`Picture of ${picture.edges.length} facts; the table holds the same`} />
       <figcaption class="row">
         <button type="button" class="small" aria-label="Larger" onClick={() => zoom(ZOOM)}>+</button>
