@@ -119,7 +119,6 @@ def test_in_the_picture_an_edge_and_its_sentence_mark_each_other(visit: Visit, t
     expect(turn.locator(".sentence-marked")).to_have_count(0)
     visit.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
     expect(turn.locator(".sentence-marked")).to_have_count(1)
-    visit.picture("dialogue-picture")
 
 
 @pytest.mark.parametrize("look", ["light", "dark", "phone"])

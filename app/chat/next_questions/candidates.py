@@ -12,6 +12,7 @@ from app.chat.dialogue.completion import are_persons
 from app.chat.next_questions.said_before import is_said
 from app.chat.next_questions.wording import AskedStep, wordings
 from app.chat.question_run import QuestionRun
+from app.chat.reply import cited_by
 from app.llm.embedded.language.synonyms import synonyms_of
 from app.llm.embedded.meaning.schema_graph import plain_words, reversed_label
 from app.llm.embedded.sentences.noun_phrases import Speaker
@@ -165,10 +166,10 @@ def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
 
 
 def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
-    """The steps that the evidence of this answer took from the subject."""
+    """The steps from the subject that led to this answer."""
     table, graph = run.conversation.table, run.graph.blind
     told = set[str]()
-    for fact in run.found.evidence:
+    for fact in cited_by(table, run.found, run.ended.conclusion):
         if len(fact.path) != 1:
             continue
         if _is_same(table.resolve(fact.start, graph)[0], subject.mids):
