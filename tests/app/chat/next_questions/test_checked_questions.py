@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from app.accounts.api_keys import Caller
 from app.api.problems import error_body
+from app.chat.next_questions.checked_questions import NextQuestions
+from app.chat.service import ChatService
+from app.egress.disclosure import Disclosure
+from app.egress.ledger.request_log import InHouseLog
 from app.evaluation.bench.bench import CALLER as BENCH_CALLER
 from app.evaluation.bench.bench import Bench
 from app.wiring.services import Services, build
@@ -183,6 +188,22 @@ async def test_without_a_key_they_are_asked_in_pseudonyms(service: Services) -> 
         following = dialogue.fork()
         told = following.accept(question, await service.chat.answer(OWNER, following.request(question, None, {})))
         assert told.answered, question
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("k", "suggests"), [(1, True), (20, False)])
+async def test_none_is_suggested_that_the_rule_of_disclosure_would_refuse(
+    service: Services, k: int, suggests: bool
+) -> None:
+    chat = service.chat
+    assert isinstance(chat, ChatService)
+    options = replace(chat.options, disclosure=Disclosure(True, k, "refuse"))
+    tried_by = NextQuestions(chat.with_options(options, InHouseLog()))
+    asked = chat.with_options(replace(chat.options, suggest_next=tried_by.after))
+    dialogue = Dialogue("wards", KeyPair.generate(), "sets", {})
+    answer = dialogue.accept(ASKED, await asked.answer(OWNER, dialogue.request(ASKED, None, {})))
+    assert answer.answered
+    assert bool(answer.suggestions) == suggests
 
 
 @pytest.mark.model
