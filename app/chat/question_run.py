@@ -26,6 +26,7 @@ from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult, TurnKind
 from client_sdk.protocol import ChatRequest, GraphSuggestions, Sentence
 from kg_store.catalog import PrivateGraph
+from kg_store.terms import Mids
 
 AUTO: Final = "auto"
 DEFAULT_STRATEGY: Final = "sets"
@@ -39,6 +40,23 @@ RemarkOn = Callable[[str], str | None]
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
 """Gives questions that a graph answers, to whoever may ask it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedQuestion:
+    """A question to go on with, in pseudonyms of its conversation, and the things that answer it."""
+
+    text: str
+    expected: Mids = field(repr=False)
+
+
+SuggestNext = Callable[["QuestionRun"], Awaitable[tuple[SuggestedQuestion, ...]]]
+"""Gives questions to go on with after an answer."""
+
+
+async def nothing_next(_run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
+    """For the chat that tries the questions, and where only an endpoint could."""
+    return ()
 
 
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
@@ -60,6 +78,7 @@ class ChatOptions:
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
+    suggest_next: SuggestNext = nothing_next
     likeness: Likeness | None = None
     turns: TurnClassifier | None = None
     cases: CaseMemory | None = None
@@ -160,7 +179,7 @@ class QuestionRun:
     after the reason of the last answer. `invites`: the reply ends with questions to try.
     `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were not sent since too
     few fit them. `near_cases`: what the question may lean on. `language`: the one that things are named in, where they
-    have names in several.
+    have names in several. `suggestions`: questions to go on with.
     """
 
     answer_id: str
@@ -183,6 +202,7 @@ class QuestionRun:
     anonymity: int | None = None
     withheld: int = 0
     near_cases: NearCases = NO_CASES
+    suggestions: tuple[SuggestedQuestion, ...] = ()
 
     @property
     def read(self) -> Anonymised:

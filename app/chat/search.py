@@ -18,7 +18,7 @@ from app.chat.replies import checked_reply
 from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
-from app.egress.ledger.ledger import Ledger
+from app.egress.ledger.request_log import RequestLog
 from app.egress.wire_pseudonyms import AnswerPseudonyms
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymised import Anonymised
@@ -109,7 +109,7 @@ class GraphSearch:
         reasoner: Reasoner,
         strategies: Strategies,
         statics: StaticSegments,
-        ledger: Ledger,
+        ledger: RequestLog,
         options: ChatOptions,
     ) -> None:
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics

@@ -35,7 +35,7 @@ from app.strategies.dialogue.prompts import REPLY
 from app.strategies.dialogue.strategy import DialogueStrategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, statics_of
+from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
 from app.wiring.sentence_models import embedder_of, fact_ranker_of, head_of, turn_classifier_of
@@ -106,12 +106,18 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     store.catalog.when_opened(thinking.warm)
     store.catalog.name_concepts_by(thinking.name_concepts)
     _delete_uploads(store.incoming)
-    suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking), no_suggestions))
+    suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking)))
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
     return Services(
         store=store,
-        chat=chat_of(settings, store, thinking, suggester.suggest if thinking.in_house else no_suggestions),
+        chat=chat_of(
+            settings,
+            store,
+            thinking,
+            suggester.suggest if thinking.in_house else no_suggestions,
+            next_questions_of(settings, store, thinking),
+        ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(
             store.catalog,

@@ -45,8 +45,8 @@ LanguageTag = Annotated[
 
 
 class ChatOptions(Wire):
-    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; and the
-    `language` of these."""
+    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; the
+    `language` of these; and how many questions to go on with are suggested."""
 
     width: int = Field(default=3, ge=1, le=20, strict=True)
     depth: int = Field(default=3, ge=1, le=5, strict=True)
@@ -55,6 +55,9 @@ class ChatOptions(Wire):
     language: LanguageTag | None = Field(
         default=None,
         description="names in this language, where things have labels in it; else that of the names in the question",
+    )
+    suggestions: int = Field(
+        default=3, ge=0, le=3, strict=True, description="questions to go on with; each takes a little time to check"
     )
 
 

@@ -162,6 +162,7 @@ export interface ChatOptions {
   relations_per_concept?: number;
   names?: number;
   language?: string;
+  suggestions?: number;
 }
 
 export interface ChatRequest {
