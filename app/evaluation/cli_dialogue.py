@@ -25,6 +25,13 @@ class _Part(StrEnum):
     ATTACHMENT = "attachment"
 
 
+class TurnsHalfName(StrEnum):
+    """`seen` was looked at while rules were written; `shut` was not."""
+
+    SEEN = "seen"
+    SHUT = "shut"
+
+
 Only = Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")]
 Weights = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="A trained retriever; trained here without it")
@@ -54,7 +61,7 @@ TurnsOfSet = Annotated[int, typer.Option(min=1, help="Turns to reply to, of each
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (dialogue, attach):
+    for command in (dialogue, attach, turns):
         parent.command()(command)
 
 
@@ -98,6 +105,25 @@ def dialogue(
     _write(plots, {f"{name}.svg": picture for name, picture in (report.plots() if plots else {}).items()})
     print_markdown(report.text)
     raise typer.Exit(0 if all(line.passed for line in report.measures) else MISSED)
+
+
+def turns(
+    data: Data = DATA,
+    half: Annotated[TurnsHalfName, typer.Option(help="Half of the labelled turns")] = TurnsHalfName.SHUT,
+    wrong: Annotated[bool, typer.Option(help="Print turns of the seen half that were read as another kind")] = False,
+) -> None:
+    """Tell how many labelled turns are read as what they are; ends with code 1 below 0.93."""
+    import asyncio
+
+    from app.evaluation.dialogue.turns_run import MIN_RIGHT, read_turns, right, turns_table
+
+    with _in_words():
+        read = asyncio.run(read_turns(data, half.value))
+    print_markdown(turns_table(read))
+    for turn in read if wrong and half is TurnsHalfName.SEEN else ():
+        if turn.label != turn.read_as:
+            typer.echo(f"{turn.label} read as {turn.read_as}: {turn.text}")
+    raise typer.Exit(0 if right(read) >= MIN_RIGHT else MISSED)
 
 
 def attach(
