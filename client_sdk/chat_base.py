@@ -39,7 +39,7 @@ class ChatBase(Generic[HttpT, DriverT, LockT]):
         api_key: str,
         graph: str,
         *,
-        strategy: StrategyName = "sets",
+        strategy: StrategyName = "auto",
         key: KeyPair | None = None,
         timeout_s: float = TIMEOUT_S,
         connect_timeout_s: float = 10.0,

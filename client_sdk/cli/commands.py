@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy", "mcp"})
 
 # The same as client_sdk.protocol's, whose models take longer to import than a help page to show.
-StrategyName = Literal["sets", "arog"]
+StrategyName = Literal["auto", "sets", "arog", "dialogue"]
 
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
-Strategy = Annotated[StrategyName, typer.Option(help="The way to search; arog asks the model more often")]
+Strategy = Annotated[StrategyName, typer.Option(help="The way to reply; auto decides by turn, arog asks the model more often")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 app = typer.Typer(
@@ -79,7 +79,7 @@ def ask(
     url: Url = None,
     api_key: ApiKey = None,
     graph: Graph = None,
-    strategy: Strategy = "sets",
+    strategy: Strategy = "auto",
     names: Names = 50,
     language: Language = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Show the facts behind the answer")] = False,
@@ -116,7 +116,7 @@ def chat(
     url: Url = None,
     api_key: ApiKey = None,
     graph: Graph = None,
-    strategy: Strategy = "sets",
+    strategy: Strategy = "auto",
     names: Names = 50,
     language: Language = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each line that is read")] = False,

@@ -20,7 +20,7 @@ class GraphNames(Wire):
 
     graphs: list[str]
     inspectable: list[str] = Field(default_factory=list, description="those of them that it may look through, too")
-    strategies: list[str] = Field(default=["sets"], description="the default one first")
+    strategies: list[str] = Field(default=["auto"], description="the default one first")
 
 
 class GraphSummary(Wire):

@@ -15,8 +15,10 @@ from client_sdk.protocol import MAX_MESSAGE_CHARS, RatingWord, StrategyName
 from client_sdk.proxy.background import BackgroundTask, find_task
 from client_sdk.proxy.errors import ProxyError, bad_request, unknown_model
 
-STRATEGIES: Final[dict[str, StrategyName]] = {"sets": "sets", "arog": "arog"}
-DEFAULT: Final = "sets"
+STRATEGIES: Final[dict[str, StrategyName]] = {
+    "auto": "auto", "sets": "sets", "arog": "arog", "dialogue": "dialogue",
+}  # fmt: skip
+DEFAULT: Final = "auto"
 _MODEL = re.compile(r"([a-z0-9][a-z0-9_-]{0,62})(?::([a-z]+))?")
 _FIELD = re.compile(r"[a-z_]{1,40}")
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")

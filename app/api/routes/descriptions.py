@@ -27,7 +27,7 @@ CHAT_EXAMPLES: dict[str, Any] = {
                 {"role": "assistant", "content": "It is Eq7f2k."},
                 {"role": "user", "content": "Which other patients has he?"},
             ],
-            "strategy": "sets",
+            "strategy": "auto",
             "options": {"width": 3, "depth": 3},
             "public_key": "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo",
         },

@@ -101,7 +101,7 @@ async def ask_natural(bench: Bench, selection: Selection, show: Show) -> Natural
             judge_all = _Judge(half, chosen)
             report, _ = await bench.ask(
                 loaded,
-                RunLabel(set_name=f"{graph}, {half}", strategy="sets", reasoner="embedded", seed=selection.seed),
+                RunLabel(set_name=f"{graph}, {half}", strategy="auto", reasoner="embedded", seed=selection.seed),
                 [_as_asked(each) for each in chosen],
                 progress=_asking(show, f"{graph}, {half}", len(chosen)),
                 see=judge_all.see,
@@ -127,7 +127,7 @@ async def _choose(
         for at, (question, choice) in enumerate(offered)
     ]
     judge_all = _Judge("seen", asked)
-    label = RunLabel(set_name=f"{loaded.graph}, asked back", strategy="sets", reasoner="embedded", seed=0)
+    label = RunLabel(set_name=f"{loaded.graph}, asked back", strategy="auto", reasoner="embedded", seed=0)
     await bench.ask(loaded, label, [_as_asked(each) for each in asked], see=judge_all.see)
     found: dict[str, tuple[Verdict, ...]] = {}
     for (question, _), outcome in zip(offered, judge_all.outcomes, strict=True):

@@ -111,7 +111,7 @@ async def _of_graph(
     asked = chat.with_options(replace(chat.options, suggest_next=watched.after))
     for done, texts in enumerate(dialogues, start=1):
         show(f"suggestions, {loaded.graph}", done, len(dialogues))
-        dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {})
+        dialogue = Dialogue(loaded.graph, KeyPair.generate(), "auto", {})
         answer: Answer | None = None
         for text in texts:
             answer = dialogue.accept(text, await asked.answer(CALLER, dialogue.request(text, None, {})))

@@ -36,7 +36,7 @@ export function requestOf(
     // The newest turns that fit; pairs, so that the first is a user's.
     messages: [...before.slice(-(MAX_MESSAGES - 2)), { role: "user", content: turn.sent }],
     conversation: conversation.conversation,
-    strategy: "sets",
+    strategy: "auto",
     options,
     public_key: publicKey,
     stream: true,

@@ -169,7 +169,7 @@ export interface ChatRequest {
   graph: string;
   messages: Message[];
   conversation: string | null;
-  strategy: "sets" | "arog";
+  strategy: "auto" | "sets" | "arog" | "dialogue";
   options: ChatOptions;
   public_key: string;
   stream: boolean;
