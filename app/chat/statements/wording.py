@@ -20,19 +20,15 @@ End = Literal["start", "end"]
 Ends = frozenset[End]
 OTHER: Final[Mapping[End, End]] = {"start": "end", "end": "start"}
 
-_TABLE: Final[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "wording.toml").read_text("utf-8"))
+TABLE: Final[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "wording.toml").read_text("utf-8"))
 _TEMPLATES: Final[dict[str, tuple[str, ...]]] = {
     label: tuple(templates.split("; "))
-    for labels, templates in _TABLE["frames"].items()
+    for labels, templates in TABLE["frames"].items()
     for label in labels.split(", ")
 }
-PERSONS: Final = frozenset(_TABLE["persons"]["words"].split(", "))
-COMPARED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
-    word: tuple((each.rpartition(" ")[0], each.rpartition(" ")[2]) for each in relations.split(", "))
-    for word, relations in _TABLE["compared"].items()
-}
+PERSONS: Final = frozenset(TABLE["persons"]["words"].split(", "))
 _KINDS: Final = tuple(
-    frozenset({kind, *words.split(", ")}) for kind, words in _TABLE["nouns"].items()
+    frozenset({kind, *words.split(", ")}) for kind, words in TABLE["nouns"].items()
 )  # fmt: skip
 _BRACKETS: Final = re.compile(r"\((s|es)\)|[()/,]")
 _LIKE: Final = {
@@ -100,6 +96,26 @@ def kinds_like(noun: str) -> frozenset[str]:
     return kind_words(noun).union(*(group for group in _KINDS if noun in group))
 
 
+@lru_cache(maxsize=1)
+def frame_words() -> frozenset[str]:
+    """Every word of the table's sentences."""
+    return frozenset(
+        word for templates in _TEMPLATES.values() for template in templates for word in template.split()
+        if word not in ("X", "Y", "n", "N", "is", "adj", "be")
+    )
+
+
+@lru_cache(maxsize=1)
+def known_kinds() -> frozenset[str]:
+    """Nouns for kinds of things."""
+    return PERSONS.union(*_KINDS)
+
+
+def label_words(label: str) -> frozenset[str]:
+    """The words of a label and everyday words for it."""
+    return frozenset(word for text in (label, *synonyms_of(label)) for word in text.split())
+
+
 def _templates(label: str) -> tuple[str, ...]:
     if label in _TEMPLATES:
         return _TEMPLATES[label]
@@ -125,7 +141,10 @@ def _derived(label: str) -> Iterator[str]:
     elif last in PREPOSITIONS and len(words) > 1 and verb:
         yield from (f"X be {verb} {inner} {last} Y", f"X {verb} {inner} {last} Y")
     elif is_form(first, "VBZ") and (len(words) == 1 or not lemmas(first, "NOUN")):
-        yield f"X {verb} {inner} Y" if len(words) < 2 else f"X {verb} {' '.join(words[1:])} Y"
+        yield from (f"X {verb} {' '.join(words[1:])} Y", f"X {verb} Y")
+    elif len(words) > 1 and is_form(last, "VBN"):
+        done = next(iter(lemmas(last, "VERB")), "")
+        yield from (f"X {done} Y", f"X {done} {' '.join(words[:-1])} Y")
     else:
         noun = " ".join([*words[:-1], noun_base(last)])
         yield from (f"n {noun}", f"X have {noun} Y", f"X have {noun} of Y")

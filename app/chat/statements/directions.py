@@ -1,0 +1,192 @@
+"""Says whether a piece turns a relation round: the film that directed its director, the parent of one's mother."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.chat.statements.evidence import Evidence, Step
+from app.chat.statements.tokens import (
+    ARTICLES,
+    BE,
+    HAVE,
+    PERSONAL,
+    POSSESSIVES,
+    PREPOSITIONS,
+    SHADES,
+    Token,
+    is_form,
+    is_grammar,
+    lemmas,
+    noun_base,
+)
+from app.chat.statements.wording import OTHER, PERSONS, Ends, kinds_like, known_kinds
+
+_BETWEEN: Final = SHADES | {"not", "been", "being"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The tokens of a piece, and where each thing stands in it; a thing that is only meant stands at its subject."""
+
+    tokens: Sequence[Token]
+    places: dict[int, str]
+    subject: str
+
+    def word(self, at: int) -> str:
+        return self.tokens[at].word if 0 <= at < len(self.tokens) and not self.tokens[at].is_name else ""
+
+
+def is_turned(piece: Piece, steps: Sequence[Step]) -> bool:
+    """True where each of `steps`, all between the same two things, would have to be walked the other way."""
+    return bool(steps) and all(_turns(piece, step) for step in steps)
+
+
+def _turns(piece: Piece, step: Step) -> bool:
+    for at in range(len(piece.tokens)):
+        ends = _subject_ends(piece, at, step)
+        if not ends:
+            continue
+        subject = _subject(piece, at)
+        if subject in (step.name, step.there):
+            here = step.here if subject == step.name else step.over
+            if here not in ends:
+                return True
+    return any(_holder_is_wrong(piece, at, step) for at in range(len(piece.tokens)))
+
+
+def _subject_ends(piece: Piece, at: int, step: Step) -> Ends:
+    """The ends that may be the subject of the verb at `at`; empty where it is no verb of the relation."""
+    word = piece.word(at)
+    if not word or is_grammar(word) or not lemmas(word, "VERB"):
+        return frozenset()
+    if piece.word(at - 1) in ARTICLES or piece.word(at - 1) in POSSESSIVES or piece.word(at - 1) == "'s":
+        return frozenset()
+    prep = piece.word(at + 1) if piece.word(at + 1) in PREPOSITIONS else ""
+    passive = _is_passive(piece, at)
+    if not passive and not prep and at + 1 not in piece.places and piece.word(at + 1) not in ARTICLES | PERSONAL:
+        later = next((k for k in range(at + 1, len(piece.tokens)) if k in piece.places), None)
+        if later is not None and piece.word(later - 1) in PREPOSITIONS:
+            return frozenset()
+    return step.wording.verb_subjects(lemmas(word, "VERB"), prep, is_passive=passive)
+
+
+def _is_passive(piece: Piece, at: int) -> bool:
+    word, before = piece.word(at), at - 1
+    if not is_form(word, "VBN"):
+        return False
+    while piece.word(before) in _BETWEEN or piece.word(before).endswith("ly"):
+        before -= 1
+    if piece.word(before) in BE or piece.word(at + 1) == "by":
+        return True
+    if piece.word(before) in HAVE and piece.word(at - 1) != "been":
+        return False
+    return piece.word(at + 1) in PREPOSITIONS and (not is_form(word, "VBD") or before < 0)
+
+
+def _subject(piece: Piece, at: int) -> str:
+    """The thing nearest before the verb."""
+    before = [place for place in piece.places if place < at]
+    while before:
+        place = max(before)
+        if piece.word(place - 1) in PREPOSITIONS and piece.word(place - 1) != "of" and len(before) > 1:
+            before.remove(place)
+            continue
+        return piece.places[place]
+    return piece.subject
+
+
+def _holder_is_wrong(piece: Piece, at: int, step: Step) -> bool:
+    """ "X is the director of Y" where Y is the director of X."""
+    word = piece.word(at)
+    if not word or is_grammar(word):
+        return False
+    noun = noun_base(word)
+    phrase = f"{noun_base(piece.word(at - 1))} {noun}"
+    ends = step.wording.holders(phrase) or step.wording.holders(noun)
+    if not ends:
+        return False
+    holder = ""
+    if piece.word(at + 1) in ("of", "in", "for") and _next_name(piece, at + 2):
+        holder = _next_name(piece, at + 2)
+    elif piece.word(at - 1) == "'s" and at - 2 in piece.places:
+        holder = piece.places[at - 2]
+    if holder not in (step.name, step.there):
+        return False
+    return (step.here if holder == step.name else step.over) not in ends
+
+
+def _next_name(piece: Piece, at: int) -> str:
+    while at < len(piece.tokens) and at not in piece.places:
+        if piece.word(at) not in ARTICLES and not lemmas(piece.word(at), "NOUN"):
+            return ""
+        at += 1
+    return piece.places.get(at, "")
+
+
+def is_misnamed(piece: Piece, evidence: Evidence, names: dict[str, frozenset[str]]) -> bool:
+    """True where a thing is called a kind of thing that it is known not to be: "X is a movie" of a person.
+
+    `names`: further nouns that each thing may be called.
+    """
+    for at, name in piece.places.items():
+        called = _called_before(piece, at) or _called_behind(piece, at)
+        if called and not _may_be(evidence, name, called, names.get(name, frozenset())):
+            return True
+    if piece.subject and not piece.places.get(0) and piece.word(0) in ("a", "an"):
+        called = _head(piece, 1)
+        return bool(called) and not _may_be(evidence, piece.subject, called, names.get(piece.subject, frozenset()))
+    return False
+
+
+def _may_be(evidence: Evidence, name: str, noun: str, further: frozenset[str]) -> bool:
+    if not evidence.kinds(name) or noun not in known_kinds():
+        return True
+    near = kinds_like(noun) & (evidence.kind_words(name) | further)
+    if near or noun in further:
+        return True
+    return noun not in PERSONS and evidence.is_person(name) is False and not _is_work(noun)
+
+
+def _is_work(noun: str) -> bool:
+    return bool({"film", "song", "book", "person"} & kinds_like(noun))
+
+
+def _called_before(piece: Piece, at: int) -> str:
+    """The noun right before a name: "the film X"."""
+    word = piece.word(at - 1)
+    if not word or is_grammar(word) or word == "'s" or not lemmas(word, "NOUN"):
+        return ""
+    first = at - 2
+    while piece.word(first) and not is_grammar(piece.word(first)):
+        first -= 1
+    return noun_base(word) if piece.word(first) in ARTICLES | POSSESSIVES else ""
+
+
+def _called_behind(piece: Piece, at: int) -> str:
+    """The noun behind "is a"."""
+    behind = at + 1
+    while piece.word(behind) in SHADES:
+        behind += 1
+    if piece.word(behind) not in BE or piece.word(behind + 1) not in ("a", "an"):
+        return ""
+    return _head(piece, behind + 2)
+
+
+def _head(piece: Piece, at: int) -> str:
+    """The last noun of a run of words."""
+    last = ""
+    while at < len(piece.tokens):
+        word = piece.word(at)
+        if not word and at in piece.places:
+            at += 1
+            continue
+        if not word or is_grammar(word) or not (lemmas(word, "NOUN") or lemmas(word, "ADJ")):
+            break
+        last = noun_base(word)
+        at += 1
+    return last
+
+
+__all__ = ["OTHER", "Piece", "is_misnamed", "is_turned"]

@@ -1,0 +1,253 @@
+"""Judges each piece of a reply: carried by facts, saying nothing of the world, or neither, and then taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Final
+
+from app.chat.statements.directions import Piece, is_misnamed, is_turned
+from app.chat.statements.evidence import Evidence, Step
+from app.chat.statements.quantities import (
+    DENYING,
+    EXCLUDING,
+    Carriers,
+    comparator,
+    compared,
+    content,
+    counted,
+    counts_in,
+    denied,
+    has_truth_step,
+    is_alone,
+    is_so,
+)
+from app.chat.statements.references import Discourse, Reference
+from app.chat.statements.segments import Segment
+from app.chat.statements.talk import is_talk
+from app.chat.statements.tokens import Token
+from app.chat.statements.vocabulary import check_words
+
+MAX_UNKNOWN: Final = 1
+MAX_IMPLIED: Final = 3
+_NAMING: Final = frozenset("call name title".split())
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token."""
+
+    facts: Carriers | None
+    states: bool = True
+    stood_for: dict[int, tuple[Reference, str]] = field(default_factory=dict)
+    spare: tuple[str, ...] = ()
+    """Names of a list that have to go while the rest stays."""
+
+
+@dataclass(slots=True)
+class SentenceReader:
+    """Judges the pieces of one sentence, in order."""
+
+    evidence: Evidence
+    discourse: Discourse
+    tokens: Sequence[Token]
+    is_question: bool
+    subjects: list[str] = field(default_factory=list)
+
+    def judge(self, segment: Segment) -> Verdict:
+        tokens = self.tokens[segment.body : segment.end]
+        references = self.discourse.references(self.tokens, segment.body, segment.end)
+        names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
+        if is_talk(tokens, names, references, is_question=self.is_question):
+            return Verdict(frozenset(), states=False)
+        best = Verdict(None)
+        alone = [each for each in references if not each.is_all]
+        for chosen in product(*(each.candidates for each in alone)):
+            if len(set(chosen)) < len(set(range(len(chosen)))) and len(set(chosen)) < len(chosen) and len(alone) > 2:
+                continue
+            stood_for = {each.start: (each, name) for each, name in zip(alone, chosen, strict=True)}
+            verdict = self._with(segment, names, references, stood_for)
+            if verdict.facts is not None:
+                return verdict
+        return best
+
+    def _with(
+        self, segment: Segment, names: list[str], references: Sequence[Reference],
+        stood_for: dict[int, tuple[Reference, str]],
+    ) -> Verdict:  # fmt: skip
+        places = {at - segment.body: self.tokens[at].word for at in range(segment.body, segment.end) if self.tokens[at].is_name}
+        meant = [name for _, name in stood_for.values()]
+        for each in references:
+            if each.is_all:
+                meant += each.candidates
+        places |= {at - segment.body: name for at, (_, name) in stood_for.items()}
+        implied = self._implied(segment, names, meant)
+        tokens = self.tokens[segment.body : segment.end]
+        skipped = {at for each in references if each.is_certain for at in range(each.start, each.end)}
+        said = [token for at, token in enumerate(tokens, segment.body) if at not in skipped]
+        for subject in [implied[0] if implied else "", *implied[1:]]:
+            piece = Piece(tokens, places, subject)
+            facts = self._facts(piece, said, names, meant, subject, segment)
+            if facts is not None:
+                return Verdict(facts, stood_for=stood_for)
+            if len(names) + len(meant) > 1 and segment.kind in ("clause",):
+                break
+        return Verdict(None)
+
+    def _implied(self, segment: Segment, names: Sequence[str], meant: Sequence[str]) -> list[str]:
+        """Things that a piece without a subject of its own may speak of, the likeliest first."""
+        before = [token.word for token in self.tokens[: segment.start] if token.is_name]
+        behind = [token.word for token in self.tokens[segment.end :] if token.is_name]
+        if segment.is_fronted:
+            order = [*behind[:2], *self.subjects]
+        elif segment.kind in ("relative", "participle", "apposed", "bracket"):
+            order = [*before[-1:], *self.subjects[-1:], *before[:1]]
+        elif segment.kind in ("predicate", "phrase"):
+            order = [*self.subjects[-1:], *before[:1], *before[-1:]]
+        else:
+            order = [*self.subjects[-1:]]
+        if not segment.is_fronted and segment.kind in ("clause", "phrase", "apposed", "predicate"):
+            order += self.discourse.recent(before)[:MAX_IMPLIED]
+        own = {*names, *meant}
+        fitting = [name for name in dict.fromkeys(order) if name not in own and name[0] != "V"]
+        return fitting[:MAX_IMPLIED] if not meant or len(names) + len(meant) < 2 else []
+
+    def _facts(
+        self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str,
+        segment: Segment,
+    ) -> Carriers | None:  # fmt: skip
+        evidence, words = self.evidence, content(said)
+        things = list(dict.fromkeys([*names, *meant]))
+        everyone = things if len(things) > 1 or not subject else [*things, subject]
+        denies = any(token.word in DENYING for token in said if not token.is_name)
+        for name in [*things, *([subject] if subject else [])]:
+            if has_truth_step(evidence, name, words) and not [each for each in names if each != name]:
+                return self._checked(piece, said, is_so(evidence, name, words, denies=denies), everyone)
+        if (found := comparator(piece.tokens)) is not None:
+            return self._compared(piece, said, things, subject, found, denies=denies)
+        if denies:
+            return self._denied(names, meant, subject, words)
+        if any(token.word in EXCLUDING for token in said if not token.is_name):
+            return self._alone(names, meant, subject)
+        return self._plain(piece, said, names, meant, subject)
+
+    def _compared(
+        self, piece: Piece, said: Sequence[Token], things: list[str], subject: str, found: tuple[str, int], *,
+        denies: bool,
+    ) -> Carriers | None:  # fmt: skip
+        word, _at = found
+        ordered = [piece.places[at] for at in sorted(piece.places)]
+        ordered = list(dict.fromkeys(name for name in ordered if name[0] != "V"))
+        if subject and len(ordered) < 2:
+            ordered = [subject, *ordered]
+        if len(ordered) == 1:
+            kinds = self.evidence.kinds(ordered[0])
+            before = [token.word for token in self.tokens if token.is_name]
+            others = [
+                name for name in self.discourse.recent(before) if name != ordered[0] and self.evidence.kinds(name) == kinds
+            ]
+            ordered += others[:1]
+        if len(ordered) < 2 or denies or len(ordered) > 2:
+            return None
+        facts = compared(self.evidence, ordered[0], ordered[1], word, content(said))
+        if facts is None:
+            return None
+        steps = [step for step in self.evidence.steps(ordered[0]) if step.fact in facts]
+        check = check_words(self.evidence, said, steps, ordered)
+        return None if len(check.unknown) > MAX_UNKNOWN + 2 else facts
+
+    def _denied(
+        self, names: Sequence[str], meant: Sequence[str], subject: str, words: frozenset[str]
+    ) -> Carriers | None:
+        ends = [*names, *meant] if len(names) + len(meant) > 1 else [*names, *meant, subject]
+        if len(ends) != 2 or not all(ends):
+            return None
+        return denied(self.evidence, ends[0], ends[1], words) or denied(self.evidence, ends[1], ends[0], words)
+
+    def _alone(self, names: Sequence[str], meant: Sequence[str], subject: str) -> Carriers | None:
+        ends = list(dict.fromkeys([*names, *meant])) or []
+        ends = ends if len(ends) > 1 else [*ends, subject]
+        if len(ends) != 2 or not all(ends):
+            return None
+        return is_alone(self.evidence, ends[0], ends[1])
+
+    def _plain(
+        self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str
+    ) -> Carriers | None:
+        evidence = self.evidence
+        steps: list[Step] = []
+        for name in names:
+            found = [step for other in [*names, *meant] if other != name for step in evidence.between(name, other)]
+            if not found and subject and len(names) + len(meant) < 2:
+                found = evidence.between(name, subject)
+            if not found and name not in meant and not (len(names) > 1 and self._is_only_named(name, piece)):
+                if not (counts_in(piece.tokens) and len(names) == 1):
+                    return self._named(piece, names, meant, subject, said)
+            steps += found
+        facts: Carriers = frozenset(step.fact for step in steps)
+        if numbers := counts_in(piece.tokens):
+            more = self._counts(numbers, [*names, *meant, *([subject] if subject else [])], content(said))
+            if more is None:
+                return None
+            facts |= more
+            steps += [step for name in evidence.names for step in evidence.steps(name) if step.fact in more]
+        elif not steps:
+            return self._called(piece, said, [*names, *meant], subject)
+        return self._checked(piece, said, facts, [*names, *meant, *([subject] if subject else [])], steps)
+
+    def _is_only_named(self, name: str, piece: Piece) -> bool:
+        return False
+
+    def _counts(self, numbers: Sequence[tuple[int, str, int]], things: Sequence[str], words: frozenset[str]) -> Carriers | None:
+        facts: Carriers = frozenset()
+        for number, bound, _ in numbers:
+            found = (counted(self.evidence, name, words, number, bound) for name in things)
+            said = next((each for each in found if each is not None), None)
+            if said is None:
+                return None
+            facts |= said
+        return facts
+
+    def _named(
+        self, piece: Piece, names: Sequence[str], meant: Sequence[str], subject: str, said: Sequence[Token]
+    ) -> Carriers | None:
+        """ "Whose name is X" of X itself."""
+        if _NAMING & content(piece.tokens) and len(set(names)) == 1 and subject in ("", names[0]) and not meant:
+            return frozenset()
+        return self._called(piece, said, [*names, *meant], subject) if len(names) == 1 and not subject else None
+
+    def _called(self, piece: Piece, said: Sequence[Token], things: Sequence[str], subject: str) -> Carriers | None:
+        """A piece that says no more than what kind of thing something is."""
+        named = list(dict.fromkeys(things)) or ([subject] if subject else [])
+        if len(named) != 1:
+            return None
+        check = check_words(self.evidence, said, (), named)
+        if check.foreign or check.unknown or check.fitting or is_misnamed(piece, self.evidence, {}):
+            return None
+        return frozenset() if self._says_kind(said, named[0]) else None
+
+    def _says_kind(self, said: Sequence[Token], name: str) -> bool:
+        kinds = {part for kind in self.evidence.kind_words(name) for part in kind.split()}
+        return not content(said).isdisjoint(kinds)
+
+    def _checked(
+        self, piece: Piece, said: Sequence[Token], facts: Carriers | None, things: Sequence[str],
+        steps: Sequence[Step] = (),
+    ) -> Carriers | None:  # fmt: skip
+        """`facts` where the words fit them and nothing is turned round."""
+        if facts is None:
+            return None
+        steps = steps or [step for name in things for step in self.evidence.steps(name) if step.fact in facts]
+        check = check_words(self.evidence, said, steps, things)
+        if check.foreign and not check.fitting:
+            return None
+        if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
+            return None
+        for fact in facts:
+            same = [step for step in steps if step.fact == fact]
+            ends = {(step.name, step.there) for step in same}
+            pairs = [step for step in steps if (step.name, step.there) in ends]
+            if is_turned(piece, pairs):
+                return None
+        return None if is_misnamed(piece, self.evidence, {}) else facts

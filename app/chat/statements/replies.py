@@ -1,0 +1,72 @@
+"""Checks a model's reply sentence by sentence: what the facts carry stays, what they do not carry is taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.chat.statements.evidence import Evidence, StatementContext
+from app.chat.statements.pruning import Kept, kept_text
+from app.chat.statements.reading import SentenceReader
+from app.chat.statements.references import Discourse
+from app.chat.statements.segments import Segmenter
+from app.chat.statements.tokens import tokenize
+from app.strategies.base import FoundFact
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """A sentence that stays; `facts`: positions in the facts given, empty where it states none."""
+
+    text: str
+    facts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """The rest of a reply. Of its `stated` pieces the evidence carries `carried`; `removed` were taken out."""
+
+    sentences: tuple[CheckedSentence, ...]
+    stated: int
+    carried: int
+    removed: int
+
+
+def check_reply(sentences: Sequence[str], facts: Sequence[FoundFact], beside: StatementContext) -> CheckedReply:
+    """`sentences` hold pseudonyms, never names. Promise: a piece stays only where facts tie its things together, its
+    words say no other relation and turn none round, and the house confirms what it counts, compares or denies."""
+    evidence = Evidence(facts, beside)
+    discourse = Discourse(evidence)
+    checked: list[CheckedSentence] = []
+    stated = carried = removed = 0
+    for sentence in sentences:
+        kept = _read(sentence, evidence, discourse)
+        stated += sum(verdict.states for _, verdict in kept.pieces)
+        carried += sum(verdict.states and verdict.facts is not None for _, verdict in kept.pieces)
+        removed += sum(verdict.facts is None for _, verdict in kept.pieces)
+        text = kept_text(kept, discourse)
+        if text:
+            found = {fact for _, verdict in kept.pieces if verdict.facts is not None for fact in verdict.facts}
+            checked.append(CheckedSentence(text, tuple(sorted(found))))
+        discourse.said.append(kept.names())
+    return CheckedReply(tuple(checked), stated, carried, removed)
+
+
+def _read(sentence: str, evidence: Evidence, discourse: Discourse) -> Kept:
+    tokens = tokenize(sentence)
+    is_question = sentence.rstrip(' "”’').endswith("?")
+    while tokens and tokens[-1].word in (".", "!", "?", '"', "”"):
+        tokens.pop()
+    if not tokens:
+        return Kept(sentence, tokens, [])
+    reader = SentenceReader(evidence, discourse, tokens, is_question)
+    pieces = []
+    for segment in Segmenter(tokens).segments():
+        verdict = reader.judge(segment)
+        pieces.append((segment, verdict))
+        for _, name in verdict.stood_for.values():
+            reader.subjects.append(name)
+        if segment.kind == "clause" and not verdict.stood_for:
+            own = [token.word for token in tokens[segment.body : segment.end] if token.is_name]
+            reader.subjects += [name for name in own[:1] if name[0] != "V"]
+    return Kept(sentence, tokens, pieces)

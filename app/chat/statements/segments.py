@@ -1,0 +1,286 @@
+"""Cuts a sentence into the pieces that can be taken out alone: clauses, predicates, and what is said of a thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from app.chat.statements.tokens import (
+    ARTICLES,
+    BE,
+    DO,
+    HAVE,
+    MODAL,
+    NEGATIONS,
+    PERSONAL,
+    POSSESSIVES,
+    PREPOSITIONS,
+    SHADES,
+    Token,
+    is_form,
+    is_grammar,
+    lemmas,
+)
+
+SegmentKind = Literal["clause", "predicate", "relative", "participle", "apposed", "phrase", "bracket"]
+_BREAKS: Final = frozenset({";", ":", "–", "—", "("})
+_CLOSING: Final = frozenset({")", "–", "—"})
+_JOINS: Final = frozenset("and but or while whereas although though because since so yet when where whilst as".split())
+_RELATIVES: Final = frozenset("who which whose whom".split())
+_FINITE: Final = BE | HAVE | DO | MODAL
+_ALONE: Final = frozenset("however though too apparently indeed also then actually namely moreover".split())
+
+
+@dataclass(slots=True)
+class Segment:
+    """Tokens from `start` to `end`; `lead` counts marks and joining words before what is said.
+
+    `kind`: a clause has a subject of its own; a predicate shares that of the clause before it; the others say
+    something of a thing named before them, or behind them where the segment `is_fronted`.
+    """
+
+    start: int
+    end: int
+    lead: int
+    kind: SegmentKind
+    is_fronted: bool = False
+
+    @property
+    def body(self) -> int:
+        return self.start + self.lead
+
+
+class Segmenter:
+    """Cuts one sentence."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self._tokens = tokens
+        self._end = len(tokens)
+
+    def segments(self) -> list[Segment]:
+        cuts = [at for at in range(1, self._end) if self._is_cut(at)]
+        bounds = [0, *cuts, self._end]
+        found = [self._segment(start, end) for start, end in zip(bounds, bounds[1:], strict=False) if end > start]
+        merged: list[Segment] = []
+        for segment in found:
+            if merged and self._belongs_to_last(segment, merged):
+                merged[-1].end = segment.end
+            else:
+                merged.append(segment)
+        self._front(merged)
+        return merged
+
+    def word(self, at: int) -> str:
+        return self._tokens[at].word if 0 <= at < self._end and not self._tokens[at].is_name else ""
+
+    def is_name(self, at: int) -> bool:
+        return 0 <= at < self._end and self._tokens[at].is_name
+
+    def _is_cut(self, at: int) -> bool:
+        word, before = self.word(at), self.word(at - 1)
+        if word in _BREAKS or before in (")",):
+            return True
+        if word == ",":
+            return not self._in_row(at)
+        if before == "," or before in _BREAKS:
+            return False
+        if word in _RELATIVES:
+            return before not in PREPOSITIONS and before not in _JOINS
+        if word in ("that",):
+            return self._is_noun_or_name(at - 1) and (self._begins_predicate(at + 1) or self.is_name(at + 1))
+        if word in _JOINS:
+            return self._joins_here(at)
+        return self._is_modifier(at)
+
+    def _in_row(self, at: int) -> bool:
+        """A comma, or "and", between names of one list."""
+        if not self.is_name(at - 1):
+            return False
+        behind = at + 1 + (self.word(at + 1) in ("and", "or"))
+        if not self.is_name(behind):
+            return False
+        if self.word(at) in ("and", "or") or self.word(at + 1) in ("and", "or"):
+            return not self._begins_predicate(behind + 1) or self._is_subject_row(at)
+        while behind < self._end and (self.is_name(behind) or self.word(behind) == ","):
+            behind += 1
+        return self.word(behind) in ("and", "or") and self.is_name(behind + 1)
+
+    def _is_subject_row(self, at: int) -> bool:
+        """True where nothing that could be a verb stands before the list."""
+        return not any(self._is_finite(k) for k in range(at))
+
+    def _joins_here(self, at: int) -> bool:
+        word, behind = self.word(at), at + 1
+        if word in ("and", "or") and self.is_name(at - 1) and self.is_name(behind) and self._in_row(at):
+            return False
+        if word == "as":
+            return self._begins_predicate(behind) and self.word(behind) in DO | BE
+        if word in ("and", "but", "or"):
+            while self.word(behind) in SHADES:
+                behind += 1
+            if self._begins_predicate(behind) or self._is_participle(behind):
+                return self._has_finite(0, at) or self._is_participle(behind)
+            if self.word(behind) in PREPOSITIONS and self._names_within(behind, self._end):
+                return True
+            return self._is_clause(behind)
+        return self._is_clause(behind)
+
+    def _is_clause(self, at: int) -> bool:
+        """A subject and a finite verb, before the next mark."""
+        seen_noun = False
+        while at < self._end and self.word(at) not in (",", ";", ":", ")"):
+            if seen_noun and self._is_finite(at):
+                return True
+            seen_noun = seen_noun or self.is_name(at) or self.word(at) in PERSONAL or self._is_noun_or_name(at)
+            at += 1
+        return False
+
+    def _is_modifier(self, at: int) -> bool:
+        """A participle behind its noun, or a further phrase with a preposition behind a name."""
+        before = self.word(at - 1)
+        if self._is_participle(at) and (self.is_name(at - 1) or self._is_common_noun(at - 1)):
+            return self._has_finite(0, at) or not is_form(self.word(at), "VBD")
+        if self.word(at) in PREPOSITIONS and self.word(at) != "of" and self.is_name(at - 1):
+            return self._opens_phrase(at) and self._has_finite(0, at) and before != "'s" and self._is_further(at)
+        if self.word(at) in PREPOSITIONS and self.word(at) in ("at", "in", "with", "alongside") and not before == "of":
+            return self._is_measure(at - 1) and self._opens_phrase(at)
+        return False
+
+    def _is_measure(self, at: int) -> bool:
+        return self.is_name(at - 1) and self._is_common_noun(at)
+
+    def _is_further(self, at: int) -> bool:
+        """True where two names, or one and a subject without a name, stand before it."""
+        names = [k for k in range(at) if self.is_name(k)]
+        last_break = max((k for k in range(at) if self.word(k) in (",", ";", "and")), default=-1)
+        own = [k for k in names if k > last_break]
+        return len(names) > 1 or any(self.word(k) in PERSONAL for k in range(at)) or not own
+
+    def _opens_phrase(self, at: int) -> bool:
+        behind = at + 1
+        while self.word(behind) in ARTICLES or self.word(behind) in POSSESSIVES:
+            behind += 1
+        return self.is_name(behind) or (
+            self.is_name(behind + 1) and not is_grammar(self.word(behind)) and self.word(behind) != ","
+        )
+
+    def _segment(self, start: int, end: int) -> Segment:
+        at = start
+        while at < end and (self.word(at) in _BREAKS or self.word(at) in (",", ")")):
+            at += 1
+        joined = at
+        while at < end - 1 and self.word(at) in _JOINS and not (self.word(at) == "as" and not self._is_clause(at + 1)):
+            at += 1
+        while at < end - 1 and self.word(at) in _ALONE:
+            at += 1
+        if self.word(joined) == "as" and self.word(joined + 1) in DO | BE:
+            return Segment(start, end, joined - start, "predicate")
+        return Segment(start, end, at - start, self._kind(at, end, start))
+
+    def _kind(self, at: int, end: int, start: int) -> SegmentKind:
+        word = self.word(at)
+        if self.word(start) == "(":
+            return "bracket"
+        if word in _RELATIVES or (word in PREPOSITIONS and self.word(at + 1) in ("which", "whom")):
+            return "relative"
+        if word == "that" and self._begins_predicate(at + 1):
+            return "relative"
+        if self._is_participle(at) and not self._has_finite_clause(at, end):
+            return "participle"
+        if self._begins_predicate(at) and not self.is_name(at):
+            return "predicate"
+        if self._has_finite_clause(at, end):
+            return "clause"
+        return "phrase" if word in PREPOSITIONS else "apposed"
+
+    def _has_finite_clause(self, at: int, end: int) -> bool:
+        return any(self._is_finite(k) and self._has_subject(at, k) for k in range(at + 1, end))
+
+    def _has_subject(self, at: int, verb: int) -> bool:
+        return any(
+            self.is_name(k) or self.word(k) in PERSONAL or self._is_noun_or_name(k) or self.word(k) in ("there", "you", "we", "i")
+            for k in range(at, verb)
+        )
+
+    def _has_finite(self, start: int, end: int) -> bool:
+        return any(self._is_finite(k) for k in range(start, end))
+
+    def _is_finite(self, at: int) -> bool:
+        """A finite verb, as far as the words around it tell."""
+        word, before = self.word(at), self.word(at - 1)
+        if not word:
+            return False
+        if word in _FINITE:
+            return word not in ("being", "having", "been")
+        if is_grammar(word) or not lemmas(word, "VERB"):
+            return False
+        if before in ARTICLES or before in POSSESSIVES or before == "'s" or before in PREPOSITIONS - {"to"}:
+            return False
+        if is_form(word, "VBD"):
+            return not (is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS and self._is_participle_here(at))
+        if is_form(word, "VBZ"):
+            return not lemmas(word, "NOUN") or self._takes_object(at + 1) or self.is_name(at - 1)
+        return is_form(word, "VB") and (before in MODAL | DO | {"to"} or (self._takes_object(at + 1) and at > 0))
+
+    def _is_participle_here(self, at: int) -> bool:
+        """ "Directed by", "born in": a participle unless a verb with an object could stand so."""
+        return self.word(at + 1) == "by" or not self._names_within(0, at) or self._has_be(at)
+
+    def _has_be(self, at: int) -> bool:
+        return any(self.word(k) in BE for k in range(max(0, at - 3), at))
+
+    def _takes_object(self, at: int) -> bool:
+        word = self.word(at)
+        return (
+            self.is_name(at) or word in ARTICLES or word in PREPOSITIONS or word in POSSESSIVES or word in SHADES
+            or word in NEGATIONS or word in PERSONAL
+        )  # fmt: skip
+
+    def _begins_predicate(self, at: int) -> bool:
+        while self.word(at) in SHADES:
+            at += 1
+        word = self.word(at)
+        if word in _FINITE:
+            return word not in ("being", "having", "been")
+        if is_grammar(word) or not word or self.word(at - 1) in ARTICLES:
+            return False
+        return is_form(word, "VBZ") or is_form(word, "VBD") or (
+            is_form(word, "VB") and self._takes_object(at + 1) and not lemmas(word, "ADJ")
+        )
+
+    def _is_participle(self, at: int) -> bool:
+        word = self.word(at)
+        if is_grammar(word) or not word:
+            return False
+        if is_form(word, "VBG") and word not in ("during", "including", "following", "being"):
+            return self._takes_object(at + 1) and not (self.word(at - 1) in BE)
+        return is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS | {"by"} and self.word(at - 1) not in BE | HAVE
+
+    def _is_common_noun(self, at: int) -> bool:
+        word = self.word(at)
+        return bool(word) and not is_grammar(word) and bool(lemmas(word, "NOUN"))
+
+    def _is_noun_or_name(self, at: int) -> bool:
+        return self.is_name(at) or self._is_common_noun(at)
+
+    def _names_within(self, start: int, end: int) -> bool:
+        return any(self.is_name(at) for at in range(start, end))
+
+    def _belongs_to_last(self, segment: Segment, before: Sequence[Segment]) -> bool:
+        """ "Apparently", "however" and "label: value" are no pieces of their own."""
+        body = range(segment.body, segment.end)
+        if all(self.word(at) in SHADES | _ALONE | {",", ")", '"'} for at in body):
+            return True
+        if self.word(segment.start) == ":" and not self._has_finite(segment.body, segment.end):
+            return self._names_within(segment.body, segment.end) and not (
+                self._names_within(before[-1].body, before[-1].end) and self._has_finite(before[-1].body, before[-1].end)
+                and not self.word(segment.start - 1) == "following"
+            )
+        return False
+
+    def _front(self, segments: list[Segment]) -> None:
+        """What stands before the first clause is said of its subject."""
+        first = segments[0]
+        if first.kind in ("participle", "phrase") and len(segments) > 1 and self.word(segments[1].start) == ",":
+            first.is_fronted = True

@@ -1,0 +1,74 @@
+"""Says whether the words of a piece fit a relation: its own, everyday ones, those of its ends, or none at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from app.chat.statements.evidence import Evidence, Step
+from app.chat.statements.tokens import Token, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, wording_of
+
+NEUTRAL: Final = frozenset(TABLE["neutral"]["words"].split())
+
+
+@dataclass(frozen=True, slots=True)
+class WordCheck:
+    """`fitting`: words that say the relation; `foreign`: that say another one; `unknown`: that say neither."""
+
+    fitting: tuple[str, ...]
+    foreign: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def check_words(evidence: Evidence, tokens: Iterable[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
+    """The content words of a piece against the facts that would carry it; `near`: names that it speaks of."""
+    known = frozenset[str]().union(*(relation_words(step.label) for step in steps))
+    kinds = frozenset[str]().union(*(_parts(evidence.kind_words(name)) for name in near))
+    fitting, foreign, unknown = [], [], []
+    for token in tokens:
+        if token.is_name or not token.is_word or is_grammar(token.word) or token.word == "'s":
+            continue
+        forms = bases(token.word)
+        if not forms.isdisjoint(known):
+            fitting.append(token.word)
+        elif forms & NEUTRAL or not forms.isdisjoint(kinds):
+            continue
+        elif not forms.isdisjoint(all_frame_words()):
+            foreign.append(token.word)
+        else:
+            unknown.append(token.word)
+    return WordCheck(tuple(fitting), tuple(foreign), tuple(unknown))
+
+
+@lru_cache(maxsize=50_000)
+def bases(word: str) -> frozenset[str]:
+    """The word itself and its base forms; of a joined word its parts."""
+    parts = [word, *word.split("-")] if "-" in word else [word]
+    found = {base for part in parts for kind in ("VERB", "NOUN", "ADJ", "ADV") for base in lemmas(part, kind)}
+    return frozenset(found | {*parts, noun_base(word)})
+
+
+@lru_cache(maxsize=4096)
+def relation_words(step: str) -> frozenset[str]:
+    """The base forms of words that say the step."""
+    wording = wording_of(step)
+    texts = [key[0] for key in wording.verbs] + list(wording.nouns)
+    said = {word for text in texts for word in text.split()} | label_words(plain_label(step.split("|")[-1]))
+    return frozenset(base for word in said for base in bases(word)) - NEUTRAL
+
+
+@lru_cache(maxsize=1)
+def all_frame_words() -> frozenset[str]:
+    """The base forms of the words that say any relation of the table."""
+    return frozenset(base for word in frame_words() for base in bases(word)) - NEUTRAL
+
+
+def _parts(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(part for word in words for part in word.split())
+
+
+def is_verbal(word: str) -> bool:
+    return any(is_form(word, form) for form in ("VBD", "VBN", "VBZ")) and not word.endswith("s")
