@@ -21,6 +21,7 @@ from app.chat.statements.tokens import (
     lemmas,
     noun_base,
 )
+from app.llm.embedded.language.morphology import is_agent
 from app.chat.statements.wording import OTHER, PERSONS, Ends, kinds_like, known_kinds
 
 _BETWEEN: Final = SHADES | {"not", "been", "being"}
@@ -39,21 +40,23 @@ class Piece:
 
 
 def is_turned(piece: Piece, steps: Sequence[Step]) -> bool:
-    """True where each of `steps`, all between the same two things, would have to be walked the other way."""
-    return bool(steps) and all(_turns(piece, step) for step in steps)
-
-
-def _turns(piece: Piece, step: Step) -> bool:
+    """True where a verb or noun of these facts stands between other things than theirs, or the other way round."""
     for at in range(len(piece.tokens)):
-        ends = _subject_ends(piece, at, step)
-        if not ends:
-            continue
-        subject = _subject(piece, at)
-        if subject in (step.name, step.there):
-            here = step.here if subject == step.name else step.over
-            if here not in ends:
-                return True
-    return any(_holder_is_wrong(piece, at, step) for at in range(len(piece.tokens)))
+        saying = [(step, ends) for step in steps if (ends := _subject_ends(piece, at, step))]
+        if saying and not any(_is_right(piece, at, step, ends) for step, ends in saying):
+            return True
+    for at in range(len(piece.tokens)):
+        held = [right for step in steps if (right := _holder_is_right(piece, at, step)) is not None]
+        if held and not any(held):
+            return True
+    return False
+
+
+def _is_right(piece: Piece, at: int, step: Step, ends: Ends) -> bool:
+    subject = _subject(piece, at)
+    if subject == step.name:
+        return step.here in ends
+    return step.over in ends if subject == step.there else not subject
 
 
 def _subject_ends(piece: Piece, at: int, step: Step) -> Ends:
@@ -97,24 +100,29 @@ def _subject(piece: Piece, at: int) -> str:
     return piece.subject
 
 
-def _holder_is_wrong(piece: Piece, at: int, step: Step) -> bool:
-    """ "X is the director of Y" where Y is the director of X."""
+def _holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
+    """ "X is the director of Y" where X is; None where no such noun stands at `at`."""
     word = piece.word(at)
     if not word or is_grammar(word):
-        return False
+        return None
     noun = noun_base(word)
     phrase = f"{noun_base(piece.word(at - 1))} {noun}"
     ends = step.wording.holders(phrase) or step.wording.holders(noun)
-    if not ends:
-        return False
     holder = ""
-    if piece.word(at + 1) in ("of", "in", "for") and _next_name(piece, at + 2):
+    if piece.word(at + 1) in ("of", "in", "for"):
         holder = _next_name(piece, at + 2)
     elif piece.word(at - 1) == "'s" and at - 2 in piece.places:
         holder = piece.places[at - 2]
+    if not ends or not holder or not (noun in PERSONS or is_agent(noun) or _is_predicate_noun(piece, at)):
+        return None
     if holder not in (step.name, step.there):
         return False
-    return (step.here if holder == step.name else step.over) not in ends
+    return (step.here if holder == step.name else step.over) in ends
+
+
+def _is_predicate_noun(piece: Piece, at: int) -> bool:
+    """ "X is the capital of Y"."""
+    return piece.word(at - 1) in ARTICLES and piece.word(at - 2) in BE
 
 
 def _next_name(piece: Piece, at: int) -> str:

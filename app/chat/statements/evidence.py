@@ -55,6 +55,7 @@ class Evidence:
 
     def __init__(self, facts: Sequence[FoundFact], beside: StatementContext) -> None:
         self.beside = beside
+        self._labels = ["|".join(fact.path) for fact in facts]
         self._steps: defaultdict[str, list[Step]] = defaultdict(list)
         self._concepts: defaultdict[str, set[str]] = defaultdict(set)
         for name, concept in beside.topics:
@@ -73,6 +74,10 @@ class Evidence:
 
     def between(self, one: str, other: str) -> list[Step]:
         return [step for step in self.steps(one) if step.there == other]
+
+    def labels(self, facts: frozenset[int]) -> set[str]:
+        """The relations of `facts`."""
+        return {self._labels[fact] for fact in facts}
 
     def kinds(self, name: str) -> set[str]:
         return self._concepts.get(name, set())

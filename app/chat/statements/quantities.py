@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import NUMBERS, Token, is_grammar, noun_base
+from app.chat.statements.tokens import NUMBERS, Token, is_grammar, lemmas, noun_base
 from app.chat.statements.vocabulary import bases, relation_words
 
 Carriers = frozenset[int]
@@ -100,6 +100,8 @@ def is_alone(evidence: Evidence, name: str, other: str) -> Carriers | None:
 
 def denied(evidence: Evidence, name: str, other: str, words: frozenset[str]) -> Carriers | None:
     """The facts of the relation that the words say, where the house says that `other` is not among them."""
+    if evidence.between(name, other):
+        return None
     steps = [step for step in evidence.steps(name) if _says(step, words) and (step.there[0] == "V") == (other[0] == "V")]
     for label in dict.fromkeys(step.label for step in steps):
         if evidence.is_true(f'exists(intersect(reach({name}, "{label}"), {other}))') is not False:
@@ -129,6 +131,8 @@ def comparator(tokens: Sequence[Token]) -> tuple[str, int] | None:
             continue
         behind = [each.word for each in tokens[at + 1 :]]
         if word in ("before", "after"):
+            if at and not lemmas(tokens[at - 1].word, "VERB") == () and {"look", "name", "take", "care"} & {*lemmas(tokens[at - 1].word, "VERB")}:
+                continue
             if at + 1 < len(tokens) and (tokens[at + 1].is_name or behind[0] in ("the", "it", "that")):
                 return word, at
             continue

@@ -27,22 +27,23 @@ from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.segments import Segment
 from app.chat.statements.talk import is_talk
 from app.chat.statements.tokens import Token
-from app.chat.statements.vocabulary import check_words
+from app.chat.statements.vocabulary import check_words, relation_words
 
 MAX_UNKNOWN: Final = 1
 MAX_IMPLIED: Final = 3
+_SHARED: Final = frozenset("share same common joint both".split())
 _NAMING: Final = frozenset("call name title".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token."""
+    """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token; `subject`: the thing that it is said of
+    where it does not name it."""
 
     facts: Carriers | None
     states: bool = True
     stood_for: dict[int, tuple[Reference, str]] = field(default_factory=dict)
-    spare: tuple[str, ...] = ()
-    """Names of a list that have to go while the rest stays."""
+    subject: str = ""
 
 
 @dataclass(slots=True)
@@ -54,13 +55,18 @@ class SentenceReader:
     tokens: Sequence[Token]
     is_question: bool
     subjects: list[str] = field(default_factory=list)
+    last: Carriers = frozenset()
+    """The facts of the clause before."""
 
     def judge(self, segment: Segment) -> Verdict:
         tokens = self.tokens[segment.body : segment.end]
-        references = self.discourse.references(self.tokens, segment.body, segment.end)
+        ahead = [token.word for token in self.tokens[segment.end :] if token.is_name][:2] if segment.is_fronted else []
+        references = self.discourse.references(self.tokens, segment.body, segment.end, ahead)
         names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
         if is_talk(tokens, names, references, is_question=self.is_question):
             return Verdict(frozenset(), states=False)
+        if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
+            return verdict
         best = Verdict(None)
         alone = [each for each in references if not each.is_all]
         for chosen in product(*(each.candidates for each in alone)):
@@ -71,6 +77,13 @@ class SentenceReader:
             if verdict.facts is not None:
                 return verdict
         return best
+
+    def _bare(self, tokens: Sequence[Token], names: Sequence[str]) -> Verdict | None:
+        """A subject that stands alone says nothing, but what it is called."""
+        check = check_words(self.evidence, tokens, (), names)
+        if check.fitting or check.foreign or check.unknown or len(names) != 1:
+            return None
+        return Verdict(frozenset(), states=False, subject=names[0])
 
     def _with(
         self, segment: Segment, names: list[str], references: Sequence[Reference],
@@ -89,11 +102,17 @@ class SentenceReader:
         for subject in [implied[0] if implied else "", *implied[1:]]:
             piece = Piece(tokens, places, subject)
             facts = self._facts(piece, said, names, meant, subject, segment)
-            if facts is not None:
-                return Verdict(facts, stood_for=stood_for)
+            if facts is not None and self._goes_on(segment, facts):
+                return Verdict(facts, stood_for=stood_for, subject=subject)
             if len(names) + len(meant) > 1 and segment.kind in ("clause",):
                 break
         return Verdict(None)
+
+    def _goes_on(self, segment: Segment, facts: Carriers) -> bool:
+        """A clause without a verb says what the one before it says."""
+        if segment.kind != "gapped" or not self.last or not facts:
+            return True
+        return not self.evidence.labels(facts).isdisjoint(self.evidence.labels(self.last))
 
     def _implied(self, segment: Segment, names: Sequence[str], meant: Sequence[str]) -> list[str]:
         """Things that a piece without a subject of its own may speak of, the likeliest first."""
@@ -106,8 +125,8 @@ class SentenceReader:
         elif segment.kind in ("predicate", "phrase"):
             order = [*self.subjects[-1:], *before[:1], *before[-1:]]
         else:
-            order = [*self.subjects[-1:]]
-        if not segment.is_fronted and segment.kind in ("clause", "phrase", "apposed", "predicate"):
+            order = [*self.subjects[-1:], *self.discourse.subjects[-1:]]
+        if not segment.is_fronted and not order:
             order += self.discourse.recent(before)[:MAX_IMPLIED]
         own = {*names, *meant}
         fitting = [name for name in dict.fromkeys(order) if name not in own and name[0] != "V"]
@@ -177,11 +196,13 @@ class SentenceReader:
     ) -> Carriers | None:
         evidence = self.evidence
         steps: list[Step] = []
+        shared = self._shared(names, meant, content(said))
         for name in names:
             found = [step for other in [*names, *meant] if other != name for step in evidence.between(name, other)]
             if not found and subject and len(names) + len(meant) < 2:
                 found = evidence.between(name, subject)
-            if not found and name not in meant and not (len(names) > 1 and self._is_only_named(name, piece)):
+            found = found or [step for step in shared if step.name == name]
+            if not found:
                 if not (counts_in(piece.tokens) and len(names) == 1):
                     return self._named(piece, names, meant, subject, said)
             steps += found
@@ -196,8 +217,14 @@ class SentenceReader:
             return self._called(piece, said, [*names, *meant], subject)
         return self._checked(piece, said, facts, [*names, *meant, *([subject] if subject else [])], steps)
 
-    def _is_only_named(self, name: str, piece: Piece) -> bool:
-        return False
+    def _shared(self, names: Sequence[str], meant: Sequence[str], words: frozenset[str]) -> list[Step]:
+        """ "X and Y share a director": the steps of each that lead to the same one."""
+        things = [*names, *meant]
+        if _SHARED.isdisjoint(words) or len(things) < 2:
+            return []
+        found = [[step for step in self.evidence.steps(name) if not relation_words(step.label).isdisjoint(words)] for name in things]
+        common = set.intersection(*({(step.label, step.there) for step in steps} for steps in found))
+        return [step for steps in found for step in steps if (step.label, step.there) in common]
 
     def _counts(self, numbers: Sequence[tuple[int, str, int]], things: Sequence[str], words: frozenset[str]) -> Carriers | None:
         facts: Carriers = frozenset()
@@ -240,14 +267,22 @@ class SentenceReader:
             return None
         steps = steps or [step for name in things for step in self.evidence.steps(name) if step.fact in facts]
         check = check_words(self.evidence, said, steps, things)
-        if check.foreign and not check.fitting:
+        if (check.foreign and not check.fitting) or check.has_strange_name or _is_listed(said, check.unknown):
             return None
         if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
             return None
-        for fact in facts:
-            same = [step for step in steps if step.fact == fact]
-            ends = {(step.name, step.there) for step in same}
-            pairs = [step for step in steps if (step.name, step.there) in ends]
-            if is_turned(piece, pairs):
-                return None
+        if is_turned(piece, steps):
+            return None
         return None if is_misnamed(piece, self.evidence, {}) else facts
+
+
+def _is_listed(said: Sequence[Token], unknown: Sequence[str]) -> bool:
+    """True where a word that nothing explains stands in a row with a name: "psoriasis and V1"."""
+    for at, token in enumerate(said):
+        if token.word not in ("and", "or", ","):
+            continue
+        before = said[at - 1] if at else None
+        behind = next((each for each in said[at + 1 :] if each.is_name or each.word not in ("also", "a", "an", "the")), None)
+        if before and behind and before.is_name != behind.is_name and (before.word in unknown or behind.word in unknown):
+            return True
+    return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.chat.statements.evidence import Evidence
+from app.chat.statements.wording import known_kinds
 from app.chat.statements.tokens import ARTICLES, POINTING, Token, is_grammar, lemmas, noun_base
 
 MAX_CANDIDATES: Final = 3
@@ -37,9 +38,17 @@ class Discourse:
 
     evidence: Evidence
     said: list[list[str]] = field(default_factory=list)
+    subjects: list[str] = field(default_factory=list)
+    """What each clause so far was about."""
+    _ahead: Sequence[str] = ()
+    _start: int = 0
 
-    def references(self, tokens: Sequence[Token], start: int, end: int) -> list[Reference]:
-        """The references among tokens[start:end]; names before them in the sentence count as spoken of."""
+    def references(
+        self, tokens: Sequence[Token], start: int, end: int, ahead: Sequence[str] = ()
+    ) -> list[Reference]:
+        """The references among tokens[start:end]; names before them in the sentence count as spoken of, and before
+        these the names `ahead`."""
+        self._ahead, self._start = ahead, start
         found: list[Reference] = []
         at = start
         while at < end:
@@ -53,7 +62,7 @@ class Discourse:
 
     def recent(self, before: Sequence[str]) -> list[str]:
         """Names by how likely they are meant: those of this sentence, the one before, and so on."""
-        ordered = [*before]
+        ordered = [*self._ahead, *before]
         for names in reversed(self.said):
             ordered += names
         ordered += [name for name, _ in self.evidence.beside.topics]
@@ -92,7 +101,9 @@ class Discourse:
         if at + 2 < end and tokens[at + 2].is_name:
             return None
         noun = noun_base(words[0])
-        fitting = [name for name in self.recent(before) if noun in self.evidence.kind_words(name) and name[0] != "V"]
+        own = {token.word for token in tokens[self._start : end] if token.is_name}
+        fitting = [name for name in self.recent(before) if noun in self.evidence.kind_words(name)]
+        fitting = [name for name in fitting if name[0] != "V" and name not in own]
         is_owner = words[1:2] == ["'s"]
         return Reference(at, at + 2, tuple(fitting[:MAX_CANDIDATES]), is_owner=is_owner)
 
@@ -100,15 +111,15 @@ class Discourse:
         self, tokens: Sequence[Token], at: int, end: int, words: list[str], group: list[str], before: list[str]
     ) -> Reference | None:
         behind = words[1] if len(words) > 1 else ""
-        if words[0] in _FIRST | _SECOND and self._is_noun(behind) and behind not in ("one", "case"):
-            if noun_base(behind) not in self.evidence.kind_words(group[0]):
-                return None
+        is_kind = noun_base(behind) in known_kinds()
+        if is_kind and noun_base(behind) not in self.evidence.kind_words(group[0]):
+            return None
         place = 0 if words[0] in _FIRST or words[0] == "one" else 1
         if words[0] == "other" and self.said:
             spoken = [name for name in before if name in group]
             last = spoken[-1] if spoken else group[0]
             place = next((k for k, name in enumerate(group) if name != last), 1)
-        stop = at + 2 + (behind in ("one", "case") or (self._is_noun(behind) and words[0] != "one"))
+        stop = at + 2 + (behind in ("one", "case") or is_kind)
         return Reference(at, min(stop, end), (group[place],), is_certain=True)
 
     def _group(self, before: Sequence[str]) -> list[str]:
@@ -127,6 +138,8 @@ class Discourse:
         return any(token.is_name for token in tokens[at + 1 : min(end, at + 4)])
 
     def _is_that_clause(self, tokens: Sequence[Token], at: int) -> bool:
+        if tokens[at].word == "that" and at + 1 < len(tokens) and tokens[at + 1].word == "of":
+            return True
         return tokens[at].word == "that" and at > 0 and not tokens[at - 1].is_name and tokens[at - 1].word != ","
 
     def _is_noun(self, word: str) -> bool:

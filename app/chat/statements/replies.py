@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from app.chat.statements.evidence import Evidence, StatementContext
 from app.chat.statements.pruning import Kept, kept_text
-from app.chat.statements.reading import SentenceReader
+from app.chat.statements.reading import SentenceReader, Verdict
 from app.chat.statements.references import Discourse
-from app.chat.statements.segments import Segmenter
-from app.chat.statements.tokens import tokenize
+from app.chat.statements.segments import Segment, Segmenter
+from app.chat.statements.tokens import Token, tokenize
 from app.strategies.base import FoundFact
 
 
@@ -44,7 +44,7 @@ def check_reply(sentences: Sequence[str], facts: Sequence[FoundFact], beside: St
         stated += sum(verdict.states for _, verdict in kept.pieces)
         carried += sum(verdict.states and verdict.facts is not None for _, verdict in kept.pieces)
         removed += sum(verdict.facts is None for _, verdict in kept.pieces)
-        text = kept_text(kept, discourse)
+        text = kept_text(kept)
         if text:
             found = {fact for _, verdict in kept.pieces if verdict.facts is not None for fact in verdict.facts}
             checked.append(CheckedSentence(text, tuple(sorted(found))))
@@ -64,9 +64,20 @@ def _read(sentence: str, evidence: Evidence, discourse: Discourse) -> Kept:
     for segment in Segmenter(tokens).segments():
         verdict = reader.judge(segment)
         pieces.append((segment, verdict))
-        for _, name in verdict.stood_for.values():
-            reader.subjects.append(name)
-        if segment.kind == "clause" and not verdict.stood_for:
-            own = [token.word for token in tokens[segment.body : segment.end] if token.is_name]
-            reader.subjects += [name for name in own[:1] if name[0] != "V"]
+        if segment.kind in ("clause", "subject"):
+            reader.last = verdict.facts or frozenset()
+            reader.subjects += _subject(tokens, segment, verdict)
+        elif verdict.facts is not None and verdict.subject:
+            reader.subjects.append(verdict.subject)
+    discourse.subjects += reader.subjects[:1]
     return Kept(sentence, tokens, pieces)
+
+
+def _subject(tokens: Sequence[Token], segment: Segment, verdict: Verdict) -> list[str]:
+    """The first thing that a clause names, or stands for."""
+    for at in range(segment.body, segment.end):
+        if tokens[at].is_name and tokens[at].word[0] != "V":
+            return [tokens[at].word]
+        if at in verdict.stood_for:
+            return [verdict.stood_for[at][1]]
+    return [verdict.subject] if verdict.subject else []

@@ -23,7 +23,9 @@ from app.chat.statements.tokens import (
     lemmas,
 )
 
-SegmentKind = Literal["clause", "predicate", "relative", "participle", "apposed", "phrase", "bracket"]
+SegmentKind = Literal[
+    "clause", "subject", "predicate", "relative", "participle", "apposed", "gapped", "phrase", "bracket"
+]
 _BREAKS: Final = frozenset({";", ":", "–", "—", "("})
 _CLOSING: Final = frozenset({")", "–", "—"})
 _JOINS: Final = frozenset("and but or while whereas although though because since so yet when where whilst as".split())
@@ -36,8 +38,9 @@ _ALONE: Final = frozenset("however though too apparently indeed also then actual
 class Segment:
     """Tokens from `start` to `end`; `lead` counts marks and joining words before what is said.
 
-    `kind`: a clause has a subject of its own; a predicate shares that of the clause before it; the others say
-    something of a thing named before them, or behind them where the segment `is_fronted`.
+    `kind`: a clause has a subject of its own; a predicate shares that of the clause or the bare subject before it; a
+    gapped one has a subject and no verb ("the second from V1"); the others say something of a thing named before
+    them, or behind them where the segment `is_fronted`.
     """
 
     start: int
@@ -86,9 +89,7 @@ class Segmenter:
         if before == "," or before in _BREAKS:
             return False
         if word in _RELATIVES:
-            return before not in PREPOSITIONS and before not in _JOINS
-        if word in ("that",):
-            return self._is_noun_or_name(at - 1) and (self._begins_predicate(at + 1) or self.is_name(at + 1))
+            return self.is_name(at - 1)
         if word in _JOINS:
             return self._joins_here(at)
         return self._is_modifier(at)
@@ -139,6 +140,8 @@ class Segmenter:
     def _is_modifier(self, at: int) -> bool:
         """A participle behind its noun, or a further phrase with a preposition behind a name."""
         before = self.word(at - 1)
+        if self._has_be(at) or self._has_finite(max(0, at - 2), at):
+            return False
         if self._is_participle(at) and (self.is_name(at - 1) or self._is_common_noun(at - 1)):
             return self._has_finite(0, at) or not is_form(self.word(at), "VBD")
         if self.word(at) in PREPOSITIONS and self.word(at) != "of" and self.is_name(at - 1):
@@ -155,6 +158,8 @@ class Segmenter:
         names = [k for k in range(at) if self.is_name(k)]
         last_break = max((k for k in range(at) if self.word(k) in (",", ";", "and")), default=-1)
         own = [k for k in names if k > last_break]
+        if last_break >= 0 and not self._has_finite(last_break, at):
+            return False
         return len(names) > 1 or any(self.word(k) in PERSONAL for k in range(at)) or not own
 
     def _opens_phrase(self, at: int) -> bool:
@@ -272,6 +277,9 @@ class Segmenter:
         body = range(segment.body, segment.end)
         if all(self.word(at) in SHADES | _ALONE | {",", ")", '"'} for at in body):
             return True
+        last = before[-1]
+        if self.word(last.end - 1) in _ALONE and not self._has_finite(last.body, last.end):
+            return not last.kind == "participle"
         if self.word(segment.start) == ":" and not self._has_finite(segment.body, segment.end):
             return self._names_within(segment.body, segment.end) and not (
                 self._names_within(before[-1].body, before[-1].end) and self._has_finite(before[-1].body, before[-1].end)
@@ -280,7 +288,31 @@ class Segmenter:
         return False
 
     def _front(self, segments: list[Segment]) -> None:
-        """What stands before the first clause is said of its subject."""
+        """What stands before the first clause is said of its subject; a subject may stand alone before its verb."""
         first = segments[0]
         if first.kind in ("participle", "phrase") and len(segments) > 1 and self.word(segments[1].start) == ",":
             first.is_fronted = True
+            for segment in segments[1:]:
+                if segment.kind in ("clause", "predicate"):
+                    break
+                segment.is_fronted = True
+        predicates = [place for place, segment in enumerate(segments) if segment.kind == "predicate"]
+        clauses = [place for place, segment in enumerate(segments) if segment.kind == "clause"]
+        for place, segment in enumerate(segments):
+            if segment.kind != "apposed":
+                continue
+            is_first = place == 0 or segments[place - 1].is_fronted
+            if is_first and predicates and (not clauses or predicates[0] < clauses[0]):
+                segment.kind, segment.is_fronted = "subject", False
+            elif place and clauses and clauses[0] < place and self._is_gapped(segment):
+                segment.kind = "gapped"
+
+    def _is_gapped(self, segment: Segment) -> bool:
+        """A thing, and behind it a phrase or a further thing: "E1 on V1", "the second V1"."""
+        at = segment.body
+        if self.is_name(at):
+            return self.word(at + 1) in PREPOSITIONS and at + 2 < segment.end
+        if self.word(at) == "that" and self.word(at + 1) == "of":
+            return True
+        ordinals = ("first", "second", "former", "latter", "other", "one")
+        return self.word(at) == "the" and self.word(at + 1) in ordinals and at + 2 < segment.end

@@ -9,10 +9,11 @@ from functools import lru_cache
 from typing import Final
 
 from app.privacy.pseudonym_format import is_shaped
+from kg_store.terms import PSEUDONYM_FORM
 from kg_store.text.inflection import lemminflect
 from kg_store.text.plurals import singular
 
-_TOKEN: Final = re.compile(r"n['’]t\b|['’](?:s|re|ve|d|ll|m)\b|[^\W_]+?(?=n['’]t\b)|[^\W_]+(?:-[^\W_]+)*|[^\w\s]|_")
+_TOKEN: Final = re.compile(rf"(?<![^\W_]){PSEUDONYM_FORM}(?![^\W_])|" r"n['’]t\b|['’](?:s|re|ve|d|ll|m)\b|[^\W_]+?(?=n['’]t\b)|[^\W_]+(?:-[^\W_]+)*|[^\w\s]|_")
 
 BE: Final = frozenset("am is are was were be been being 's 're 'm".split())
 HAVE: Final = frozenset("have has had having 've".split())
@@ -64,6 +65,8 @@ class Token:
     start: int
     end: int
     is_name: bool = False
+    is_capital: bool = False
+    """Of a word behind the first of the sentence: a name that is none of the house."""
 
     @property
     def is_word(self) -> bool:
@@ -81,7 +84,8 @@ def tokenize(sentence: str) -> list[Token]:
         if is_shaped(word):
             found.append(Token(word, each.start(), each.end(), is_name=True))
         else:
-            found.append(Token(word.lower(), each.start(), each.end()))
+            is_capital = word[0].isupper() and bool(found) and word not in ("I",) and not word.startswith("I'")
+            found.append(Token(word.lower(), each.start(), each.end(), is_capital=is_capital))
     return found
 
 

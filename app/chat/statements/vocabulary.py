@@ -21,9 +21,11 @@ class WordCheck:
     fitting: tuple[str, ...]
     foreign: tuple[str, ...]
     unknown: tuple[str, ...]
+    has_strange_name: bool = False
+    """True where a word with a capital says none of it: a name that the house did not give."""
 
 
-def check_words(evidence: Evidence, tokens: Iterable[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
+def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
     """The content words of a piece against the facts that would carry it; `near`: names that it speaks of."""
     known = frozenset[str]().union(*(relation_words(step.label) for step in steps))
     kinds = frozenset[str]().union(*(_parts(evidence.kind_words(name)) for name in near))
@@ -40,7 +42,8 @@ def check_words(evidence: Evidence, tokens: Iterable[Token], steps: Sequence[Ste
             foreign.append(token.word)
         else:
             unknown.append(token.word)
-    return WordCheck(tuple(fitting), tuple(foreign), tuple(unknown))
+    strange = any(token.is_capital and token.word in unknown for token in tokens)
+    return WordCheck(tuple(fitting), tuple(foreign), tuple(unknown), strange)
 
 
 @lru_cache(maxsize=50_000)

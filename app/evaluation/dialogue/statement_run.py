@@ -15,6 +15,9 @@ from app.chat.statements.tokens import PERSONAL, POSSESSIVES, Token, tokenize
 from app.evaluation.dialogue.statement_house import FactHouse
 from app.evaluation.dialogue.statement_replies import Clause, LabelledReply, Truth
 
+MAX_BETWEEN: Final = 2
+"""Words that may stand between those of a clause: "E1, a film" may become "E1 is a film"."""
+
 BOUNDS: Final = {"contradicted": 0.0, "unsupported": 0.05, "true": 0.03}
 """Of contradicted and unsupported clauses the share that may stay, of true ones the share that may go."""
 
@@ -73,10 +76,15 @@ def _words(text: str) -> list[Token]:
 
 
 def _stands(words: Sequence[Token], sentence: Sequence[Token]) -> bool:
-    return any(
-        all(_is_same(word, sentence[at + place]) for place, word in enumerate(words))
-        for at in range(len(sentence) - len(words) + 1)
-    )
+    """The words stand in this order, with no more than a few others between them."""
+    for begin in range(len(sentence)):
+        at, place = begin, 0
+        while at < len(sentence) and place < len(words) and at - begin - place <= MAX_BETWEEN:
+            place += _is_same(words[place], sentence[at])
+            at += 1
+        if place == len(words):
+            return True
+    return False
 
 
 def _is_same(word: Token, said: Token) -> bool:
