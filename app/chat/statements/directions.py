@@ -122,7 +122,7 @@ def _holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
 
 def _is_predicate_noun(piece: Piece, at: int) -> bool:
     """ "X is the capital of Y"."""
-    return piece.word(at - 1) in ARTICLES and piece.word(at - 2) in BE
+    return piece.word(at - 1) in BE or (piece.word(at - 1) in ARTICLES and piece.word(at - 2) in BE)
 
 
 def _next_name(piece: Piece, at: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from app.chat.statements.reading import Verdict
 from app.chat.statements.segments import Segment
@@ -51,6 +51,7 @@ class _Writer:
         self._now = ""
         self._has_verb = False
         self._subject = ""
+        self._hung: list[tuple[Segment, Verdict]] = []
 
     def text(self) -> str:
         pieces = self._kept.pieces
@@ -81,7 +82,10 @@ class _Writer:
                 self._now = body
             self._has_verb = segment.kind == "clause"
             self._subject = verdict.subject
-        elif follows and (self._has_verb or segment.kind not in ("predicate", "participle")):
+        elif self._now and not self._has_verb and segment.kind != "predicate":
+            self._hung.append((segment, replace(verdict, subject=self._subject)))
+            self._now = _joined(self._now, whole)
+        elif follows and (self._has_verb or segment.kind != "participle"):
             self._now = _joined(self._now, whole)
             self._has_verb = self._has_verb or segment.kind == "predicate"
         elif segment.kind == "predicate" and self._now:
@@ -117,7 +121,7 @@ class _Writer:
             return f"{subject}'s {rest}" if first == "whose" else f"{subject} {rest}" if first in ("who", "which") else ""
         if segment.kind == "participle":
             return f"{subject} {'is' if is_form(first, 'VBG') else 'was'} {body[:1].lower()}{body[1:]}"
-        if segment.kind == "apposed" and first in ("a", "an", "the"):
+        if segment.kind == "apposed":
             return f"{subject} is {body}"
         return ""
 
@@ -140,6 +144,12 @@ class _Writer:
         return self._kept.sentence[tokens[start].start : tokens[end - 1].end] if end > start else ""
 
     def _end(self) -> None:
+        hung, self._hung = self._hung, []
+        if hung and not self._has_verb:
+            made = (self._made(segment, verdict, self._words(segment.body, segment.end)) for segment, verdict in hung)
+            self._done += [_finished(each, self._kept.sentence) for each in made if each]
+            self._now = ""
+            return
         text = _finished(self._now, self._kept.sentence)
         if text and (self._has_verb or " " in text.strip(".")) and self._is_sentence():
             self._done.append(text)

@@ -103,6 +103,8 @@ def denied(evidence: Evidence, name: str, other: str, words: frozenset[str]) -> 
     if evidence.between(name, other):
         return None
     steps = [step for step in evidence.steps(name) if _says(step, words) and (step.there[0] == "V") == (other[0] == "V")]
+    if steps and not any(evidence.kinds(step.there) & evidence.kinds(other) for step in steps):
+        return None
     for label in dict.fromkeys(step.label for step in steps):
         if evidence.is_true(f'exists(intersect(reach({name}, "{label}"), {other}))') is not False:
             return None

@@ -55,12 +55,14 @@ class SentenceReader:
     tokens: Sequence[Token]
     is_question: bool
     subjects: list[str] = field(default_factory=list)
+    front: int = 0
+    """Where the first piece begins that is not fronted."""
     last: Carriers = frozenset()
     """The facts of the clause before."""
 
     def judge(self, segment: Segment) -> Verdict:
         tokens = self.tokens[segment.body : segment.end]
-        ahead = [token.word for token in self.tokens[segment.end :] if token.is_name][:2] if segment.is_fronted else []
+        ahead = [token.word for token in self.tokens[self.front :] if token.is_name] if segment.is_fronted else []
         references = self.discourse.references(self.tokens, segment.body, segment.end, ahead)
         names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
         if is_talk(tokens, names, references, is_question=self.is_question):
@@ -69,9 +71,8 @@ class SentenceReader:
             return verdict
         best = Verdict(None)
         alone = [each for each in references if not each.is_all]
-        for chosen in product(*(each.candidates for each in alone)):
-            if len(set(chosen)) < len(set(range(len(chosen)))) and len(set(chosen)) < len(chosen) and len(alone) > 2:
-                continue
+        denies = any(token.word in DENYING for token in tokens if not token.is_name)
+        for chosen in product(*(each.candidates[: 1 if denies else None] for each in alone)):
             stood_for = {each.start: (each, name) for each, name in zip(alone, chosen, strict=True)}
             verdict = self._with(segment, names, references, stood_for)
             if verdict.facts is not None:
@@ -117,15 +118,15 @@ class SentenceReader:
     def _implied(self, segment: Segment, names: Sequence[str], meant: Sequence[str]) -> list[str]:
         """Things that a piece without a subject of its own may speak of, the likeliest first."""
         before = [token.word for token in self.tokens[: segment.start] if token.is_name]
-        behind = [token.word for token in self.tokens[segment.end :] if token.is_name]
+        behind = [token.word for token in self.tokens[self.front :] if token.is_name]
         if segment.is_fronted:
-            order = [*behind[:2], *self.subjects]
+            order = [*behind[:MAX_IMPLIED], *self.subjects] or self.discourse.recent(before)[:MAX_IMPLIED]
         elif segment.kind in ("relative", "participle", "apposed", "bracket"):
             order = [*before[-1:], *self.subjects[-1:], *before[:1]]
         elif segment.kind in ("predicate", "phrase"):
             order = [*self.subjects[-1:], *before[:1], *before[-1:]]
         else:
-            order = [*self.subjects[-1:], *self.discourse.subjects[-1:]]
+            order = [*self.subjects[-1:], *before, *self.discourse.subjects[-1:], *self.discourse.latest()]
         if not segment.is_fronted and not order:
             order += self.discourse.recent(before)[:MAX_IMPLIED]
         own = {*names, *meant}
@@ -143,7 +144,8 @@ class SentenceReader:
         for name in [*things, *([subject] if subject else [])]:
             if has_truth_step(evidence, name, words) and not [each for each in names if each != name]:
                 return self._checked(piece, said, is_so(evidence, name, words, denies=denies), everyone)
-        if (found := comparator(piece.tokens)) is not None:
+        found = comparator(piece.tokens)
+        if found is not None and not (segment.kind == "gapped" and found[0] in ("before", "after")):
             return self._compared(piece, said, things, subject, found, denies=denies)
         if denies:
             return self._denied(names, meant, subject, words)

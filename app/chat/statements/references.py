@@ -40,6 +40,8 @@ class Discourse:
     said: list[list[str]] = field(default_factory=list)
     subjects: list[str] = field(default_factory=list)
     """What each clause so far was about."""
+    focus: str = ""
+    """What the clause before was about, where it names or means one of several."""
     _ahead: Sequence[str] = ()
     _start: int = 0
 
@@ -67,6 +69,10 @@ class Discourse:
             ordered += names
         ordered += [name for name, _ in self.evidence.beside.topics]
         return list(dict.fromkeys(ordered))
+
+    def latest(self) -> list[str]:
+        """The names of the sentence before; of the dialogue where there is none."""
+        return self.said[-1] if self.said else [name for name, _ in self.evidence.beside.topics]
 
     def _reference(self, tokens: Sequence[Token], at: int, end: int) -> Reference | None:
         word = "" if tokens[at].is_name else tokens[at].word
@@ -115,9 +121,8 @@ class Discourse:
         if is_kind and noun_base(behind) not in self.evidence.kind_words(group[0]):
             return None
         place = 0 if words[0] in _FIRST or words[0] == "one" else 1
-        if words[0] == "other" and self.said:
-            spoken = [name for name in before if name in group]
-            last = spoken[-1] if spoken else group[0]
+        if words[0] == "other":
+            last = self.focus if self.focus in group else group[0]
             place = next((k for k, name in enumerate(group) if name != last), 1)
         stop = at + 2 + (behind in ("one", "case") or is_kind)
         return Reference(at, min(stop, end), (group[place],), is_certain=True)

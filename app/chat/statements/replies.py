@@ -61,12 +61,15 @@ def _read(sentence: str, evidence: Evidence, discourse: Discourse) -> Kept:
         return Kept(sentence, tokens, [])
     reader = SentenceReader(evidence, discourse, tokens, is_question)
     pieces = []
-    for segment in Segmenter(tokens).segments():
+    segments = Segmenter(tokens).segments()
+    reader.front = next((segment.start for segment in segments if not segment.is_fronted), 0)
+    for segment in segments:
         verdict = reader.judge(segment)
         pieces.append((segment, verdict))
         if segment.kind in ("clause", "subject"):
             reader.last = verdict.facts or frozenset()
             reader.subjects += _subject(tokens, segment, verdict)
+            discourse.focus = reader.subjects[-1] if reader.subjects else ""
         elif verdict.facts is not None and verdict.subject:
             reader.subjects.append(verdict.subject)
     discourse.subjects += reader.subjects[:1]

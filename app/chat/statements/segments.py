@@ -31,6 +31,13 @@ _CLOSING: Final = frozenset({")", "–", "—"})
 _JOINS: Final = frozenset("and but or while whereas although though because since so yet when where whilst as".split())
 _RELATIVES: Final = frozenset("who which whose whom".split())
 _FINITE: Final = BE | HAVE | DO | MODAL
+_ASIDES: Final = frozenset(
+    (
+        "in contrast", "by contrast", "in turn", "in fact", "of course", "for example", "on the other hand", "as well",
+        "in addition", "after all", "as it happens", "by the way", "as far as i know", "as far as i can see",
+        "if i read the record correctly", "if i am not mistaken", "i think", "i believe", "it seems", "at least",
+    )
+)  # fmt: skip
 _ALONE: Final = frozenset("however though too apparently indeed also then actually namely moreover".split())
 
 
@@ -48,6 +55,8 @@ class Segment:
     lead: int
     kind: SegmentKind
     is_fronted: bool = False
+    has_aside: bool = False
+    """True where it ends in words between commas that say nothing."""
 
     @property
     def body(self) -> int:
@@ -68,6 +77,7 @@ class Segmenter:
         merged: list[Segment] = []
         for segment in found:
             if merged and self._belongs_to_last(segment, merged):
+                merged[-1].has_aside = self._is_aside(segment)
                 merged[-1].end = segment.end
             else:
                 merged.append(segment)
@@ -124,8 +134,11 @@ class Segmenter:
                 return self._has_finite(0, at) or self._is_participle(behind)
             if self.word(behind) in PREPOSITIONS and self._names_within(behind, self._end):
                 return True
-            return self._is_clause(behind)
+            return self._is_clause(behind) and self._has_finite(self._last_mark(at), at)
         return self._is_clause(behind)
+
+    def _last_mark(self, at: int) -> int:
+        return max((k + 1 for k in range(at) if self.word(k) in (",", ";", ":")), default=0)
 
     def _is_clause(self, at: int) -> bool:
         """A subject and a finite verb, before the next mark."""
@@ -147,7 +160,7 @@ class Segmenter:
         if self.word(at) in PREPOSITIONS and self.word(at) != "of" and self.is_name(at - 1):
             return self._opens_phrase(at) and self._has_finite(0, at) and before != "'s" and self._is_further(at)
         if self.word(at) in PREPOSITIONS and self.word(at) in ("at", "in", "with", "alongside") and not before == "of":
-            return self._is_measure(at - 1) and self._opens_phrase(at)
+            return self._is_measure(at - 1) and self._opens_phrase(at) and self._names_within(0, at - 2)
         return False
 
     def _is_measure(self, at: int) -> bool:
@@ -260,7 +273,8 @@ class Segmenter:
             return False
         if is_form(word, "VBG") and word not in ("during", "including", "following", "being"):
             return self._takes_object(at + 1) and not (self.word(at - 1) in BE)
-        return is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS | {"by"} and self.word(at - 1) not in BE | HAVE
+        follows = self.word(at + 1) in PREPOSITIONS or (self.is_name(at + 1) and not self._is_noun_or_name(at - 1))
+        return is_form(word, "VBN") and follows and self.word(at - 1) not in BE | HAVE
 
     def _is_common_noun(self, at: int) -> bool:
         word = self.word(at)
@@ -277,15 +291,19 @@ class Segmenter:
         body = range(segment.body, segment.end)
         if all(self.word(at) in SHADES | _ALONE | {",", ")", '"'} for at in body):
             return True
+        if self._is_aside(segment):
+            return True
         last = before[-1]
-        if self.word(last.end - 1) in _ALONE and not self._has_finite(last.body, last.end):
+        if (self.word(last.end - 1) in _ALONE or last.has_aside) and not self._has_finite(last.body, last.end):
             return not last.kind == "participle"
         if self.word(segment.start) == ":" and not self._has_finite(segment.body, segment.end):
-            return self._names_within(segment.body, segment.end) and not (
-                self._names_within(before[-1].body, before[-1].end) and self._has_finite(before[-1].body, before[-1].end)
-                and not self.word(segment.start - 1) == "following"
-            )
+            return self._names_within(segment.body, segment.end)
         return False
+
+    def _is_aside(self, segment: Segment) -> bool:
+        """ "In contrast", "as far as I can see"."""
+        words = " ".join(self.word(at) for at in range(segment.body, segment.end) if self.word(at) != ",")
+        return words in _ASIDES
 
     def _front(self, segments: list[Segment]) -> None:
         """What stands before the first clause is said of its subject; a subject may stand alone before its verb."""
@@ -311,8 +329,12 @@ class Segmenter:
         """A thing, and behind it a phrase or a further thing: "E1 on V1", "the second V1"."""
         at = segment.body
         if self.is_name(at):
-            return self.word(at + 1) in PREPOSITIONS and at + 2 < segment.end
+            return (self.word(at + 1) in PREPOSITIONS and at + 2 < segment.end) or self._is_elliptic(at + 1)
         if self.word(at) == "that" and self.word(at + 1) == "of":
             return True
         ordinals = ("first", "second", "former", "latter", "other", "one")
         return self.word(at) == "the" and self.word(at + 1) in ordinals and at + 2 < segment.end
+
+    def _is_elliptic(self, at: int) -> bool:
+        """ "E1 the elder"."""
+        return self.word(at) == "the" and self.word(at + 1).endswith("er")
