@@ -72,7 +72,7 @@ class _Writer:
                 self._now += whole if not self._now else f" {whole}"
             elif made := self._made(segment, verdict, body):
                 self._end()
-                self._now = made
+                self._now, self._has_verb = made, True
                 self._end()
         elif segment.kind in ("clause", "subject"):
             if follows:

@@ -29,7 +29,7 @@ from app.chat.statements.talk import is_talk
 from app.chat.statements.tokens import Token
 from app.chat.statements.vocabulary import check_words, relation_words
 
-MAX_UNKNOWN: Final = 1
+MAX_UNKNOWN: Final = 2
 MAX_IMPLIED: Final = 3
 _SHARED: Final = frozenset("share same common joint both".split())
 _NAMING: Final = frozenset("call name title".split())
@@ -151,17 +151,17 @@ class SentenceReader:
             return self._denied(names, meant, subject, words)
         if any(token.word in EXCLUDING for token in said if not token.is_name):
             return self._alone(names, meant, subject)
-        return self._plain(piece, said, names, meant, subject)
+        return self._plain(piece, said, names, meant, subject, has_subject=segment.kind in ("clause", "gapped"))
 
     def _compared(
         self, piece: Piece, said: Sequence[Token], things: list[str], subject: str, found: tuple[str, int], *,
         denies: bool,
     ) -> Carriers | None:  # fmt: skip
-        word, _at = found
-        ordered = [piece.places[at] for at in sorted(piece.places)]
+        word, at = found
+        ordered = [piece.places[place] for place in sorted(piece.places)]
         ordered = list(dict.fromkeys(name for name in ordered if name[0] != "V"))
         if subject and len(ordered) < 2:
-            ordered = [subject, *ordered]
+            ordered = [*ordered, subject] if piece.places and min(piece.places) < at else [subject, *ordered]
         if len(ordered) == 1:
             kinds = self.evidence.kinds(ordered[0])
             before = [token.word for token in self.tokens if token.is_name]
@@ -194,14 +194,15 @@ class SentenceReader:
         return is_alone(self.evidence, ends[0], ends[1])
 
     def _plain(
-        self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str
-    ) -> Carriers | None:
+        self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str, *,
+        has_subject: bool,
+    ) -> Carriers | None:  # fmt: skip
         evidence = self.evidence
         steps: list[Step] = []
         shared = self._shared(names, meant, content(said))
         for name in names:
             found = [step for other in [*names, *meant] if other != name for step in evidence.between(name, other)]
-            if not found and subject and len(names) + len(meant) < 2:
+            if not found and subject and (len(names) + len(meant) < 2 or not has_subject):
                 found = evidence.between(name, subject)
             found = found or [step for step in shared if step.name == name]
             if not found:
@@ -217,7 +218,8 @@ class SentenceReader:
             steps += [step for name in evidence.names for step in evidence.steps(name) if step.fact in more]
         elif not steps:
             return self._called(piece, said, [*names, *meant], subject)
-        return self._checked(piece, said, facts, [*names, *meant, *([subject] if subject else [])], steps)
+        near = [step.there for step in steps]
+        return self._checked(piece, said, facts, [*names, *meant, *near, *([subject] if subject else [])], steps)
 
     def _shared(self, names: Sequence[str], meant: Sequence[str], words: frozenset[str]) -> list[Step]:
         """ "X and Y share a director": the steps of each that lead to the same one."""
@@ -269,7 +271,7 @@ class SentenceReader:
             return None
         steps = steps or [step for name in things for step in self.evidence.steps(name) if step.fact in facts]
         check = check_words(self.evidence, said, steps, things)
-        if (check.foreign and not check.fitting) or check.has_strange_name or _is_listed(said, check.unknown):
+        if (check.foreign and not check.fitting) or check.is_adorned or _is_listed(said, check.unknown):
             return None
         if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
             return None

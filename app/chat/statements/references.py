@@ -133,7 +133,9 @@ class Discourse:
             kinds: dict[str, list[str]] = {}
             for name in dict.fromkeys(names):
                 if name[0] != "V":
-                    kinds.setdefault(" ".join(sorted(self.evidence.kinds(name))), []).append(name)
+                    is_person = self.evidence.is_person(name)
+                    kind = "person" if is_person else " ".join(sorted(self.evidence.kinds(name)))
+                    kinds.setdefault(kind, []).append(name)
             several = [each for each in kinds.values() if len(each) > 1]
             if several:
                 return several[0]

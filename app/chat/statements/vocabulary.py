@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import Token, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.tokens import Token, NUMBERS, is_form, is_grammar, lemmas, noun_base
 from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, wording_of
 
+MIN_STEM: Final = 4
+_ENDINGS: Final = ("ment", "ation", "ition", "sion", "tion", "ion", "ance", "ence", "ing", "ship", "al")
 NEUTRAL: Final = frozenset(TABLE["neutral"]["words"].split())
 
 
@@ -21,8 +23,8 @@ class WordCheck:
     fitting: tuple[str, ...]
     foreign: tuple[str, ...]
     unknown: tuple[str, ...]
-    has_strange_name: bool = False
-    """True where a word with a capital says none of it: a name that the house did not give."""
+    is_adorned: bool = False
+    """True where a name that the house did not give, an adjective or an adverb adds something that no fact says."""
 
 
 def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
@@ -33,8 +35,10 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
     for token in tokens:
         if token.is_name or not token.is_word or is_grammar(token.word) or token.word == "'s":
             continue
+        if token.word in NUMBERS or token.is_number:
+            continue
         forms = bases(token.word)
-        if not forms.isdisjoint(known):
+        if not forms.isdisjoint(known) or _is_derived(token.word, known):
             fitting.append(token.word)
         elif forms & NEUTRAL or not forms.isdisjoint(kinds):
             continue
@@ -42,8 +46,8 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
             foreign.append(token.word)
         else:
             unknown.append(token.word)
-    strange = any(token.is_capital and token.word in unknown for token in tokens)
-    return WordCheck(tuple(fitting), tuple(foreign), tuple(unknown), strange)
+    adorned = any(token.is_capital and token.word in unknown for token in tokens) or any(map(_adorns, unknown))
+    return WordCheck(tuple(fitting), tuple(foreign), tuple(unknown), adorned)
 
 
 @lru_cache(maxsize=50_000)
@@ -73,5 +77,18 @@ def _parts(words: Iterable[str]) -> frozenset[str]:
     return frozenset(part for word in words for part in word.split())
 
 
-def is_verbal(word: str) -> bool:
-    return any(is_form(word, form) for form in ("VBD", "VBN", "VBZ")) and not word.endswith("s")
+def _adorns(word: str) -> bool:
+    """True of "famous", "brilliantly", "award-winning" and "greatest"; and of figures."""
+    if not word.isalpha():
+        return True
+    return not lemmas(word, "NOUN") and not lemmas(word, "VERB") and bool(lemmas(word, "ADJ") or lemmas(word, "ADV"))
+
+
+@lru_cache(maxsize=50_000)
+def _is_derived(word: str, known: frozenset[str]) -> bool:
+    """ "Treatment" of treat, "supervision" of supervise."""
+    ending = next((each for each in _ENDINGS if word.endswith(each)), "")
+    stem = word.removesuffix(ending)
+    return bool(ending) and len(stem) >= MIN_STEM and any(
+        verb in known for verb in (stem, f"{stem}e", f"{stem}s", f"{stem}se", f"{stem}t", f"{stem}de")
+    )

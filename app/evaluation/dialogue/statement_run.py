@@ -15,6 +15,7 @@ from app.chat.statements.tokens import PERSONAL, POSSESSIVES, Token, tokenize
 from app.evaluation.dialogue.statement_house import FactHouse
 from app.evaluation.dialogue.statement_replies import Clause, LabelledReply, Truth
 
+_STAND_INS: Final = PERSONAL | POSSESSIVES | {"which", "who"}
 MAX_BETWEEN: Final = 2
 """Words that may stand between those of a clause: "E1, a film" may become "E1 is a film"."""
 
@@ -88,4 +89,4 @@ def _stands(words: Sequence[Token], sentence: Sequence[Token]) -> bool:
 
 
 def _is_same(word: Token, said: Token) -> bool:
-    return word.word == said.word or (word.word in PERSONAL | POSSESSIVES and said.is_name)
+    return word.word == said.word or (word.word in _STAND_INS and said.is_name)
