@@ -77,6 +77,8 @@ class _Writer:
         elif segment.kind in ("clause", "subject"):
             if follows:
                 self._now = _joined(self._now, whole)
+            elif self._now and not self._has_verb and not self._hung:
+                self._now = f"{self._now}, {body}"
             else:
                 self._end()
                 self._now = body

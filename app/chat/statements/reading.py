@@ -119,7 +119,9 @@ class SentenceReader:
         """Things that a piece without a subject of its own may speak of, the likeliest first."""
         before = [token.word for token in self.tokens[: segment.start] if token.is_name]
         behind = [token.word for token in self.tokens[self.front :] if token.is_name]
-        if segment.is_fronted:
+        if segment.is_fronted and segment.kind in ("relative", "apposed", "bracket"):
+            order = [*before[-1:], *behind[:1]]
+        elif segment.is_fronted:
             order = [*behind[:MAX_IMPLIED], *self.subjects] or self.discourse.recent(before)[:MAX_IMPLIED]
         elif segment.kind in ("relative", "participle", "apposed", "bracket"):
             order = [*before[-1:], *self.subjects[-1:], *before[:1]]

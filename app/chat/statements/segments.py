@@ -238,6 +238,8 @@ class Segmenter:
         if is_form(word, "VBD"):
             return not (is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS and self._is_participle_here(at))
         if is_form(word, "VBZ"):
+            if lemmas(word, "NOUN") and self.is_name(at - 1) and self._tokens[at - 1].word[0] == "V":
+                return False
             return not lemmas(word, "NOUN") or self._takes_object(at + 1) or self.is_name(at - 1)
         return is_form(word, "VB") and (before in MODAL | DO | {"to"} or (self._takes_object(at + 1) and at > 0))
 
@@ -262,6 +264,8 @@ class Segmenter:
         if word in _FINITE:
             return word not in ("being", "having", "been")
         if is_grammar(word) or not word or self.word(at - 1) in ARTICLES:
+            return False
+        if at == 0 and lemmas(word, "NOUN"):
             return False
         return is_form(word, "VBZ") or is_form(word, "VBD") or (
             is_form(word, "VB") and self._takes_object(at + 1) and not lemmas(word, "ADJ")

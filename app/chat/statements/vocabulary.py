@@ -12,7 +12,7 @@ from app.chat.statements.tokens import Token, NUMBERS, is_form, is_grammar, lemm
 from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, wording_of
 
 MIN_STEM: Final = 4
-_ENDINGS: Final = ("ment", "ation", "ition", "sion", "tion", "ion", "ance", "ence", "ing", "ship", "al")
+_ENDINGS: Final = ("ment", "ation", "ition", "sion", "tion", "ion", "ance", "ence", "ing", "ship", "able", "ible", "al")
 NEUTRAL: Final = frozenset(TABLE["neutral"]["words"].split())
 
 
@@ -32,7 +32,9 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
     known = frozenset[str]().union(*(relation_words(step.label) for step in steps))
     kinds = frozenset[str]().union(*(_parts(evidence.kind_words(name)) for name in near))
     fitting, foreign, unknown = [], [], []
-    for token in tokens:
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.word in ("most", "least") and before is not None and before.word == "at":
+            continue
         if token.is_name or not token.is_word or is_grammar(token.word) or token.word == "'s":
             continue
         if token.word in NUMBERS or token.is_number:
