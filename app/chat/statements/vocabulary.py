@@ -63,9 +63,7 @@ def bases(word: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def relation_words(step: str) -> frozenset[str]:
     """The base forms of words that say the step."""
-    wording = wording_of(step)
-    texts = [key[0] for key in wording.verbs] + list(wording.nouns)
-    said = {word for text in texts for word in text.split()} | label_words(plain_label(step.split("|")[-1]))
+    said = wording_of(step).words | label_words(plain_label(step.split("|")[-1]))
     return frozenset(base for word in said for base in bases(word)) - NEUTRAL
 
 

@@ -21,15 +21,23 @@ Ends = frozenset[End]
 OTHER: Final[Mapping[End, End]] = {"start": "end", "end": "start"}
 
 TABLE: Final[dict[str, Any]] = tomllib.loads((Path(__file__).parent / "wording.toml").read_text("utf-8"))
-_TEMPLATES: Final[dict[str, tuple[str, ...]]] = {
-    label: tuple(templates.split("; "))
-    for labels, templates in TABLE["frames"].items()
-    for label in labels.split(", ")
-}
+
+
+def _by_label() -> dict[str, tuple[str, ...]]:
+    """A label may stand in several lines of the table."""
+    found: dict[str, tuple[str, ...]] = {}
+    for labels, templates in (line for part in TABLE["frames"].values() for line in part.items()):
+        for label in labels.split(", "):
+            found[label] = tuple(dict.fromkeys((*found.get(label, ()), *templates.split("; "))))
+    return found
+
+
+_TEMPLATES: Final = _by_label()
 PERSONS: Final = frozenset(TABLE["persons"]["words"].split(", "))
 _KINDS: Final = tuple(
     frozenset({kind, *words.split(", ")}) for kind, words in TABLE["nouns"].items()
 )  # fmt: skip
+_MARKS: Final = frozenset("X Y n N is adj be a an the it thing".split()) | PREPOSITIONS
 _BRACKETS: Final = re.compile(r"\((s|es)\)|[()/,]")
 _LIKE: Final = {
     **dict.fromkeys(("in", "on", "at", "during", "within", "inside"), "in"),
@@ -49,8 +57,8 @@ class Wording:
     preps: Mapping[str, Ends]
     category: Ends
     before_noun: Ends
-    own: frozenset[str]
-    """Words of the label itself."""
+    words: frozenset[str]
+    """All words that say it, those of the label among them."""
 
     def verb_subjects(self, words: tuple[str, ...], prep: str, *, is_passive: bool) -> Ends:
         """The ends that may be the subject of such a verb."""
@@ -101,7 +109,7 @@ def frame_words() -> frozenset[str]:
     """Every word of the table's sentences."""
     return frozenset(
         word for templates in _TEMPLATES.values() for template in templates for word in template.split()
-        if word not in ("X", "Y", "n", "N", "is", "adj", "be")
+        if word not in _MARKS
     )
 
 
@@ -169,16 +177,18 @@ class _Maker:
         self._preps: defaultdict[str, set[End]] = defaultdict(set)
         self._category: set[End] = set()
         self._before: set[End] = set()
+        self._words: set[str] = set()
 
     def add(self, template: str) -> None:
         first, *middle = template.split()
+        self._words |= {first, *middle} - _MARKS
         if template in ("is", "adj"):
             self._before.add(self._ends["X"])
             if template == "is":
                 self._category.add(self._ends["X"])
         elif first in ("n", "N"):
             self._nouns[" ".join(middle)].add(self._ends["X" if first == "n" else "Y"])
-        elif first in self._ends and middle and (middle[-1] in self._ends or middle[-2] in self._ends):
+        elif first in self._ends and not self._ends.keys().isdisjoint(middle):
             while middle[-1] not in self._ends:
                 middle.pop()
             self._sentence(self._ends[first], middle[:-1])
@@ -205,7 +215,8 @@ class _Maker:
             {key: frozenset(ends) for key, ends in self._verbs.items()},
             {key: frozenset(ends) for key, ends in self._nouns.items()},
             {key: frozenset(ends) for key, ends in self._preps.items()},
-            frozenset(self._category), frozenset(self._before), own,
+            frozenset(self._category), frozenset(self._before),
+            frozenset(self._words) | own,
         )  # fmt: skip
 
 
