@@ -122,13 +122,13 @@ class SentenceReader:
         if segment.is_fronted and segment.kind in ("relative", "apposed", "bracket"):
             order = [*before[-1:], *behind[:1]]
         elif segment.is_fronted:
-            order = [*behind[:MAX_IMPLIED], *self.subjects] or self.discourse.recent(before)[:MAX_IMPLIED]
+            order = [name for name in behind if name[0] != "V"] or self.discourse.recent(before)
         elif segment.kind in ("relative", "participle", "apposed", "bracket"):
             order = [*before[-1:], *self.subjects[-1:], *before[:1]]
         elif segment.kind in ("predicate", "phrase"):
             order = [*self.subjects[-1:], *before[:1], *before[-1:]]
         else:
-            order = [*self.subjects[-1:], *before, *self.discourse.subjects[-1:], *self.discourse.latest()]
+            order = [*self.subjects[-1:], *before, *self.discourse.subjects[-1:], *self.discourse.recent(())]
         if not segment.is_fronted and not order:
             order += self.discourse.recent(before)[:MAX_IMPLIED]
         own = {*names, *meant}
@@ -246,7 +246,8 @@ class SentenceReader:
         self, piece: Piece, names: Sequence[str], meant: Sequence[str], subject: str, said: Sequence[Token]
     ) -> Carriers | None:
         """ "Whose name is X" of X itself."""
-        if _NAMING & content(piece.tokens) and len(set(names)) == 1 and subject in ("", names[0]) and not meant:
+        check = check_words(self.evidence, said, (), names)
+        if _NAMING & content(piece.tokens) and not check.unknown and not check.foreign and len(set(names)) == 1 and subject in ("", names[0]) and not meant:
             return frozenset()
         return self._called(piece, said, [*names, *meant], subject) if len(names) == 1 and not subject else None
 

@@ -70,10 +70,6 @@ class Discourse:
         ordered += [name for name, _ in self.evidence.beside.topics]
         return list(dict.fromkeys(ordered))
 
-    def latest(self) -> list[str]:
-        """The names of the sentence before; of the dialogue where there is none."""
-        return self.said[-1] if self.said else [name for name, _ in self.evidence.beside.topics]
-
     def _reference(self, tokens: Sequence[Token], at: int, end: int) -> Reference | None:
         word = "" if tokens[at].is_name else tokens[at].word
         behind = tokens[at + 1].word if at + 1 < end and not tokens[at + 1].is_name else ""

@@ -38,6 +38,7 @@ _KINDS: Final = tuple(
     frozenset({kind, *words.split(", ")}) for kind, words in TABLE["nouns"].items()
 )  # fmt: skip
 _MARKS: Final = frozenset("X Y n N is adj be a an the it thing".split()) | PREPOSITIONS
+_LIGHT: Final = frozenset("have take do get make give play go come hold carry be".split())
 _BRACKETS: Final = re.compile(r"\((s|es)\)|[()/,]")
 _LIKE: Final = {
     **dict.fromkeys(("in", "on", "at", "during", "within", "inside"), "in"),
@@ -106,11 +107,18 @@ def kinds_like(noun: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def frame_words() -> frozenset[str]:
-    """Every word of the table's sentences."""
-    return frozenset(
-        word for templates in _TEMPLATES.values() for template in templates for word in template.split()
-        if word not in _MARKS
-    )
+    """The heads of the table's sentences: nouns, verbs, and what stands behind a verb that says little."""
+    return frozenset(word for templates in _TEMPLATES.values() for each in templates for word in _heads(each))
+
+
+def _heads(template: str) -> list[str]:
+    words = [word for word in template.split() if word in ("n", "N") or word not in _MARKS]
+    if not words:
+        return []
+    first, *words = words
+    if first in ("n", "N"):
+        return words[-1:]
+    return [first, *words[:1]] if first in _LIGHT else [first]
 
 
 @lru_cache(maxsize=1)
