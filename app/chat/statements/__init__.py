@@ -1,4 +1,4 @@
-"""Statements of a reply that a model wrote: read clause by clause, and kept where the evidence holds them.
+"""Statements of a reply that a model wrote: read piece by piece, and kept where the evidence holds them.
 
-Imports `strategies.base`, `llm.embedded`, `privacy.pseudonym_format` and `kg_store`; knows nothing of chats.
+Imports `strategies.base`, `llm.embedded.language`, `llm.embeddings`, `privacy.pseudonym_format` and `kg_store`.
 """

@@ -21,8 +21,8 @@ from app.chat.statements.tokens import (
     lemmas,
     noun_base,
 )
-from app.llm.embedded.language.morphology import is_agent
 from app.chat.statements.wording import OTHER, PERSONS, Ends, kinds_like, known_kinds
+from app.llm.embedded.language.morphology import is_agent
 
 _BETWEEN: Final = SHADES | {"not", "been", "being"}
 

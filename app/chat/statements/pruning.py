@@ -120,7 +120,9 @@ class _Writer:
             return f"{subject} {body}"
         if segment.kind == "relative":
             rest = body.partition(" ")[2]
-            return f"{subject}'s {rest}" if first == "whose" else f"{subject} {rest}" if first in ("who", "which") else ""
+            return (
+                f"{subject}'s {rest}" if first == "whose" else f"{subject} {rest}" if first in ("who", "which") else ""
+            )
         if segment.kind == "participle":
             return f"{subject} {'is' if is_form(first, 'VBG') else 'was'} {body[:1].lower()}{body[1:]}"
         if segment.kind == "apposed":
@@ -130,12 +132,21 @@ class _Writer:
     def _with_verb(self, segment: Segment) -> str:
         """ "The second from V1" with the verb of the clause before it."""
         tokens, at = self._kept.tokens, segment.body
-        split = next((k for k in range(at + 1, segment.end) if tokens[k].word in PREPOSITIONS and tokens[k].word != "of"), -1)
+        split = next(
+            (k for k in range(at + 1, segment.end) if tokens[k].word in PREPOSITIONS and tokens[k].word != "of"), -1
+        )
         place = next(k for k, (each, _) in enumerate(self._kept.pieces) if each is segment)
         clause = next((each for each, _ in reversed(self._kept.pieces[:place]) if each.kind == "clause"), None)
         if clause is None or split < 0:
             return ""
-        verb = next((k for k in range(clause.body, clause.end) if tokens[k].word in BE or is_form(tokens[k].word, "VBD") or is_form(tokens[k].word, "VBZ")), -1)
+        verb = next(
+            (
+                k
+                for k in range(clause.body, clause.end)
+                if tokens[k].word in BE or is_form(tokens[k].word, "VBD") or is_form(tokens[k].word, "VBZ")
+            ),
+            -1,
+        )
         stop = next((k for k in range(verb + 1, clause.end) if tokens[k].word == tokens[split].word), -1)
         if verb < 0 or stop < 0 or any(tokens[k].is_name for k in range(verb, stop)):
             return ""

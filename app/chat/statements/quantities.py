@@ -54,7 +54,9 @@ def _number(tokens: Sequence[Token], at: int) -> int | None:
     before = tokens[at - 1].word if at else ""
     if tokens[at].is_name or not token_is_count(word):
         return None
-    if word == "one" and (behind in ("of", "", ",", ".") or before in _NO_COUNT or before.endswith(("er", "est", "ing"))):
+    if word == "one" and (
+        behind in ("of", "", ",", ".") or before in _NO_COUNT or before.endswith(("er", "est", "ing"))
+    ):
         return None
     if word in ("single", "neither", "no"):
         return None
@@ -102,7 +104,9 @@ def denied(evidence: Evidence, name: str, other: str, words: frozenset[str]) -> 
     """The facts of the relation that the words say, where the house says that `other` is not among them."""
     if evidence.between(name, other):
         return None
-    steps = [step for step in evidence.steps(name) if _says(step, words) and (step.there[0] == "V") == (other[0] == "V")]
+    steps = [
+        step for step in evidence.steps(name) if _says(step, words) and (step.there[0] == "V") == (other[0] == "V")
+    ]
     if steps and not any(evidence.kinds(step.there) & evidence.kinds(other) for step in steps):
         return None
     for label in dict.fromkeys(step.label for step in steps):
@@ -133,7 +137,11 @@ def comparator(tokens: Sequence[Token]) -> tuple[str, int] | None:
             continue
         behind = [each.word for each in tokens[at + 1 :]]
         if word in ("before", "after"):
-            if at and not lemmas(tokens[at - 1].word, "VERB") == () and {"look", "name", "take", "care"} & {*lemmas(tokens[at - 1].word, "VERB")}:
+            if (
+                at
+                and not lemmas(tokens[at - 1].word, "VERB") == ()
+                and {"look", "name", "take", "care"} & {*lemmas(tokens[at - 1].word, "VERB")}
+            ):
                 continue
             if at + 1 < len(tokens) and (tokens[at + 1].is_name or behind[0] in ("the", "it", "that")):
                 return word, at

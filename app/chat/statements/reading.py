@@ -90,7 +90,11 @@ class SentenceReader:
         self, segment: Segment, names: list[str], references: Sequence[Reference],
         stood_for: dict[int, tuple[Reference, str]],
     ) -> Verdict:  # fmt: skip
-        places = {at - segment.body: self.tokens[at].word for at in range(segment.body, segment.end) if self.tokens[at].is_name}
+        places = {
+            at - segment.body: self.tokens[at].word
+            for at in range(segment.body, segment.end)
+            if self.tokens[at].is_name
+        }
         meant = [name for _, name in stood_for.values()]
         for each in references:
             if each.is_all:
@@ -168,7 +172,9 @@ class SentenceReader:
             kinds = self.evidence.kinds(ordered[0])
             before = [token.word for token in self.tokens if token.is_name]
             others = [
-                name for name in self.discourse.recent(before) if name != ordered[0] and self.evidence.kinds(name) == kinds
+                name
+                for name in self.discourse.recent(before)
+                if name != ordered[0] and self.evidence.kinds(name) == kinds
             ]
             ordered += others[:1]
         if len(ordered) < 2 or denies or len(ordered) > 2:
@@ -228,11 +234,16 @@ class SentenceReader:
         things = [*names, *meant]
         if _SHARED.isdisjoint(words) or len(things) < 2:
             return []
-        found = [[step for step in self.evidence.steps(name) if not relation_words(step.label).isdisjoint(words)] for name in things]
+        found = [
+            [step for step in self.evidence.steps(name) if not relation_words(step.label).isdisjoint(words)]
+            for name in things
+        ]
         common = set.intersection(*({(step.label, step.there) for step in steps} for steps in found))
         return [step for steps in found for step in steps if (step.label, step.there) in common]
 
-    def _counts(self, numbers: Sequence[tuple[int, str, int]], things: Sequence[str], words: frozenset[str]) -> Carriers | None:
+    def _counts(
+        self, numbers: Sequence[tuple[int, str, int]], things: Sequence[str], words: frozenset[str]
+    ) -> Carriers | None:
         facts: Carriers = frozenset()
         for number, bound, _ in numbers:
             found = (counted(self.evidence, name, words, number, bound) for name in things)
@@ -247,7 +258,14 @@ class SentenceReader:
     ) -> Carriers | None:
         """ "Whose name is X" of X itself."""
         check = check_words(self.evidence, said, (), names)
-        if _NAMING & content(piece.tokens) and not check.unknown and not check.foreign and len(set(names)) == 1 and subject in ("", names[0]) and not meant:
+        if (
+            _NAMING & content(piece.tokens)
+            and not check.unknown
+            and not check.foreign
+            and len(set(names)) == 1
+            and subject in ("", names[0])
+            and not meant
+        ):
             return frozenset()
         return self._called(piece, said, [*names, *meant], subject) if len(names) == 1 and not subject else None
 
@@ -289,7 +307,14 @@ def _is_listed(said: Sequence[Token], unknown: Sequence[str]) -> bool:
         if token.word not in ("and", "or", ","):
             continue
         before = said[at - 1] if at else None
-        behind = next((each for each in said[at + 1 :] if each.is_name or each.word not in ("also", "a", "an", "the")), None)
-        if before and behind and before.is_name != behind.is_name and (before.word in unknown or behind.word in unknown):
+        behind = next(
+            (each for each in said[at + 1 :] if each.is_name or each.word not in ("also", "a", "an", "the")), None
+        )
+        if (
+            before
+            and behind
+            and before.is_name != behind.is_name
+            and (before.word in unknown or behind.word in unknown)
+        ):
             return True
     return False

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.chat.statements.evidence import Evidence
-from app.chat.statements.wording import known_kinds
 from app.chat.statements.tokens import ARTICLES, POINTING, Token, is_grammar, lemmas, noun_base
+from app.chat.statements.wording import known_kinds
 
 MAX_CANDIDATES: Final = 3
 _HE: Final = frozenset("he she him his her himself herself".split())
@@ -45,9 +45,7 @@ class Discourse:
     _ahead: Sequence[str] = ()
     _start: int = 0
 
-    def references(
-        self, tokens: Sequence[Token], start: int, end: int, ahead: Sequence[str] = ()
-    ) -> list[Reference]:
+    def references(self, tokens: Sequence[Token], start: int, end: int, ahead: Sequence[str] = ()) -> list[Reference]:
         """The references among tokens[start:end]; names before them in the sentence count as spoken of, and before
         these the names `ahead`."""
         self._ahead, self._start = ahead, start
@@ -84,7 +82,9 @@ class Discourse:
             group = self._group(before)
             if group and not (word == "both" and self._names_follow(tokens, at, end)):
                 return Reference(at, at + 1, tuple(group), is_all=True, is_certain=True, is_owner=word == "their")
-            return self._of(at, at + 1, [name for name in self.recent(before) if name[0] != "V"], is_owner=word == "their")
+            return self._of(
+                at, at + 1, [name for name in self.recent(before) if name[0] != "V"], is_owner=word == "their"
+            )
         return self._described(tokens, at, end, before)
 
     def _described(self, tokens: Sequence[Token], at: int, end: int, before: list[str]) -> Reference | None:

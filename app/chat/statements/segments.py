@@ -217,7 +217,10 @@ class Segmenter:
 
     def _has_subject(self, at: int, verb: int) -> bool:
         return any(
-            self.is_name(k) or self.word(k) in PERSONAL or self._is_noun_or_name(k) or self.word(k) in ("there", "you", "we", "i")
+            self.is_name(k)
+            or self.word(k) in PERSONAL
+            or self._is_noun_or_name(k)
+            or self.word(k) in ("there", "you", "we", "i")
             for k in range(at, verb)
         )
 
@@ -267,8 +270,10 @@ class Segmenter:
             return False
         if at == 0 and lemmas(word, "NOUN"):
             return False
-        return is_form(word, "VBZ") or is_form(word, "VBD") or (
-            is_form(word, "VB") and self._takes_object(at + 1) and not lemmas(word, "ADJ")
+        return (
+            is_form(word, "VBZ")
+            or is_form(word, "VBD")
+            or (is_form(word, "VB") and self._takes_object(at + 1) and not lemmas(word, "ADJ"))
         )
 
     def _is_participle(self, at: int) -> bool:
@@ -276,7 +281,7 @@ class Segmenter:
         if is_grammar(word) or not word:
             return False
         if is_form(word, "VBG") and word not in ("during", "including", "following", "being"):
-            return self._takes_object(at + 1) and not (self.word(at - 1) in BE)
+            return self._takes_object(at + 1) and self.word(at - 1) not in BE
         follows = self.word(at + 1) in PREPOSITIONS or (self.is_name(at + 1) and not self._is_noun_or_name(at - 1))
         return is_form(word, "VBN") and follows and self.word(at - 1) not in BE | HAVE
 

@@ -13,7 +13,10 @@ from kg_store.terms import PSEUDONYM_FORM
 from kg_store.text.inflection import lemminflect
 from kg_store.text.plurals import singular
 
-_TOKEN: Final = re.compile(rf"(?<![^\W_]){PSEUDONYM_FORM}(?![^\W_])|" r"n['’]t\b|['’](?:s|re|ve|d|ll|m)\b|[^\W_]+?(?=n['’]t\b)|[^\W_]+(?:-[^\W_]+)*|[^\w\s]|_")
+_TOKEN: Final = re.compile(
+    rf"(?<![^\W_]){PSEUDONYM_FORM}(?![^\W_])|"
+    r"n['’]t\b|['’](?:s|re|ve|d|ll|m)\b|[^\W_]+?(?=n['’]t\b)|[^\W_]+(?:-[^\W_]+)*|[^\w\s]|_"
+)
 
 BE: Final = frozenset("am is are was were be been being 's 're 'm".split())
 HAVE: Final = frozenset("have has had having 've".split())

@@ -8,11 +8,25 @@ from functools import lru_cache
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import Token, NUMBERS, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.tokens import NUMBERS, Token, is_grammar, lemmas, noun_base
 from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, wording_of
 
 MIN_STEM: Final = 4
-_ENDINGS: Final = ("ment", "ation", "ition", "sion", "tion", "ion", "ance", "ence", "ing", "ship", "able", "ible", "al")
+_ENDINGS: Final = (
+    "ment",
+    "ation",
+    "ition",
+    "sion",
+    "tion",
+    "ion",
+    "ance",
+    "ence",
+    "ing",
+    "ship",
+    "able",
+    "ible",
+    "al",
+)
 NEUTRAL: Final = frozenset(TABLE["neutral"]["words"].split())
 
 
@@ -89,6 +103,8 @@ def _is_derived(word: str, known: frozenset[str]) -> bool:
     """ "Treatment" of treat, "supervision" of supervise."""
     ending = next((each for each in _ENDINGS if word.endswith(each)), "")
     stem = word.removesuffix(ending)
-    return bool(ending) and len(stem) >= MIN_STEM and any(
-        verb in known for verb in (stem, f"{stem}e", f"{stem}s", f"{stem}se", f"{stem}t", f"{stem}de")
+    return (
+        bool(ending)
+        and len(stem) >= MIN_STEM
+        and any(verb in known for verb in (stem, f"{stem}e", f"{stem}s", f"{stem}se", f"{stem}t", f"{stem}de"))
     )

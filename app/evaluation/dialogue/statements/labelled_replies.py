@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from app.evaluation.datasets.questions import QuestionsError
-from app.evaluation.dialogue.statement_concepts import concepts_of
+from app.evaluation.dialogue.statements.likely_concepts import concepts_of
 from app.privacy.pseudonym_format import is_shaped
 from app.strategies.base import FoundFact
 from kg_store.terms import ALPHABET, TAIL_LENGTH
@@ -58,7 +58,9 @@ def read_replies(file: Path) -> list[LabelledReply]:
             labels.setdefault(row["graph"], set()).update(_label(relation) for _, relation, _ in row["facts"])
         return [_reply(row, tuple(sorted(labels[row["graph"]]))) for row in rows]
     except (OSError, KeyError, TypeError, ValueError):
-        raise QuestionsError(f"{file.name} can't be read: a line has graph, facts, history, clauses and reply") from None
+        raise QuestionsError(
+            f"{file.name} can't be read: a line has graph, facts, history, clauses and reply"
+        ) from None
 
 
 def _reply(row: Mapping[str, Any], labels: tuple[str, ...]) -> LabelledReply:
@@ -78,9 +80,7 @@ def _reply(row: Mapping[str, Any], labels: tuple[str, ...]) -> LabelledReply:
     ]  # fmt: skip
     clauses = tuple(Clause(masker.masked(each["text"]), _truth(each["truth"])) for each in row["clauses"])
     sentences = tuple(sentences_of(masker.masked(row["reply"])))
-    return LabelledReply(
-        row["graph"], sentences, facts, clauses, tuple(dict.fromkeys(topics)), labels, masker.names
-    )
+    return LabelledReply(row["graph"], sentences, facts, clauses, tuple(dict.fromkeys(topics)), labels, masker.names)
 
 
 def _truth(value: object) -> Truth:

@@ -12,8 +12,8 @@ from typing import Final
 from app.chat.statements.evidence import StatementContext
 from app.chat.statements.replies import CheckedReply, check_reply
 from app.chat.statements.tokens import PERSONAL, POSSESSIVES, Token, tokenize
-from app.evaluation.dialogue.statement_house import FactHouse
-from app.evaluation.dialogue.statement_replies import Clause, LabelledReply, Truth
+from app.evaluation.dialogue.statements.fact_house import FactHouse
+from app.evaluation.dialogue.statements.labelled_replies import Clause, LabelledReply
 
 _STAND_INS: Final = PERSONAL | POSSESSIVES | {"which", "who"}
 MAX_BETWEEN: Final = 2
@@ -33,16 +33,12 @@ class StatementFigures:
     carried: int = 0
     times: list[float] = field(default_factory=list, repr=False)
 
-    def share(self, truth: Truth) -> float:
+    def share(self, truth: str) -> float:
         return self.amiss[truth] / self.clauses[truth] if self.clauses[truth] else 0.0
 
     @property
     def milliseconds(self) -> float:
         return median(self.times) * 1000 if self.times else 0.0
-
-    @property
-    def is_met(self) -> bool:
-        return all(self.share(truth) <= bound for truth, bound in BOUNDS.items())  # type: ignore[arg-type]
 
 
 def checked(reply: LabelledReply) -> CheckedReply:
