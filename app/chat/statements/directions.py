@@ -21,7 +21,7 @@ from app.chat.statements.tokens import (
     lemmas,
     noun_base,
 )
-from app.chat.statements.wording import OTHER, PERSONS, Ends, kinds_like, known_kinds
+from app.chat.statements.wording import OTHER, PERSONS, Ends, kinds_like, direct_verbs, known_kinds
 from app.llm.embedded.language.morphology import is_agent
 
 _BETWEEN: Final = SHADES | {"not", "been", "being"}
@@ -50,6 +50,27 @@ def is_turned(piece: Piece, steps: Sequence[Step]) -> bool:
         if held and not any(held):
             return True
     return False
+
+
+def says_other(piece: Piece, steps: Sequence[Step]) -> bool:
+    """True where a verb that has one thing for its object says some other relation: "X wrote Y" of a composer."""
+    for at in range(len(piece.tokens)):
+        verbs = set(lemmas(piece.word(at), "VERB")) & direct_verbs() if piece.word(at) else set()
+        if not verbs or piece.word(at - 1) in ARTICLES | POSSESSIVES or not _stands_as_verb(piece, at):
+            continue
+        passive = _is_passive(piece, at)
+        target = _next_name(piece, at + 2 if piece.word(at + 1) == "by" else at + 1)
+        if not target or (passive and piece.word(at + 1) != "by"):
+            continue
+        own = [step for step in steps if target in (step.name, step.there)]
+        if own and not any(step.wording.verb_subjects((verb,), "", is_passive=False) for verb in verbs for step in own):
+            return True
+    return False
+
+
+def _stands_as_verb(piece: Piece, at: int) -> bool:
+    word = piece.word(at)
+    return is_form(word, "VBD") or is_form(word, "VBG") or (is_form(word, "VBZ") and at - 1 in piece.places)
 
 
 def _is_right(piece: Piece, at: int, step: Step, ends: Ends) -> bool:
@@ -197,4 +218,4 @@ def _head(piece: Piece, at: int) -> str:
     return last
 
 
-__all__ = ["OTHER", "Piece", "is_misnamed", "is_turned"]
+__all__ = ["OTHER", "Piece", "is_misnamed", "is_turned", "says_other"]

@@ -28,6 +28,10 @@ _NO_COUNT: Final = frozenset("the no some any each every which this that other a
 _ORDINALS: Final = frozenset({"one"})
 
 
+def is_denying(token: Token) -> bool:
+    return not token.is_name and (token.word in DENYING or token.word.startswith("non-"))
+
+
 def content(tokens: Iterable[Token]) -> frozenset[str]:
     """The base forms of the content words."""
     words = (token.word for token in tokens if token.is_word and not is_grammar(token.word))

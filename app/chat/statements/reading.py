@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-from app.chat.statements.directions import Piece, is_misnamed, is_turned
+from app.chat.statements.directions import Piece, is_misnamed, is_turned, says_other
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
-    DENYING,
     EXCLUDING,
     Carriers,
     comparator,
@@ -21,6 +20,7 @@ from app.chat.statements.quantities import (
     denied,
     has_truth_step,
     is_alone,
+    is_denying,
     is_so,
 )
 from app.chat.statements.references import Discourse, Reference
@@ -29,7 +29,7 @@ from app.chat.statements.talk import is_talk
 from app.chat.statements.tokens import Token
 from app.chat.statements.vocabulary import check_words, relation_words
 
-MAX_UNKNOWN: Final = 2
+MAX_UNKNOWN: Final = 1
 MAX_IMPLIED: Final = 3
 _SHARED: Final = frozenset("share same common joint both".split())
 _NAMING: Final = frozenset("call name title".split())
@@ -71,7 +71,7 @@ class SentenceReader:
             return verdict
         best = Verdict(None)
         alone = [each for each in references if not each.is_all]
-        denies = any(token.word in DENYING for token in tokens if not token.is_name)
+        denies = any(map(is_denying, tokens))
         for chosen in product(*(each.candidates[: 1 if denies else None] for each in alone)):
             stood_for = {each.start: (each, name) for each, name in zip(alone, chosen, strict=True)}
             verdict = self._with(segment, names, references, stood_for)
@@ -146,7 +146,7 @@ class SentenceReader:
         evidence, words = self.evidence, content(said)
         things = list(dict.fromkeys([*names, *meant]))
         everyone = things if len(things) > 1 or not subject else [*things, subject]
-        denies = any(token.word in DENYING for token in said if not token.is_name)
+        denies = any(map(is_denying, said))
         for name in [*things, *([subject] if subject else [])]:
             if has_truth_step(evidence, name, words) and not [each for each in names if each != name]:
                 return self._checked(piece, said, is_so(evidence, name, words, denies=denies), everyone)
@@ -296,7 +296,7 @@ class SentenceReader:
             return None
         if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
             return None
-        if is_turned(piece, steps):
+        if is_turned(piece, steps) or says_other(piece, steps):
             return None
         return None if is_misnamed(piece, self.evidence, {}) else facts
 

@@ -99,7 +99,7 @@ class Segmenter:
         if before == "," or before in _BREAKS:
             return False
         if word in _RELATIVES:
-            return self.is_name(at - 1)
+            return self.is_name(at - 1) and not (self.word(0) == "it" and at == 3)
         if word in _JOINS:
             return self._joins_here(at)
         return self._is_modifier(at)
@@ -127,6 +127,8 @@ class Segmenter:
             return False
         if word == "as":
             return self._begins_predicate(behind) and self.word(behind) in DO | BE
+        if word in ("and", "or") and at > 1 and is_form(self.word(at - 1), "VBD") and not self._is_noun_or_name(at - 1):
+            return False
         if word in ("and", "but", "or"):
             while self.word(behind) in SHADES:
                 behind += 1
@@ -282,7 +284,7 @@ class Segmenter:
             return False
         if is_form(word, "VBG") and word not in ("during", "including", "following", "being"):
             return self._takes_object(at + 1) and self.word(at - 1) not in BE
-        follows = self.word(at + 1) in PREPOSITIONS or (self.is_name(at + 1) and not self._is_noun_or_name(at - 1))
+        follows = self.word(at + 1) in PREPOSITIONS or (self.is_name(at + 1) and not is_form(word, "VBD"))
         return is_form(word, "VBN") and follows and self.word(at - 1) not in BE | HAVE
 
     def _is_common_noun(self, at: int) -> bool:

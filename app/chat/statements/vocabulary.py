@@ -8,9 +8,11 @@ from functools import lru_cache
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import NUMBERS, Token, is_grammar, lemmas, noun_base
+from app.chat.statements.tokens import NUMBERS, Token, is_form, is_grammar, lemmas, noun_base
 from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, wording_of
 
+_SUPERLATIVES: Final = frozenset("best worst most least top finest ultimate".split())
+_PREFIXES: Final = frozenset({"co", "mid"})
 MIN_STEM: Final = 4
 _ENDINGS: Final = (
     "ment",
@@ -54,7 +56,11 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
         if token.word in NUMBERS or token.is_number:
             continue
         forms = bases(token.word)
-        if not forms.isdisjoint(known) or _is_derived(token.word, known):
+        if _is_superlative(token.word) and token.word not in known:
+            unknown.append(token.word)
+        elif "-" in token.word and not _is_joined(token.word, known | kinds | NEUTRAL):
+            unknown.append(token.word)
+        elif not forms.isdisjoint(known) or _is_derived(token.word, known):
             fitting.append(token.word)
         elif forms & NEUTRAL or not forms.isdisjoint(kinds):
             continue
@@ -91,9 +97,22 @@ def _parts(words: Iterable[str]) -> frozenset[str]:
     return frozenset(part for word in words for part in word.split())
 
 
+def _is_superlative(word: str) -> bool:
+    return word in _SUPERLATIVES or (word.endswith("est") and bool(lemmas(word, "ADJ")) and word not in lemmas(word, "ADJ"))
+
+
+def _is_joined(word: str, known: frozenset[str]) -> bool:
+    """True of "co-driver" where it is known whole, or part by part."""
+    return word in known or all(part in _PREFIXES or not bases(part).isdisjoint(known) for part in word.split("-"))
+
+
 def _adorns(word: str) -> bool:
     """True of "famous", "brilliantly", "award-winning" and "greatest"; and of figures."""
-    if not word.isalpha():
+    if not word.isalpha() or _is_superlative(word):
+        return True
+    if is_form(word, "VBD") and not lemmas(word, "NOUN"):
+        return True
+    if not any(lemmas(word, part) for part in ("NOUN", "VERB", "ADJ", "ADV")):
         return True
     return not lemmas(word, "NOUN") and not lemmas(word, "VERB") and bool(lemmas(word, "ADJ") or lemmas(word, "ADV"))
 

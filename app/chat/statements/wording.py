@@ -127,6 +127,17 @@ def known_kinds() -> frozenset[str]:
     return PERSONS.union(*_KINDS)
 
 
+@lru_cache(maxsize=1)
+def direct_verbs() -> frozenset[str]:
+    """Verbs that some relation of the table is said by directly: "Y direct X"."""
+    return frozenset(
+        words[1]
+        for templates in _TEMPLATES.values()
+        for each in templates
+        if len(words := each.split()) == 3 and {words[0], words[2]} == {"X", "Y"} and words[1] not in _LIGHT
+    )
+
+
 def label_words(label: str) -> frozenset[str]:
     """The words of a label and everyday words for it."""
     return frozenset(word for text in (label, *synonyms_of(label)) for word in text.split())
