@@ -63,7 +63,9 @@ def says_other(piece: Piece, steps: Sequence[Step]) -> bool:
         if not target or (passive and piece.word(at + 1) != "by"):
             continue
         own = [step for step in steps if target in (step.name, step.there)]
-        if own and not any(step.wording.verb_subjects((verb,), "", is_passive=False) for verb in verbs for step in own):
+        if own and not any(
+            step.wording.verb_subjects((verb,), "", is_passive=False) for verb in verbs for step in own
+        ):
             return True
     return False
 

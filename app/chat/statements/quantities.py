@@ -72,15 +72,15 @@ def token_is_count(word: str) -> bool:
 
 
 def fitting_steps(evidence: Evidence, name: str, words: frozenset[str]) -> list[Step]:
-    """Steps from `name` whose words, or whose other end's, are among `words`; those of the relation come first."""
-    own = [step for step in evidence.steps(name) if _says(step, words)]
-    if own:
-        return own
-    return [
+    """Steps from `name` to what is counted: to things of a kind that `words` name, by a relation that they say."""
+    steps = evidence.steps(name)
+    said = [step for step in steps if _says(step, words)]
+    named = [
         step
-        for step in evidence.steps(name)
+        for step in steps
         if any(noun_base(part) in words for kind in evidence.kinds(step.there) for part in kind.split())
     ]
+    return [step for step in said if step in named] or named or said
 
 
 def _says(step: Step, words: frozenset[str]) -> bool:

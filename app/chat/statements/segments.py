@@ -127,7 +127,12 @@ class Segmenter:
             return False
         if word == "as":
             return self._begins_predicate(behind) and self.word(behind) in DO | BE
-        if word in ("and", "or") and at > 1 and is_form(self.word(at - 1), "VBD") and not self._is_noun_or_name(at - 1):
+        if (
+            word in ("and", "or")
+            and at > 1
+            and is_form(self.word(at - 1), "VBD")
+            and not self._is_noun_or_name(at - 1)
+        ):
             return False
         if word in ("and", "but", "or"):
             while self.word(behind) in SHADES:

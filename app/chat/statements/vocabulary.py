@@ -98,7 +98,9 @@ def _parts(words: Iterable[str]) -> frozenset[str]:
 
 
 def _is_superlative(word: str) -> bool:
-    return word in _SUPERLATIVES or (word.endswith("est") and bool(lemmas(word, "ADJ")) and word not in lemmas(word, "ADJ"))
+    return word in _SUPERLATIVES or (
+        word.endswith("est") and bool(lemmas(word, "ADJ")) and word not in lemmas(word, "ADJ")
+    )
 
 
 def _is_joined(word: str, known: frozenset[str]) -> bool:

@@ -112,13 +112,14 @@ def frame_words() -> frozenset[str]:
 
 
 def _heads(template: str) -> list[str]:
-    words = [word for word in template.split() if word in ("n", "N") or word not in _MARKS]
+    words = template.split()
+    if words[0] in ("n", "N"):
+        return words[-1:]
+    words = [word for word in words if word in PREPOSITIONS or word not in _MARKS]
     if not words:
         return []
-    first, *words = words
-    if first in ("n", "N"):
-        return words[-1:]
-    return [first, *words[:1]] if first in _LIGHT else [first]
+    behind = words[1:2] if words[0] in _LIGHT and words[1:2] and words[1] not in PREPOSITIONS else []
+    return [word for word in (words[0], *behind) if word not in PREPOSITIONS]
 
 
 @lru_cache(maxsize=1)
