@@ -8,6 +8,7 @@ from typing import Final
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.tokens import NUMBERS, Token, is_grammar, lemmas, noun_base
 from app.chat.statements.vocabulary import bases, relation_words
+from app.chat.statements.wording import plain_label
 
 Carriers = frozenset[int]
 
@@ -87,6 +88,12 @@ def _says(step: Step, words: frozenset[str]) -> bool:
     return not relation_words(step.label).isdisjoint(words)
 
 
+def _says_truth(step: Step, words: frozenset[str]) -> bool:
+    """All words of the label, or one that says the relation by itself."""
+    own = {base for word in plain_label(step.label).split() if not is_grammar(word) for base in (word,)}
+    return own <= words or _says(step, words)
+
+
 def counted(evidence: Evidence, name: str, words: frozenset[str], number: int, bound: str) -> Carriers | None:
     """The facts of the relation that the words say, where the house counts so many."""
     for label in dict.fromkeys(step.label for step in fitting_steps(evidence, name, words)):
@@ -122,7 +129,7 @@ def denied(evidence: Evidence, name: str, other: str, words: frozenset[str]) -> 
 def is_so(evidence: Evidence, name: str, words: frozenset[str], *, denies: bool) -> Carriers | None:
     """A relation of yes or no that the words say, where the house gives that answer."""
     for step in evidence.steps(name):
-        if step.sort != "truth" or not _says(step, words):
+        if step.sort != "truth" or not _says_truth(step, words):
             continue
         truth = evidence.is_true(f'holds(reach({name}, "{step.label}"))')
         return frozenset({step.fact}) if truth is not None and truth is not denies else None
@@ -130,7 +137,7 @@ def is_so(evidence: Evidence, name: str, words: frozenset[str], *, denies: bool)
 
 
 def has_truth_step(evidence: Evidence, name: str, words: frozenset[str]) -> bool:
-    return any(step.sort == "truth" and _says(step, words) for step in evidence.steps(name))
+    return any(step.sort == "truth" and _says_truth(step, words) for step in evidence.steps(name))
 
 
 def comparator(tokens: Sequence[Token]) -> tuple[str, int] | None:

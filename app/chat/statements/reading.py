@@ -130,7 +130,7 @@ class SentenceReader:
         elif segment.kind in ("relative", "participle", "apposed", "bracket"):
             order = [*before[-1:], *self.subjects[-1:], *before[:1]]
         elif segment.kind in ("predicate", "phrase"):
-            order = [*self.subjects[-1:], *before[:1], *before[-1:]]
+            order = [*self.subjects[-1:], *before[:1], *reversed(before)]
         else:
             order = [*self.subjects[-1:], *before, *self.discourse.subjects[-1:], *self.discourse.recent(())]
         if not segment.is_fronted and not order:

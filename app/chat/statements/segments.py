@@ -38,6 +38,8 @@ _ASIDES: Final = frozenset(
         "if i read the record correctly", "if i am not mistaken", "i think", "i believe", "it seems", "at least",
     )
 )  # fmt: skip
+_BARE: Final = frozenset("come become run set put cut hit let cost".split())
+"""Participles that look like the verb itself."""
 _ALONE: Final = frozenset("however though too apparently indeed also then actually namely moreover".split())
 
 
@@ -285,7 +287,7 @@ class Segmenter:
 
     def _is_participle(self, at: int) -> bool:
         word = self.word(at)
-        if is_grammar(word) or not word:
+        if is_grammar(word) or not word or word in _BARE:
             return False
         if is_form(word, "VBG") and word not in ("during", "including", "following", "being"):
             return self._takes_object(at + 1) and self.word(at - 1) not in BE

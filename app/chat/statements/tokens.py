@@ -36,14 +36,14 @@ SUBORDINATE: Final = frozenset(
 PREPOSITIONS: Final = frozenset(
     "of in on at to from for with by into about as under against near after before since during within alongside "
     "through throughout among between over above below toward towards via inside outside upon like until across "
-    "around behind beside besides including".split()
+    "around behind beside besides including per except".split()
 )
 SHADES: Final = frozenset(
     "also too both indeed actually really just simply certainly definitely surely clearly truly probably possibly "
     "perhaps maybe likely apparently reportedly supposedly seemingly presumably allegedly well even still then later "
     "currently now already additionally furthermore moreover however meanwhile therefore instead though anyway "
     "evidently arguably subsequently eventually interestingly conveniently similarly likewise otherwise there here "
-    "again together once formerly previously fact".split()
+    "again together once formerly previously fact far".split()
 )
 """Words that a statement is as true with as without, hedges among them."""
 NUMBERS: Final = {

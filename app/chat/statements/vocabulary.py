@@ -9,10 +9,11 @@ from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.tokens import NUMBERS, Token, is_form, is_grammar, lemmas, noun_base
-from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, wording_of
+from app.chat.statements.wording import TABLE, verb_phrases, frame_words, label_words, plain_label, wording_of
 
 _SUPERLATIVES: Final = frozenset("best worst most least top finest ultimate".split())
-_PREFIXES: Final = frozenset({"co", "mid"})
+_PREFIXES: Final = frozenset({"mid"})
+_PARTICLES: Final = frozenset("off out up down away back over".split())
 MIN_STEM: Final = 4
 _ENDINGS: Final = (
     "ment",
@@ -47,8 +48,14 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
     """The content words of a piece against the facts that would carry it; `near`: names that it speaks of."""
     known = frozenset[str]().union(*(relation_words(step.label) for step in steps))
     kinds = frozenset[str]().union(*(_parts(evidence.kind_words(name)) for name in near))
+    own_phrases = {key[0] for step in steps for key in step.wording.verbs}
     fitting, foreign, unknown = [], [], []
     for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.word in _PARTICLES and before is not None and not before.is_name:
+            phrases = {f"{base} {token.word}" for base in lemmas(before.word, "VERB")}
+            if phrases & verb_phrases() and not phrases & own_phrases:
+                foreign.append(token.word)
+                continue
         if token.word in ("most", "least") and before is not None and before.word == "at":
             continue
         if token.is_name or not token.is_word or is_grammar(token.word) or token.word == "'s":
@@ -112,7 +119,7 @@ def _adorns(word: str) -> bool:
     """True of "famous", "brilliantly", "award-winning" and "greatest"; and of figures."""
     if not word.isalpha() or _is_superlative(word):
         return True
-    if is_form(word, "VBD") and not lemmas(word, "NOUN"):
+    if is_form(word, "VBD") or is_form(word, "VBN"):
         return True
     if not any(lemmas(word, part) for part in ("NOUN", "VERB", "ADJ", "ADV")):
         return True

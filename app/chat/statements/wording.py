@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -137,6 +138,13 @@ def direct_verbs() -> frozenset[str]:
         for each in templates
         if len(words := each.split()) == 3 and {words[0], words[2]} == {"X", "Y"} and words[1] not in _LIGHT
     )
+
+
+@lru_cache(maxsize=1)
+def verb_phrases() -> frozenset[str]:
+    """Verbs of two words: "set off", "hand in"."""
+    pairs = (each.split()[1 + (" be " in f" {each} ") :][:2] for each in chain.from_iterable(_TEMPLATES.values()))
+    return frozenset(" ".join(pair) for pair in pairs if len(pair) == 2 and not {*pair} & {"X", "Y"})
 
 
 def label_words(label: str) -> frozenset[str]:

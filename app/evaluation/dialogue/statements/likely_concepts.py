@@ -44,6 +44,8 @@ _OF_HEADS: Final = {
     "band": "location of formation, inception",
     "song": "performer, lyricist, record label",
 }
+_DATED: Final = frozenset("year date born birth death on since founded established inception due by admitted".split())
+"""Words of relations that lead to dates; a number of four figures is a year behind them alone."""
 _HEADS: Final = {label: concept for concept, labels in _OF_HEADS.items() for label in labels.split(", ")}
 _OF_TAILS: Final = {
     "starred actors": "actor", "cast member": "actor", "hospitalized in": "ward", "takes care of": "patient",
@@ -77,7 +79,8 @@ def _tail(label: str, tail: str) -> str:
         return "yes or no"
     known = read_literal(tail)
     if known is not None:
-        return str(known[0].value)
+        is_year = tail.isdigit() and _DATED.isdisjoint(label.split())
+        return "number" if is_year else str(known[0].value)
     if label in _OF_TAILS:
         return _OF_TAILS[label]
     words = plain_label(label).split()
