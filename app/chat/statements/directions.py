@@ -60,7 +60,7 @@ def says_other(piece: Piece, steps: Sequence[Step]) -> bool:
             continue
         passive = _is_passive(piece, at)
         target = _next_name(piece, at + 2 if piece.word(at + 1) == "by" else at + 1)
-        if not target or (passive and piece.word(at + 1) != "by"):
+        if not target or target[0] == "V" or (passive and piece.word(at + 1) != "by"):
             continue
         own = [step for step in steps if target in (step.name, step.there)]
         if own and not any(
@@ -73,6 +73,19 @@ def says_other(piece: Piece, steps: Sequence[Step]) -> bool:
 def _stands_as_verb(piece: Piece, at: int) -> bool:
     word = piece.word(at)
     return is_form(word, "VBD") or is_form(word, "VBG") or (is_form(word, "VBZ") and at - 1 in piece.places)
+
+
+def is_misplaced(piece: Piece, steps: Sequence[Step]) -> bool:
+    """True of "to" before what something comes from, and of "from" before what it goes to."""
+    for at, name in piece.places.items():
+        prep = piece.word(at - 2 if piece.word(at - 1) in ARTICLES else at - 1)
+        other = {"from": "to", "to": "from"}.get(prep)
+        own = [step for step in steps if name in (step.name, step.there)]
+        if other and own:
+            said = {key[2] for step in own for key in step.wording.verbs} | {p for step in own for p in step.wording.preps}
+            if other in said and prep not in said:
+                return True
+    return False
 
 
 def _is_right(piece: Piece, at: int, step: Step, ends: Ends) -> bool:
@@ -220,4 +233,4 @@ def _head(piece: Piece, at: int) -> str:
     return last
 
 
-__all__ = ["OTHER", "Piece", "is_misnamed", "is_turned", "says_other"]
+__all__ = ["OTHER", "Piece", "is_misnamed", "is_turned", "is_misplaced", "says_other"]

@@ -90,8 +90,8 @@ def _says(step: Step, words: frozenset[str]) -> bool:
 
 def _says_truth(step: Step, words: frozenset[str]) -> bool:
     """All words of the label, or one that says the relation by itself."""
-    own = {base for word in plain_label(step.label).split() if not is_grammar(word) for base in (word,)}
-    return own <= words or _says(step, words)
+    own = {word for word in plain_label(step.label).split() if not is_grammar(word)}
+    return own <= words or not (relation_words(step.label) - own).isdisjoint(words)
 
 
 def counted(evidence: Evidence, name: str, words: frozenset[str], number: int, bound: str) -> Carriers | None:
@@ -181,7 +181,7 @@ def compared(evidence: Evidence, one: str, other: str, word: str, words: frozens
 
 
 def _meant(pairs: list[tuple[Step, Step]], word: str, words: frozenset[str]) -> list[tuple[Step, Step]]:
-    said = [pair for pair in pairs if _says(pair[0], words - {word})]
+    said = [pair for pair in pairs if _says(pair[0], words - bases(word))]
     if said:
         return said
     in_time = word in _EARLIER | _LATER or (word in ("longer", "shorter") and not _has(pairs, "number"))

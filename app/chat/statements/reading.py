@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-from app.chat.statements.directions import Piece, is_misnamed, is_turned, says_other
+from app.chat.statements.directions import Piece, is_misnamed, is_misplaced, is_turned, says_other
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
     EXCLUDING,
@@ -296,7 +296,7 @@ class SentenceReader:
             return None
         if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
             return None
-        if is_turned(piece, steps) or says_other(piece, steps):
+        if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
             return None
         return None if is_misnamed(piece, self.evidence, {}) else facts
 

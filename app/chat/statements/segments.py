@@ -247,6 +247,9 @@ class Segmenter:
             return False
         if before in ARTICLES or before in POSSESSIVES or before == "'s" or before in PREPOSITIONS - {"to"}:
             return False
+        begin = self._last_mark(at)
+        if is_form(word, "VBN") and begin and self.word(begin) in ("a", "an") and self.word(at + 1) in PREPOSITIONS:
+            return False
         if is_form(word, "VBD"):
             return not (is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS and self._is_participle_here(at))
         if is_form(word, "VBZ"):

@@ -90,8 +90,11 @@ def bases(word: str) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def relation_words(step: str) -> frozenset[str]:
     """The base forms of words that say the step."""
-    said = wording_of(step).words | label_words(plain_label(step.split("|")[-1]))
-    return frozenset(base for word in said for base in bases(word)) - NEUTRAL
+    label = plain_label(step.split("|")[-1])
+    said = wording_of(step).words | label_words(label)
+    words = frozenset(base for word in said for base in bases(word)) - NEUTRAL
+    own = frozenset(word for word in label.split() if not is_grammar(word))
+    return words if own - NEUTRAL else words | own
 
 
 @lru_cache(maxsize=1)
