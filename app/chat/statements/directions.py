@@ -21,7 +21,7 @@ from app.chat.statements.tokens import (
     lemmas,
     noun_base,
 )
-from app.chat.statements.wording import OTHER, PERSONS, Ends, kinds_like, direct_verbs, known_kinds
+from app.chat.statements.wording import OTHER, PERSONS, Ends, direct_verbs, kinds_like, known_kinds
 from app.llm.embedded.language.morphology import is_agent
 
 _BETWEEN: Final = SHADES | {"not", "been", "being"}
@@ -62,7 +62,7 @@ def says_other(piece: Piece, steps: Sequence[Step]) -> bool:
         target = _next_name(piece, at + 2 if piece.word(at + 1) == "by" else at + 1)
         if not target or target[0] == "V" or (passive and piece.word(at + 1) != "by"):
             continue
-        own = [step for step in steps if target in (step.name, step.there)]
+        own = [step for step in steps if target in (step.name, step.there) and target != _subject(piece, at)]
         if own and not any(
             step.wording.verb_subjects((verb,), "", is_passive=False) for verb in verbs for step in own
         ):
@@ -82,7 +82,9 @@ def is_misplaced(piece: Piece, steps: Sequence[Step]) -> bool:
         other = {"from": "to", "to": "from"}.get(prep)
         own = [step for step in steps if name in (step.name, step.there)]
         if other and own:
-            said = {key[2] for step in own for key in step.wording.verbs} | {p for step in own for p in step.wording.preps}
+            said = {key[2] for step in own for key in step.wording.verbs} | {
+                p for step in own for p in step.wording.preps
+            }
             if other in said and prep not in said:
                 return True
     return False
@@ -233,4 +235,4 @@ def _head(piece: Piece, at: int) -> str:
     return last
 
 
-__all__ = ["OTHER", "Piece", "is_misnamed", "is_turned", "is_misplaced", "says_other"]
+__all__ = ["OTHER", "Piece", "is_misnamed", "is_misplaced", "is_turned", "says_other"]

@@ -37,9 +37,16 @@ def kept_text(kept: Kept) -> str:
         return kept.sentence.strip()
     if all(verdict.facts is not None for _, verdict in kept.pieces):
         return kept.sentence.strip()
-    if not any(verdict.facts is not None and verdict.states for _, verdict in kept.pieces):
+    if not any(_is_worth_keeping(segment, verdict) for segment, verdict in kept.pieces):
         return ""
     return _Writer(kept).text()
+
+
+def _is_worth_keeping(segment: Segment, verdict: Verdict) -> bool:
+    """A bare subject, or "yes", is nothing without the rest."""
+    return verdict.facts is not None and (
+        verdict.states or (segment.kind == "clause" and segment.end - segment.body > 1)
+    )
 
 
 class _Writer:

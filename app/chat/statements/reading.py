@@ -50,7 +50,6 @@ class Verdict:
 class SentenceReader:
     """Judges the pieces of one sentence, in order."""
 
-    evidence: Evidence
     discourse: Discourse
     tokens: Sequence[Token]
     is_question: bool
@@ -60,12 +59,16 @@ class SentenceReader:
     last: Carriers = frozenset()
     """The facts of the clause before."""
 
+    @property
+    def evidence(self) -> Evidence:
+        return self.discourse.evidence
+
     def judge(self, segment: Segment) -> Verdict:
         tokens = self.tokens[segment.body : segment.end]
         ahead = [token.word for token in self.tokens[self.front :] if token.is_name] if segment.is_fronted else []
         references = self.discourse.references(self.tokens, segment.body, segment.end, ahead)
         names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
-        if is_talk(tokens, names, references, is_question=self.is_question):
+        if is_talk(tokens, names, references, is_question=self.is_question and self._is_asked(segment)):
             return Verdict(frozenset(), states=False)
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
@@ -77,7 +80,27 @@ class SentenceReader:
             verdict = self._with(segment, names, references, stood_for)
             if verdict.facts is not None:
                 return verdict
-        return best
+        return self._of_roles(segment, references) or best
+
+    def _is_asked(self, segment: Segment) -> bool:
+        """True of the question itself; what it says of a thing beside is stated all the same."""
+        return segment.kind in ("clause", "predicate", "phrase") or segment.start == 0
+
+    def _of_roles(self, segment: Segment, references: Sequence[Reference]) -> Verdict | None:
+        """ "The director of E1 was born in E2": the one who is that by the facts."""
+        found = self.discourse.role_reference(self.tokens, segment.body, segment.end)
+        if (
+            found is None
+            or self.tokens[min(found.end, segment.end - 1)].is_name
+            or any(each.candidates for each in references if each.start >= found.end)
+        ):
+            return None
+        names = [self.tokens[at].word for at in range(found.end, segment.end) if self.tokens[at].is_name]
+        for name in found.candidates:
+            verdict = self._with(segment, names, [found], {found.start: (found, name)})
+            if names and verdict.facts:
+                return Verdict(verdict.facts, subject=name)
+        return None
 
     def _bare(self, tokens: Sequence[Token], names: Sequence[str]) -> Verdict | None:
         """A subject that stands alone says nothing, but what it is called."""
@@ -93,7 +116,7 @@ class SentenceReader:
         places = {
             at - segment.body: self.tokens[at].word
             for at in range(segment.body, segment.end)
-            if self.tokens[at].is_name
+            if self.tokens[at].is_name and not any(each.start <= at < each.end for each in references)
         }
         meant = [name for _, name in stood_for.values()]
         for each in references:

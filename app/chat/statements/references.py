@@ -68,6 +68,22 @@ class Discourse:
         ordered += [name for name, _ in self.evidence.beside.topics]
         return list(dict.fromkeys(ordered))
 
+    def role_reference(self, tokens: Sequence[Token], start: int, end: int) -> Reference | None:
+        """ "The director of E1" and "E1's director" at the front of a piece, with all that are so."""
+        words = [token.word for token in tokens[start : min(end, start + 5)]]
+        if len(words) < 4:
+            return None
+        if words[0] == "the" and words[2] == "of" and tokens[start + 3].is_name:
+            noun, holder, behind = words[1], words[3], start + 4
+        elif tokens[start].is_name and words[1] == "'s":
+            noun, holder, behind = words[2], words[0], start + 3
+        else:
+            return None
+        fillers = [
+            step.there for step in self.evidence.steps(holder) if step.here in step.wording.holders(noun_base(noun))
+        ]
+        return Reference(start, behind, tuple(dict.fromkeys(fillers)), is_certain=True) if fillers else None
+
     def _reference(self, tokens: Sequence[Token], at: int, end: int) -> Reference | None:
         word = "" if tokens[at].is_name else tokens[at].word
         behind = tokens[at + 1].word if at + 1 < end and not tokens[at + 1].is_name else ""

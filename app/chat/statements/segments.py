@@ -17,10 +17,12 @@ from app.chat.statements.tokens import (
     POSSESSIVES,
     PREPOSITIONS,
     SHADES,
+    SPEAKERS,
     Token,
     is_form,
     is_grammar,
     lemmas,
+    noun_base,
 )
 
 SegmentKind = Literal[
@@ -241,6 +243,8 @@ class Segmenter:
         word, before = self.word(at), self.word(at - 1)
         if not word:
             return False
+        if word == "'s":
+            return before in PERSONAL or before in ("there", "that", "who", "here")
         if word in _FINITE:
             return word not in ("being", "having", "been")
         if is_grammar(word) or not lemmas(word, "VERB"):
@@ -252,11 +256,15 @@ class Segmenter:
             return False
         if is_form(word, "VBD"):
             return not (is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS and self._is_participle_here(at))
-        if is_form(word, "VBZ"):
+        if is_form(word, "VBZ") and before not in PERSONAL:
             if lemmas(word, "NOUN") and self.is_name(at - 1) and self._tokens[at - 1].word[0] == "V":
                 return False
             return not lemmas(word, "NOUN") or self._takes_object(at + 1) or self.is_name(at - 1)
-        return is_form(word, "VB") and (before in MODAL | DO | {"to"} or (self._takes_object(at + 1) and at > 0))
+        if before in PERSONAL or before in SPEAKERS:
+            return is_form(word, "VB") or is_form(word, "VBZ")
+        plural = self.is_name(at - 1) and self.word(at - 2) in ("and", "or", "of")
+        plural = plural or (self._is_common_noun(at - 1) and noun_base(before) != before)
+        return is_form(word, "VB") and (before in MODAL | DO | {"to"} or (self._takes_object(at + 1) and plural))
 
     def _is_participle_here(self, at: int) -> bool:
         """ "Directed by", "born in": a participle unless a verb with an object could stand so."""
@@ -343,8 +351,19 @@ class Segmenter:
             is_first = place == 0 or segments[place - 1].is_fronted
             if is_first and predicates and (not clauses or predicates[0] < clauses[0]):
                 segment.kind, segment.is_fronted = "subject", False
-            elif place and clauses and clauses[0] < place and self._is_gapped(segment):
+                self._take_in_name(segments, place)
+                return
+            if place and clauses and clauses[0] < place and self._is_gapped(segment):
                 segment.kind = "gapped"
+
+    def _take_in_name(self, segments: list[Segment], place: int) -> None:
+        """ "E1's director, E2, was born": who that is belongs to the subject."""
+        subject, behind = segments[place], segments[place + 1]
+        is_described = any(self.word(at) in ("'s", "of") for at in range(subject.body, subject.end))
+        body = range(behind.body, behind.end)
+        if is_described and behind.kind == "apposed" and len(body) == 1 and self.is_name(behind.body):
+            subject.end = behind.end
+            del segments[place + 1]
 
     def _is_gapped(self, segment: Segment) -> bool:
         """A thing, and behind it a phrase or a further thing: "E1 on V1", "the second V1"."""

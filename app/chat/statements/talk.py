@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.chat.statements.references import Reference
-from app.chat.statements.tokens import NUMBERS, SHADES, SPEAKERS, Token, is_form, is_grammar
+from app.chat.statements.tokens import NUMBERS, PERSONAL, SHADES, SPEAKERS, Token, is_form, is_grammar
 
+MIN_TAGGED: Final = 4
 _GREETING: Final = frozenset(
     "yes no sure certainly hello hi hey oh ah well ok okay right thanks thank sorry please great absolutely definitely "
     "good nice glad happy welcome hmm alas wow indeed gladly".split()
@@ -18,6 +19,16 @@ _TALKING: Final = frozenset(
     "feel free hurry take go here found record please worth fun great good nice interesting question choice something "
     "similar anything else more details information interested one it them that this future luck enjoy pick would".split()
 )
+
+
+def asks(sentence: str, tokens: Sequence[Token]) -> bool:
+    """True of a question; "did you know that ..." and "..., right?" state something all the same."""
+    if not sentence.rstrip(' "”’').endswith("?"):
+        return False
+    words = [token.word for token in tokens]
+    if "know" in words[:4] and "you" in words[:3] and ("that" in words[:5] or words[0] == "did"):
+        return False
+    return not (tokens[0].is_name or words[0] in PERSONAL) or len(words) < MIN_TAGGED
 
 
 def is_talk(
@@ -32,7 +43,7 @@ def is_talk(
     plain = [word for word in words if not is_grammar(word)]
     if words[0] == "if" and "you" in words[:3] and len(names) < 2:
         return True
-    if words[:3] == ["as", "far", "as"] and not names:
+    if (words[:3] == ["as", "far", "as"] or words[:2] == ["according", "to"]) and not names:
         return True
     if any(word in NUMBERS or word.isdigit() for word in plain):
         return False

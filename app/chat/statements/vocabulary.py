@@ -9,7 +9,7 @@ from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.tokens import NUMBERS, Token, is_form, is_grammar, lemmas, noun_base
-from app.chat.statements.wording import TABLE, verb_phrases, frame_words, label_words, plain_label, wording_of
+from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, verb_phrases, wording_of
 
 _SUPERLATIVES: Final = frozenset("best worst most least top finest ultimate".split())
 _PREFIXES: Final = frozenset({"mid"})
@@ -63,9 +63,7 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
         if token.word in NUMBERS or token.is_number:
             continue
         forms = bases(token.word)
-        if _is_superlative(token.word) and token.word not in known:
-            unknown.append(token.word)
-        elif "-" in token.word and not _is_joined(token.word, known | kinds | NEUTRAL):
+        if (_is_superlative(token.word) and token.word not in known) or ("-" in token.word and not _is_joined(token.word, known | kinds | NEUTRAL)):
             unknown.append(token.word)
         elif not forms.isdisjoint(known) or _is_derived(token.word, known):
             fitting.append(token.word)
