@@ -171,26 +171,23 @@ def _next_name(piece: Piece, at: int) -> str:
     return piece.places.get(at, "")
 
 
-def is_misnamed(piece: Piece, evidence: Evidence, names: dict[str, frozenset[str]]) -> bool:
-    """True where a thing is called a kind of thing that it is known not to be: "X is a movie" of a person.
-
-    `names`: further nouns that each thing may be called.
-    """
+def is_misnamed(piece: Piece, evidence: Evidence) -> bool:
+    """True where a thing is called a kind of thing that it is known not to be: "X is a movie" of a person."""
     for at, name in piece.places.items():
         called = _called_before(piece, at) or _called_behind(piece, at)
-        if called and not _may_be(evidence, name, called, names.get(name, frozenset())):
+        if called and not _may_be(evidence, name, called):
             return True
     if piece.subject and not piece.places.get(0) and piece.word(0) in ("a", "an"):
         called = _head(piece, 1)
-        return bool(called) and not _may_be(evidence, piece.subject, called, names.get(piece.subject, frozenset()))
+        return bool(called) and not _may_be(evidence, piece.subject, called)
     return False
 
 
-def _may_be(evidence: Evidence, name: str, noun: str, further: frozenset[str]) -> bool:
+def _may_be(evidence: Evidence, name: str, noun: str) -> bool:
     if not evidence.kinds(name) or noun not in known_kinds():
         return True
-    near = kinds_like(noun) & (evidence.kind_words(name) | further)
-    if near or noun in further:
+    near = kinds_like(noun) & evidence.kind_words(name)
+    if near:
         return True
     return noun not in PERSONS and evidence.is_person(name) is False and not _is_work(noun)
 

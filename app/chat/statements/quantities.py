@@ -13,7 +13,8 @@ from app.chat.statements.wording import plain_label
 Carriers = frozenset[int]
 
 DENYING: Final = frozenset(
-    "not n't never no nobody nothing none neither nor without cannot hardly nowhere false wrong untrue lack fail".split()
+    "not n't never no nobody nothing none neither nor without cannot hardly nowhere false wrong untrue lack fail "
+    "refuse".split()
 )
 EXCLUDING: Final = frozenset("only sole except besides solely exclusively alone just apart merely".split())
 _UP: Final = frozenset(
@@ -25,8 +26,9 @@ _EARLIER: Final = frozenset("older elder senior earlier before sooner oldest".sp
 _LATER: Final = frozenset("younger newer junior later after".split())
 _BY_BIRTH: Final = frozenset("older elder senior younger junior lived live age".split())
 _BOUNDS: Final = {"least": ">=", "most": "<=", "than": ">", "over": ">", "exactly": "="}
+_LED_BY: Final = frozenset({"look", "name", "take", "care"})
+"""Verbs behind which "after" compares nothing."""
 _NO_COUNT: Final = frozenset("the no some any each every which this that other another".split())
-_ORDINALS: Final = frozenset({"one"})
 
 
 def is_denying(token: Token) -> bool:
@@ -42,7 +44,7 @@ def content(tokens: Iterable[Token]) -> frozenset[str]:
 def counts_in(tokens: Sequence[Token]) -> list[tuple[int, str, int]]:
     """Each number in words or figures with its bound and place; "one of them" and "the two" count nothing."""
     found = []
-    for at, token in enumerate(tokens):
+    for at in range(len(tokens)):
         number = _number(tokens, at)
         if number is None:
             continue
@@ -148,11 +150,7 @@ def comparator(tokens: Sequence[Token]) -> tuple[str, int] | None:
             continue
         behind = [each.word for each in tokens[at + 1 :]]
         if word in ("before", "after"):
-            if (
-                at
-                and not lemmas(tokens[at - 1].word, "VERB") == ()
-                and {"look", "name", "take", "care"} & {*lemmas(tokens[at - 1].word, "VERB")}
-            ):
+            if at and not _LED_BY.isdisjoint(lemmas(tokens[at - 1].word, "VERB")):
                 continue
             if at + 1 < len(tokens) and (tokens[at + 1].is_name or behind[0] in ("the", "it", "that")):
                 return word, at

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-from app.chat.statements.directions import Piece, is_misnamed, is_misplaced, is_turned, says_other
+from app.chat.statements.carrying import MAX_UNKNOWN, all_counted, called, checked, steps_shared
+from app.chat.statements.directions import Piece
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
     EXCLUDING,
@@ -15,7 +16,6 @@ from app.chat.statements.quantities import (
     comparator,
     compared,
     content,
-    counted,
     counts_in,
     denied,
     has_truth_step,
@@ -27,18 +27,17 @@ from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.segments import Segment
 from app.chat.statements.talk import is_talk
 from app.chat.statements.tokens import Token
-from app.chat.statements.vocabulary import check_words, relation_words
+from app.chat.statements.vocabulary import check_words
 
-MAX_UNKNOWN: Final = 1
 MAX_IMPLIED: Final = 3
-_SHARED: Final = frozenset("share same common joint both".split())
 _NAMING: Final = frozenset("call name title".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token; `subject`: the thing that it is said of
-    where it does not name it."""
+    """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token; `subject`:
+    the thing that it is said of where it does not name it.
+    """
 
     facts: Carriers | None
     states: bool = True
@@ -172,10 +171,10 @@ class SentenceReader:
         denies = any(map(is_denying, said))
         for name in [*things, *([subject] if subject else [])]:
             if has_truth_step(evidence, name, words) and not [each for each in names if each != name]:
-                return self._checked(piece, said, is_so(evidence, name, words, denies=denies), everyone)
+                return checked(self.evidence, piece, said, is_so(evidence, name, words, denies=denies), everyone)
         found = comparator(piece.tokens)
         if found is not None and not (segment.kind == "gapped" and found[0] in ("before", "after")):
-            return self._compared(piece, said, things, subject, found, denies=denies)
+            return self._compared(piece, said, subject, found, denies=denies)
         if denies:
             return self._denied(names, meant, subject, words)
         if any(token.word in EXCLUDING for token in said if not token.is_name):
@@ -183,7 +182,7 @@ class SentenceReader:
         return self._plain(piece, said, names, meant, subject, has_subject=segment.kind in ("clause", "gapped"))
 
     def _compared(
-        self, piece: Piece, said: Sequence[Token], things: list[str], subject: str, found: tuple[str, int], *,
+        self, piece: Piece, said: Sequence[Token], subject: str, found: tuple[str, int], *,
         denies: bool,
     ) -> Carriers | None:  # fmt: skip
         word, at = found
@@ -230,51 +229,30 @@ class SentenceReader:
     ) -> Carriers | None:  # fmt: skip
         evidence = self.evidence
         steps: list[Step] = []
-        shared = self._shared(names, meant, content(said))
+        shared = steps_shared(self.evidence, names, meant, content(said))
         for name in names:
             found = [step for other in [*names, *meant] if other != name for step in evidence.between(name, other)]
             if not found and subject and (len(names) + len(meant) < 2 or not has_subject):
                 found = evidence.between(name, subject)
             found = found or [step for step in shared if step.name == name]
-            if not found:
-                if not (counts_in(piece.tokens) and len(names) == 1):
-                    return self._named(piece, names, meant, subject, said)
+            if not found and not (counts_in(piece.tokens) and len(names) == 1):
+                return self._named(piece, names, meant, subject, said)
             steps += found
         facts: Carriers = frozenset(step.fact for step in steps)
         if numbers := counts_in(piece.tokens):
-            more = self._counts(numbers, [*names, *meant, *([subject] if subject else [])], content(said))
+            more = all_counted(
+                self.evidence, numbers, [*names, *meant, *([subject] if subject else [])], content(said)
+            )
             if more is None:
                 return None
             facts |= more
             steps += [step for name in evidence.names for step in evidence.steps(name) if step.fact in more]
         elif not steps:
-            return self._called(piece, said, [*names, *meant], subject)
+            return called(self.evidence, piece, said, [*names, *meant], subject)
         near = [step.there for step in steps]
-        return self._checked(piece, said, facts, [*names, *meant, *near, *([subject] if subject else [])], steps)
-
-    def _shared(self, names: Sequence[str], meant: Sequence[str], words: frozenset[str]) -> list[Step]:
-        """ "X and Y share a director": the steps of each that lead to the same one."""
-        things = [*names, *meant]
-        if _SHARED.isdisjoint(words) or len(things) < 2:
-            return []
-        found = [
-            [step for step in self.evidence.steps(name) if not relation_words(step.label).isdisjoint(words)]
-            for name in things
-        ]
-        common = set.intersection(*({(step.label, step.there) for step in steps} for steps in found))
-        return [step for steps in found for step in steps if (step.label, step.there) in common]
-
-    def _counts(
-        self, numbers: Sequence[tuple[int, str, int]], things: Sequence[str], words: frozenset[str]
-    ) -> Carriers | None:
-        facts: Carriers = frozenset()
-        for number, bound, _ in numbers:
-            found = (counted(self.evidence, name, words, number, bound) for name in things)
-            said = next((each for each in found if each is not None), None)
-            if said is None:
-                return None
-            facts |= said
-        return facts
+        return checked(
+            self.evidence, piece, said, facts, [*names, *meant, *near, *([subject] if subject else [])], steps
+        )
 
     def _named(
         self, piece: Piece, names: Sequence[str], meant: Sequence[str], subject: str, said: Sequence[Token]
@@ -290,54 +268,6 @@ class SentenceReader:
             and not meant
         ):
             return frozenset()
-        return self._called(piece, said, [*names, *meant], subject) if len(names) == 1 and not subject else None
-
-    def _called(self, piece: Piece, said: Sequence[Token], things: Sequence[str], subject: str) -> Carriers | None:
-        """A piece that says no more than what kind of thing something is."""
-        named = list(dict.fromkeys(things)) or ([subject] if subject else [])
-        if len(named) != 1:
-            return None
-        check = check_words(self.evidence, said, (), named)
-        if check.foreign or check.unknown or check.fitting or is_misnamed(piece, self.evidence, {}):
-            return None
-        return frozenset() if self._says_kind(said, named[0]) else None
-
-    def _says_kind(self, said: Sequence[Token], name: str) -> bool:
-        kinds = {part for kind in self.evidence.kind_words(name) for part in kind.split()}
-        return not content(said).isdisjoint(kinds)
-
-    def _checked(
-        self, piece: Piece, said: Sequence[Token], facts: Carriers | None, things: Sequence[str],
-        steps: Sequence[Step] = (),
-    ) -> Carriers | None:  # fmt: skip
-        """`facts` where the words fit them and nothing is turned round."""
-        if facts is None:
-            return None
-        steps = steps or [step for name in things for step in self.evidence.steps(name) if step.fact in facts]
-        check = check_words(self.evidence, said, steps, things)
-        if (check.foreign and not check.fitting) or check.is_adorned or _is_listed(said, check.unknown):
-            return None
-        if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
-            return None
-        if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
-            return None
-        return None if is_misnamed(piece, self.evidence, {}) else facts
-
-
-def _is_listed(said: Sequence[Token], unknown: Sequence[str]) -> bool:
-    """True where a word that nothing explains stands in a row with a name: "psoriasis and V1"."""
-    for at, token in enumerate(said):
-        if token.word not in ("and", "or", ","):
-            continue
-        before = said[at - 1] if at else None
-        behind = next(
-            (each for each in said[at + 1 :] if each.is_name or each.word not in ("also", "a", "an", "the")), None
+        return (
+            called(self.evidence, piece, said, [*names, *meant], subject) if len(names) == 1 and not subject else None
         )
-        if (
-            before
-            and behind
-            and before.is_name != behind.is_name
-            and (before.word in unknown or behind.word in unknown)
-        ):
-            return True
-    return False

@@ -39,9 +39,9 @@ class Discourse:
     evidence: Evidence
     said: list[list[str]] = field(default_factory=list)
     subjects: list[str] = field(default_factory=list)
-    """What each clause so far was about."""
+    """The things that the clauses so far were about."""
     focus: str = ""
-    """What the clause before was about, where it names or means one of several."""
+    """The thing that the clause before was about."""
     _ahead: Sequence[str] = ()
     _start: int = 0
 
@@ -113,7 +113,7 @@ class Discourse:
             return None
         group = self._group(before)
         if words[0] in _FIRST | _SECOND | {"one", "other"} and len(group) > 1:
-            return self._ordinal(tokens, at, end, words, group, before)
+            return self._ordinal(at, end, words, group)
         if not self._is_noun(words[0]) or words[0] in _NEVER:
             return None
         if at + 2 < end and tokens[at + 2].is_name:
@@ -125,9 +125,7 @@ class Discourse:
         is_owner = words[1:2] == ["'s"]
         return Reference(at, at + 2, tuple(fitting[:MAX_CANDIDATES]), is_owner=is_owner)
 
-    def _ordinal(
-        self, tokens: Sequence[Token], at: int, end: int, words: list[str], group: list[str], before: list[str]
-    ) -> Reference | None:
+    def _ordinal(self, at: int, end: int, words: list[str], group: list[str]) -> Reference | None:
         behind = words[1] if len(words) > 1 else ""
         is_kind = noun_base(behind) in known_kinds()
         if is_kind and noun_base(behind) not in self.evidence.kind_words(group[0]):

@@ -96,7 +96,7 @@ class _Checker:
         return Kept(sentence, tokens, pieces)
 
     def _settle(self, kept: Kept) -> None:
-        """What the sentence was about is known to those that follow."""
+        """Tells the sentences that follow about whom this one was."""
         subjects = [
             name
             for segment, verdict in kept.pieces

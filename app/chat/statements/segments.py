@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal
 
 from app.chat.statements.tokens import (
     ARTICLES,
     BE,
     DO,
-    HAVE,
-    MODAL,
-    NEGATIONS,
     PERSONAL,
     POSSESSIVES,
     PREPOSITIONS,
     SHADES,
-    SPEAKERS,
-    Token,
     is_form,
     is_grammar,
-    lemmas,
-    noun_base,
 )
+from app.chat.statements.word_reader import WordReader
 
 SegmentKind = Literal[
     "clause", "subject", "predicate", "relative", "participle", "apposed", "gapped", "phrase", "bracket"
@@ -32,7 +27,6 @@ _BREAKS: Final = frozenset({";", ":", "–", "—", "("})
 _CLOSING: Final = frozenset({")", "–", "—"})
 _JOINS: Final = frozenset("and but or while whereas although though because since so yet when where whilst as".split())
 _RELATIVES: Final = frozenset("who which whose whom".split())
-_FINITE: Final = BE | HAVE | DO | MODAL
 _ASIDES: Final = frozenset(
     (
         "in contrast", "by contrast", "in turn", "in fact", "of course", "for example", "on the other hand", "as well",
@@ -40,8 +34,6 @@ _ASIDES: Final = frozenset(
         "if i read the record correctly", "if i am not mistaken", "i think", "i believe", "it seems", "at least",
     )
 )  # fmt: skip
-_BARE: Final = frozenset("come become run set put cut hit let cost".split())
-"""Participles that look like the verb itself."""
 _ALONE: Final = frozenset("however though too apparently indeed also then actually namely moreover".split())
 
 
@@ -67,17 +59,13 @@ class Segment:
         return self.start + self.lead
 
 
-class Segmenter:
+class Segmenter(WordReader):
     """Cuts one sentence."""
-
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self._tokens = tokens
-        self._end = len(tokens)
 
     def segments(self) -> list[Segment]:
         cuts = [at for at in range(1, self._end) if self._is_cut(at)]
         bounds = [0, *cuts, self._end]
-        found = [self._segment(start, end) for start, end in zip(bounds, bounds[1:], strict=False) if end > start]
+        found = [self._segment(start, end) for start, end in pairwise(bounds) if end > start]
         merged: list[Segment] = []
         for segment in found:
             if merged and self._belongs_to_last(segment, merged):
@@ -87,12 +75,6 @@ class Segmenter:
                 merged.append(segment)
         self._front(merged)
         return merged
-
-    def word(self, at: int) -> str:
-        return self._tokens[at].word if 0 <= at < self._end and not self._tokens[at].is_name else ""
-
-    def is_name(self, at: int) -> bool:
-        return 0 <= at < self._end and self._tokens[at].is_name
 
     def _is_cut(self, at: int) -> bool:
         word, before = self.word(at), self.word(at - 1)
@@ -116,73 +98,65 @@ class Segmenter:
         if not self.is_name(behind):
             return False
         if self.word(at) in ("and", "or") or self.word(at + 1) in ("and", "or"):
-            return not self._begins_predicate(behind + 1) or self._is_subject_row(at)
+            return not self.begins_predicate(behind + 1) or self._is_subject_row(at)
         while behind < self._end and (self.is_name(behind) or self.word(behind) == ","):
             behind += 1
         return self.word(behind) in ("and", "or") and self.is_name(behind + 1)
 
     def _is_subject_row(self, at: int) -> bool:
         """True where nothing that could be a verb stands before the list."""
-        return not any(self._is_finite(k) for k in range(at))
+        return not any(self.is_finite(k) for k in range(at))
 
     def _joins_here(self, at: int) -> bool:
         word, behind = self.word(at), at + 1
         if word in ("and", "or") and self.is_name(at - 1) and self.is_name(behind) and self._in_row(at):
             return False
         if word == "as":
-            return self._begins_predicate(behind) and self.word(behind) in DO | BE
-        if (
-            word in ("and", "or")
-            and at > 1
-            and is_form(self.word(at - 1), "VBD")
-            and not self._is_noun_or_name(at - 1)
-        ):
+            return self.begins_predicate(behind) and self.word(behind) in DO | BE
+        if word in ("and", "or") and at > 1 and is_form(self.word(at - 1), "VBD") and not self.is_noun_or_name(at - 1):
             return False
         if word in ("and", "but", "or"):
             while self.word(behind) in SHADES:
                 behind += 1
-            if self._begins_predicate(behind) or self._is_participle(behind):
-                return self._has_finite(0, at) or self._is_participle(behind)
-            if self.word(behind) in PREPOSITIONS and self._names_within(behind, self._end):
+            if self.begins_predicate(behind) or self.is_participle(behind):
+                return self.has_finite(0, at) or self.is_participle(behind)
+            if self.word(behind) in PREPOSITIONS and self.names_within(behind, self._end):
                 return True
-            return self._is_clause(behind) and self._has_finite(self._last_mark(at), at)
+            return self._is_clause(behind) and self.has_finite(self.last_mark(at), at)
         return self._is_clause(behind)
-
-    def _last_mark(self, at: int) -> int:
-        return max((k + 1 for k in range(at) if self.word(k) in (",", ";", ":")), default=0)
 
     def _is_clause(self, at: int) -> bool:
         """A subject and a finite verb, before the next mark."""
         seen_noun = False
         while at < self._end and self.word(at) not in (",", ";", ":", ")"):
-            if seen_noun and self._is_finite(at):
+            if seen_noun and self.is_finite(at):
                 return True
-            seen_noun = seen_noun or self.is_name(at) or self.word(at) in PERSONAL or self._is_noun_or_name(at)
+            seen_noun = seen_noun or self.is_name(at) or self.word(at) in PERSONAL or self.is_noun_or_name(at)
             at += 1
         return False
 
     def _is_modifier(self, at: int) -> bool:
         """A participle behind its noun, or a further phrase with a preposition behind a name."""
         before = self.word(at - 1)
-        if self._has_be(at) or self._has_finite(max(0, at - 2), at):
+        if self.has_be(at) or self.has_finite(max(0, at - 2), at):
             return False
-        if self._is_participle(at) and (self.is_name(at - 1) or self._is_common_noun(at - 1)):
-            return self._has_finite(0, at) or not is_form(self.word(at), "VBD")
+        if self.is_participle(at) and (self.is_name(at - 1) or self.is_common_noun(at - 1)):
+            return self.has_finite(0, at) or not is_form(self.word(at), "VBD")
         if self.word(at) in PREPOSITIONS and self.word(at) != "of" and self.is_name(at - 1):
-            return self._opens_phrase(at) and self._has_finite(0, at) and before != "'s" and self._is_further(at)
-        if self.word(at) in PREPOSITIONS and self.word(at) in ("at", "in", "with", "alongside") and not before == "of":
-            return self._is_measure(at - 1) and self._opens_phrase(at) and self._names_within(0, at - 2)
+            return self._opens_phrase(at) and self.has_finite(0, at) and before != "'s" and self._is_further(at)
+        if self.word(at) in PREPOSITIONS and self.word(at) in ("at", "in", "with", "alongside") and before != "of":
+            return self._is_measure(at - 1) and self._opens_phrase(at) and self.names_within(0, at - 2)
         return False
 
     def _is_measure(self, at: int) -> bool:
-        return self.is_name(at - 1) and self._is_common_noun(at)
+        return self.is_name(at - 1) and self.is_common_noun(at)
 
     def _is_further(self, at: int) -> bool:
         """True where two names, or one and a subject without a name, stand before it."""
         names = [k for k in range(at) if self.is_name(k)]
         last_break = max((k for k in range(at) if self.word(k) in (",", ";", "and")), default=-1)
         own = [k for k in names if k > last_break]
-        if last_break >= 0 and not self._has_finite(last_break, at):
+        if last_break >= 0 and not self.has_finite(last_break, at):
             return False
         return len(names) > 1 or any(self.word(k) in PERSONAL for k in range(at)) or not own
 
@@ -213,107 +187,27 @@ class Segmenter:
             return "bracket"
         if word in _RELATIVES or (word in PREPOSITIONS and self.word(at + 1) in ("which", "whom")):
             return "relative"
-        if word == "that" and self._begins_predicate(at + 1):
+        if word == "that" and self.begins_predicate(at + 1):
             return "relative"
-        if self._is_participle(at) and not self._has_finite_clause(at, end):
+        if self.is_participle(at) and not self._has_finite_clause(at, end):
             return "participle"
-        if self._begins_predicate(at) and not self.is_name(at):
+        if self.begins_predicate(at) and not self.is_name(at):
             return "predicate"
         if self._has_finite_clause(at, end):
             return "clause"
         return "phrase" if word in PREPOSITIONS else "apposed"
 
     def _has_finite_clause(self, at: int, end: int) -> bool:
-        return any(self._is_finite(k) and self._has_subject(at, k) for k in range(at + 1, end))
+        return any(self.is_finite(k) and self._has_subject(at, k) for k in range(at + 1, end))
 
     def _has_subject(self, at: int, verb: int) -> bool:
         return any(
             self.is_name(k)
             or self.word(k) in PERSONAL
-            or self._is_noun_or_name(k)
+            or self.is_noun_or_name(k)
             or self.word(k) in ("there", "you", "we", "i")
             for k in range(at, verb)
         )
-
-    def _has_finite(self, start: int, end: int) -> bool:
-        return any(self._is_finite(k) for k in range(start, end))
-
-    def _is_finite(self, at: int) -> bool:
-        """A finite verb, as far as the words around it tell."""
-        word, before = self.word(at), self.word(at - 1)
-        if not word:
-            return False
-        if word == "'s":
-            return before in PERSONAL or before in ("there", "that", "who", "here")
-        if word in _FINITE:
-            return word not in ("being", "having", "been")
-        if is_grammar(word) or not lemmas(word, "VERB"):
-            return False
-        if before in ARTICLES or before in POSSESSIVES or before == "'s" or before in PREPOSITIONS - {"to"}:
-            return False
-        begin = self._last_mark(at)
-        if is_form(word, "VBN") and begin and self.word(begin) in ("a", "an") and self.word(at + 1) in PREPOSITIONS:
-            return False
-        if is_form(word, "VBD"):
-            return not (is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS and self._is_participle_here(at))
-        if is_form(word, "VBZ") and before not in PERSONAL:
-            if lemmas(word, "NOUN") and self.is_name(at - 1) and self._tokens[at - 1].word[0] == "V":
-                return False
-            return not lemmas(word, "NOUN") or self._takes_object(at + 1) or self.is_name(at - 1)
-        if before in PERSONAL or before in SPEAKERS:
-            return is_form(word, "VB") or is_form(word, "VBZ")
-        plural = self.is_name(at - 1) and self.word(at - 2) in ("and", "or", "of")
-        plural = plural or (self._is_common_noun(at - 1) and noun_base(before) != before)
-        return is_form(word, "VB") and (before in MODAL | DO | {"to"} or (self._takes_object(at + 1) and plural))
-
-    def _is_participle_here(self, at: int) -> bool:
-        """ "Directed by", "born in": a participle unless a verb with an object could stand so."""
-        return self.word(at + 1) == "by" or not self._names_within(0, at) or self._has_be(at)
-
-    def _has_be(self, at: int) -> bool:
-        return any(self.word(k) in BE for k in range(max(0, at - 3), at))
-
-    def _takes_object(self, at: int) -> bool:
-        word = self.word(at)
-        return (
-            self.is_name(at) or word in ARTICLES or word in PREPOSITIONS or word in POSSESSIVES or word in SHADES
-            or word in NEGATIONS or word in PERSONAL
-        )  # fmt: skip
-
-    def _begins_predicate(self, at: int) -> bool:
-        while self.word(at) in SHADES:
-            at += 1
-        word = self.word(at)
-        if word in _FINITE:
-            return word not in ("being", "having", "been")
-        if is_grammar(word) or not word or self.word(at - 1) in ARTICLES:
-            return False
-        if at == 0 and lemmas(word, "NOUN"):
-            return False
-        return (
-            is_form(word, "VBZ")
-            or is_form(word, "VBD")
-            or (is_form(word, "VB") and self._takes_object(at + 1) and not lemmas(word, "ADJ"))
-        )
-
-    def _is_participle(self, at: int) -> bool:
-        word = self.word(at)
-        if is_grammar(word) or not word or word in _BARE:
-            return False
-        if is_form(word, "VBG") and word not in ("during", "including", "following", "being"):
-            return self._takes_object(at + 1) and self.word(at - 1) not in BE
-        follows = self.word(at + 1) in PREPOSITIONS or (self.is_name(at + 1) and not is_form(word, "VBD"))
-        return is_form(word, "VBN") and follows and self.word(at - 1) not in BE | HAVE
-
-    def _is_common_noun(self, at: int) -> bool:
-        word = self.word(at)
-        return bool(word) and not is_grammar(word) and bool(lemmas(word, "NOUN"))
-
-    def _is_noun_or_name(self, at: int) -> bool:
-        return self.is_name(at) or self._is_common_noun(at)
-
-    def _names_within(self, start: int, end: int) -> bool:
-        return any(self.is_name(at) for at in range(start, end))
 
     def _belongs_to_last(self, segment: Segment, before: Sequence[Segment]) -> bool:
         """ "Apparently", "however" and "label: value" are no pieces of their own."""
@@ -323,10 +217,10 @@ class Segmenter:
         if self._is_aside(segment):
             return True
         last = before[-1]
-        if (self.word(last.end - 1) in _ALONE or last.has_aside) and not self._has_finite(last.body, last.end):
-            return not last.kind == "participle"
-        if self.word(segment.start) == ":" and not self._has_finite(segment.body, segment.end):
-            return self._names_within(segment.body, segment.end)
+        if (self.word(last.end - 1) in _ALONE or last.has_aside) and not self.has_finite(last.body, last.end):
+            return last.kind != "participle"
+        if self.word(segment.start) == ":" and not self.has_finite(segment.body, segment.end):
+            return self.names_within(segment.body, segment.end)
         return False
 
     def _is_aside(self, segment: Segment) -> bool:
@@ -335,7 +229,7 @@ class Segmenter:
         return words in _ASIDES
 
     def _front(self, segments: list[Segment]) -> None:
-        """What stands before the first clause is said of its subject; a subject may stand alone before its verb."""
+        """Marks the pieces before the first clause, which are said of its subject, and subjects that stand alone."""
         first = segments[0]
         if first.kind in ("participle", "phrase") and len(segments) > 1 and self.word(segments[1].start) == ",":
             first.is_fronted = True

@@ -10,14 +10,15 @@ from app.chat.statements.tokens import NUMBERS, PERSONAL, SHADES, SPEAKERS, Toke
 
 MIN_TAGGED: Final = 4
 _GREETING: Final = frozenset(
-    "yes no sure certainly hello hi hey oh ah well ok okay right thanks thank sorry please great absolutely definitely "
-    "good nice glad happy welcome hmm alas wow indeed gladly".split()
+    "yes no sure certainly hello hi hey oh ah well ok okay right thanks thank sorry please great absolutely "
+    "definitely good nice glad happy welcome hmm alas wow indeed gladly".split()
 )
 _TALKING: Final = frozenset(
-    "recommend like enjoy love watch see try check suggest hope think let know help wonder ask tell want need keep mind "
-    "look read listen find show say give mention afraid sure glad happy sorry guess believe suppose remember understand "
-    "feel free hurry take go here found record please worth fun great good nice interesting question choice something "
-    "similar anything else more details information interested one it them that this future luck enjoy pick would".split()
+    "recommend like enjoy love watch see try check suggest hope think let know help wonder ask tell want need "
+    "keep mind look read listen find show say give mention afraid sure glad happy sorry guess believe suppose "
+    "remember understand feel free hurry take go here found record please worth fun great good nice "
+    "interesting question choice something similar anything else more details information interested one it "
+    "them that this future luck enjoy pick would".split()
 )
 
 

@@ -63,7 +63,9 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
         if token.word in NUMBERS or token.is_number:
             continue
         forms = bases(token.word)
-        if (_is_superlative(token.word) and token.word not in known) or ("-" in token.word and not _is_joined(token.word, known | kinds | NEUTRAL)):
+        if (_is_superlative(token.word) and token.word not in known) or (
+            "-" in token.word and not _is_joined(token.word, known | kinds | NEUTRAL)
+        ):
             unknown.append(token.word)
         elif not forms.isdisjoint(known) or _is_derived(token.word, known):
             fitting.append(token.word)

@@ -21,7 +21,7 @@ _ORDER: Final[Mapping[str, Callable[[object, object], bool]]] = {
 
 
 class FactHouse:
-    """What a house with no more than these facts would say; `values` gives the real text of each pseudonym."""
+    """A house with no more than these facts; `values` gives the real text of each pseudonym."""
 
     def __init__(self, facts: Sequence[FoundFact], values: Mapping[str, str]) -> None:
         self._values = values

@@ -20,8 +20,10 @@ from kg_store.text.numbers.number_words import find_number_expressions
 Truth = Literal["true", "contradicted", "unsupported", "none"]
 _NAMING: Final = frozenset({"full name", "name", "label", "alt label"})
 _TEXTS: Final = frozenset(
-    "phone,email,ssn,office phone,telephone,phone number,email address,insurance number,address,licence plate,diagnosis,"
-    "logo,first name,last name,shipment status,academic rank,gender,thesis level,fuel type,weekday".split(",")
+    "phone,email,ssn,office phone,telephone,phone number,email address,insurance number,address,licence plate,"
+    "diagnosis,logo,first name,last name,shipment status,academic rank,gender,thesis level,fuel type,weekday".split(
+        ","
+    )
 )
 """Relations whose tails are texts and no things."""
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -19,7 +19,8 @@ _OF_HEADS: Final = {
     "doctor": "takes care of, specializes in, works at, supervises",
     "student": "attends course, enrolled in, matriculated on, receives grant, mentored by",
     "lecturer": "academic rank, office phone, on sabbatical, office",
-    "course": "taught by, held in, language of instruction, max participants, credit points, offered by, requires course",
+    "course": "taught by, held in, language of instruction, max participants, credit points, offered by, "
+    "requires course",
     "thesis": "supervised by, thesis level, submitted on, under embargo, page count, defended on, second reader",
     "scholarship": "monthly stipend, funded by, is renewable, application deadline, monthly stipend (eur)",
     "customer": "phone, email, lives at, language, full name, first name, last name, ssn, account manager, industry",
@@ -30,7 +31,8 @@ _OF_HEADS: Final = {
     "disease": "belongs to",
     "shipment": "ordered by, shipment status, carried on, cargo type, delivered on, promised by, declared value eur, "
     "weight, weight (kg)",
-    "trip": "driven by, departs from, arrives at, arrival date, departure date, co driver, toll cost eur, distance (km), "
+    "trip": "driven by, departs from, arrives at, arrival date, departure date, co driver, toll cost eur, "
+    "distance (km), "
     "uses truck, fuel used litres",
     "truck": "stationed at, first registered, serviced by, fuel type, manufacturer, odometer (km), max load (kg), "
     "is refrigerated, licence plate, next inspection due",
@@ -49,18 +51,21 @@ _DATED: Final = frozenset("year date born birth death on since founded establish
 _HEADS: Final = {label: concept for concept, labels in _OF_HEADS.items() for label in labels.split(", ")}
 _OF_TAILS: Final = {
     "starred actors": "actor", "cast member": "actor", "hospitalized in": "ward", "takes care of": "patient",
-    "part of": "place", "employs": "doctor", "place of birth": "place", "in language": "language", "diagnosis": "disease",
-    "insured by": "insurer", "made by": "manufacturer", "treats": "disease", "lives in": "town", "belongs to": "field",
-    "works at": "clinic", "carried on": "trip", "departs from": "depot", "arrives at": "city", "cargo type": "cargo type",
-    "offered by": "department", "member of": "department", "held in": "room", "receives grant": "scholarship",
+    "part of": "place", "employs": "doctor", "place of birth": "place", "in language": "language",
+    "diagnosis": "disease", "insured by": "insurer", "made by": "manufacturer", "treats": "disease",
+    "lives in": "town", "belongs to": "field", "works at": "clinic", "carried on": "trip",
+    "departs from": "depot", "arrives at": "city", "cargo type": "cargo type", "offered by": "department",
+    "member of": "department", "held in": "room", "receives grant": "scholarship",
     "attends course": "course", "ordered by": "company", "serviced by": "workshop", "stationed at": "depot",
-    "funded by": "organization", "team owned": "team", "team coached": "team", "champion": "team", "runner up": "team",
-    "uses truck": "truck", "assigned truck": "truck", "assigned to": "ward", "enrolled in": "study programme",
-    "married to": "person", "sibling of": "person", "child": "person", "emergency contact": "person", "co driver": "driver",
-    "account manager": "person", "reports to": "person", "citizen of": "country", "country of citizenship": "country",
-    "has diagnosis": "disease", "has child": "person", "located in": "city", "based in": "city", "distributor": "company",
-    "spouse": "person", "lyricist": "person", "music by": "composer", "gender": "gender", "cinematography": "cinematographer",
-    "requires course": "course", "performer": "artist", "lives at": "location", "record label": "record label",
+    "funded by": "organization", "team owned": "team", "team coached": "team", "champion": "team",
+    "runner up": "team", "uses truck": "truck", "assigned truck": "truck", "assigned to": "ward",
+    "enrolled in": "study programme", "married to": "person", "sibling of": "person", "child": "person",
+    "emergency contact": "person", "co driver": "driver", "account manager": "person",
+    "reports to": "person", "citizen of": "country", "country of citizenship": "country",
+    "has diagnosis": "disease", "has child": "person", "located in": "city", "based in": "city",
+    "distributor": "company", "spouse": "person", "lyricist": "person", "music by": "composer",
+    "gender": "gender", "cinematography": "cinematographer", "requires course": "course",
+    "performer": "artist", "lives at": "location", "record label": "record label",
 }  # fmt: skip
 
 

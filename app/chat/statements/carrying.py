@@ -1,0 +1,88 @@
+"""Says whether the words of a piece leave it to the facts that tie its things together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from app.chat.statements.directions import Piece, is_misnamed, is_misplaced, is_turned, says_other
+from app.chat.statements.evidence import Evidence, Step
+from app.chat.statements.quantities import Carriers, content, counted
+from app.chat.statements.tokens import Token
+from app.chat.statements.vocabulary import check_words, relation_words
+
+MAX_UNKNOWN: Final = 1
+"""Nouns that say nothing of a relation, and are let pass where facts tie the things of a piece together."""
+_SHARED: Final = frozenset("share same common joint both".split())
+_LITTLE: Final = ("also", "a", "an", "the")
+
+
+def checked(
+    evidence: Evidence, piece: Piece, said: Sequence[Token], facts: Carriers | None, things: Sequence[str],
+    steps: Sequence[Step] = (),
+) -> Carriers | None:  # fmt: skip
+    """`facts` where the words fit them and nothing is turned round."""
+    if facts is None:
+        return None
+    steps = steps or [step for name in things for step in evidence.steps(name) if step.fact in facts]
+    check = check_words(evidence, said, steps, things)
+    if (check.foreign and not check.fitting) or check.is_adorned or _is_listed(said, check.unknown):
+        return None
+    if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
+        return None
+    if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
+        return None
+    return None if is_misnamed(piece, evidence) else facts
+
+
+def called(
+    evidence: Evidence, piece: Piece, said: Sequence[Token], things: Sequence[str], subject: str
+) -> Carriers | None:
+    """A piece that says no more than what kind of thing something is."""
+    named = list(dict.fromkeys(things)) or ([subject] if subject else [])
+    if len(named) != 1:
+        return None
+    check = check_words(evidence, said, (), named)
+    if check.foreign or check.unknown or check.fitting or is_misnamed(piece, evidence):
+        return None
+    kinds = {part for kind in evidence.kind_words(named[0]) for part in kind.split()}
+    return None if content(said).isdisjoint(kinds) else frozenset()
+
+
+def steps_shared(evidence: Evidence, names: Sequence[str], meant: Sequence[str], words: frozenset[str]) -> list[Step]:
+    """ "X and Y share a director": the steps of each that lead to the same one."""
+    things = [*names, *meant]
+    if _SHARED.isdisjoint(words) or len(things) < 2:
+        return []
+    found = [
+        [step for step in evidence.steps(name) if not relation_words(step.label).isdisjoint(words)] for name in things
+    ]
+    common = set.intersection(*({(step.label, step.there) for step in steps} for steps in found))
+    return [step for steps in found for step in steps if (step.label, step.there) in common]
+
+
+def all_counted(
+    evidence: Evidence, numbers: Sequence[tuple[int, str, int]], things: Sequence[str], words: frozenset[str]
+) -> Carriers | None:
+    """The facts of all that is counted; None where the house counts something else."""
+    facts: Carriers = frozenset()
+    for number, bound, _ in numbers:
+        found = (counted(evidence, name, words, number, bound) for name in things)
+        said = next((each for each in found if each is not None), None)
+        if said is None:
+            return None
+        facts |= said
+    return facts
+
+
+def _is_listed(said: Sequence[Token], unknown: Sequence[str]) -> bool:
+    """True where a word that nothing explains stands in a row with a name: "psoriasis and V1"."""
+    for at, token in enumerate(said):
+        if token.word not in ("and", "or", ",") or not at:
+            continue
+        before = said[at - 1]
+        behind = next((each for each in said[at + 1 :] if each.is_name or each.word not in _LITTLE), None)
+        is_mixed = behind is not None and before.is_name != behind.is_name
+        if behind is not None and is_mixed and (before.word in unknown or behind.word in unknown):
+            return True
+    return False
