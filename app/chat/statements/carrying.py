@@ -32,7 +32,15 @@ def checked(
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
         return None
-    return None if is_misnamed(piece, evidence) else facts
+    return None if is_misnamed(piece, evidence) else _telling(facts, steps, content(said))
+
+
+def _telling(facts: Carriers, steps: Sequence[Step], words: frozenset[str]) -> Carriers:
+    """Of several facts between the same two things those that the words say."""
+    said = {step.fact for step in steps if not relation_words(step.label).isdisjoint(words)}
+    ends = {frozenset((step.name, step.there)) for step in steps if step.fact in said}
+    others = {step.fact for step in steps if step.fact not in said and frozenset((step.name, step.there)) in ends}
+    return facts - others
 
 
 def called(
