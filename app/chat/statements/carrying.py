@@ -8,12 +8,14 @@ from typing import Final
 from app.chat.statements.directions import Piece, is_misnamed, is_misplaced, is_turned, says_other
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import Carriers, content, counted
-from app.chat.statements.tokens import Token
-from app.chat.statements.vocabulary import check_words, relation_words
+from app.chat.statements.tokens import ARTICLES, Token, is_form, lemmas
+from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
+from app.chat.statements.wording import direct_verbs
 
 MAX_UNKNOWN: Final = 1
 """Nouns that say nothing of a relation, and are let pass where facts tie the things of a piece together."""
 _SHARED: Final = frozenset("share same common joint both".split())
+_PLACING: Final = frozenset({"in", "on", "at"})
 _LITTLE: Final = ("also", "a", "an", "the")
 
 
@@ -81,6 +83,16 @@ def all_counted(
             return None
         facts |= said
     return facts
+
+
+def fits_verb(sentence: Sequence[Token], piece: Piece, name: str, steps: Sequence[Step]) -> bool:
+    """False where "in London" stands behind what somebody did there, and facts hold no more than their birth there."""
+    at = next((place for place, each in piece.places.items() if each == name), 0)
+    if name[0] == "V" or piece.word(at - 2 if piece.word(at - 1) in ARTICLES else at - 1) not in _PLACING:
+        return True
+    words = [token.word for token in sentence if token.is_word]
+    done = {base for word in words if is_form(word, "VBD") for base in lemmas(word, "VERB")} & direct_verbs()
+    return not done - NEUTRAL or any(not relation_words(step.label).isdisjoint(content(sentence)) for step in steps)
 
 
 def _is_listed(said: Sequence[Token], unknown: Sequence[str]) -> bool:

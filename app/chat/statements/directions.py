@@ -21,6 +21,7 @@ from app.chat.statements.tokens import (
     lemmas,
     noun_base,
 )
+from app.chat.statements.vocabulary import NEUTRAL
 from app.chat.statements.wording import OTHER, PERSONS, Ends, direct_verbs, kinds_like, known_kinds
 from app.llm.embedded.language.morphology import is_agent
 
@@ -55,7 +56,7 @@ def is_turned(piece: Piece, steps: Sequence[Step]) -> bool:
 def says_other(piece: Piece, steps: Sequence[Step]) -> bool:
     """True where a verb that has one thing for its object says some other relation: "X wrote Y" of a composer."""
     for at in range(len(piece.tokens)):
-        verbs = set(lemmas(piece.word(at), "VERB")) & direct_verbs() if piece.word(at) else set()
+        verbs = (set(lemmas(piece.word(at), "VERB")) & direct_verbs()) - NEUTRAL if piece.word(at) else set()
         if not verbs or piece.word(at - 1) in ARTICLES | POSSESSIVES or not _stands_as_verb(piece, at):
             continue
         passive = _is_passive(piece, at)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-from app.chat.statements.carrying import MAX_UNKNOWN, all_counted, called, checked, steps_shared
+from app.chat.statements.carrying import MAX_UNKNOWN, all_counted, called, checked, fits_verb, steps_shared
 from app.chat.statements.directions import Piece
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
@@ -53,6 +53,8 @@ class SentenceReader:
     tokens: Sequence[Token]
     is_question: bool
     subjects: list[str] = field(default_factory=list)
+    clause: Sequence[Token] = ()
+    """The clause or predicate before."""
     front: int = 0
     """Where the first piece begins that is not fronted."""
     last: Carriers = frozenset()
@@ -227,7 +229,7 @@ class SentenceReader:
         self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str, *,
         has_subject: bool,
     ) -> Carriers | None:  # fmt: skip
-        evidence = self.evidence
+        evidence, clause = self.evidence, () if has_subject else self.clause
         steps: list[Step] = []
         shared = steps_shared(self.evidence, names, meant, content(said))
         for name in names:
@@ -237,6 +239,8 @@ class SentenceReader:
             found = found or [step for step in shared if step.name == name]
             if not found and not (counts_in(piece.tokens) and len(names) == 1):
                 return self._named(piece, names, meant, subject, said)
+            if found and not fits_verb([*clause, *piece.tokens], piece, name, found):
+                return None
             steps += found
         facts: Carriers = frozenset(step.fact for step in steps)
         if numbers := counts_in(piece.tokens):

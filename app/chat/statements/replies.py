@@ -88,6 +88,8 @@ class _Checker:
         for segment in segments:
             verdict = reader.judge(segment)
             pieces.append((segment, verdict))
+            if segment.kind in ("clause", "predicate"):
+                reader.clause = tokens[segment.start : segment.end]
             if segment.kind in ("clause", "subject"):
                 reader.last = verdict.facts or frozenset()
                 reader.subjects += _subject(tokens, segment, verdict)

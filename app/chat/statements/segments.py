@@ -34,6 +34,7 @@ _ASIDES: Final = frozenset(
         "if i read the record correctly", "if i am not mistaken", "i think", "i believe", "it seems", "at least",
     )
 )  # fmt: skip
+_OPENING: Final = frozenset("in on at for to from with by against during under".split())
 _ALONE: Final = frozenset("however though too apparently indeed also then actually namely moreover".split())
 
 
@@ -230,6 +231,9 @@ class Segmenter(WordReader):
 
     def _front(self, segments: list[Segment]) -> None:
         """Marks the pieces before the first clause, which are said of its subject, and subjects that stand alone."""
+        if len(segments) > 1 and self._opens_clause(segments[0]) and segments[1].kind == "clause":
+            segments[1].start, segments[1].lead = segments[0].start, segments[0].lead
+            del segments[0]
         first = segments[0]
         if first.kind in ("participle", "phrase") and len(segments) > 1 and self.word(segments[1].start) == ",":
             first.is_fronted = True
@@ -249,6 +253,15 @@ class Segmenter(WordReader):
                 return
             if place and clauses and clauses[0] < place and self._is_gapped(segment):
                 segment.kind = "gapped"
+
+    def _opens_clause(self, segment: Segment) -> bool:
+        """ "In E1, ..." and "As its composer, ...": a phrase that says something with the clause alone."""
+        if segment.kind != "phrase" or self.word(segment.end) != ",":
+            return False
+        words = [self.word(at) for at in range(segment.body, segment.end) if not self.is_name(at)]
+        return (words[0] in _OPENING and all(is_grammar(word) for word in words)) or (
+            words[0] == "as" and not self.names_within(segment.body, segment.end)
+        )
 
     def _take_in_name(self, segments: list[Segment], place: int) -> None:
         """ "E1's director, E2, was born": who that is belongs to the subject."""

@@ -42,7 +42,7 @@ def is_talk(
     if not words:
         return not names
     plain = [word for word in words if not is_grammar(word)]
-    if words[0] == "if" and "you" in words[:3] and len(names) < 2:
+    if words[0] == "if" and not SPEAKERS.isdisjoint(words[:3]) and len(names) < 2:
         return True
     if (words[:3] == ["as", "far", "as"] or words[:2] == ["according", "to"]) and not names:
         return True

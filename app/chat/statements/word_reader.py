@@ -116,6 +116,8 @@ class WordReader:
         if is_form(word, "VBD"):
             return not (is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS and self._is_participle_here(at))
         if is_form(word, "VBZ") and before not in PERSONAL:
+            if lemmas(word, "NOUN") and self.word(at + 1) in PREPOSITIONS and self._has_verb_behind(at + 1):
+                return False
             if lemmas(word, "NOUN") and self.is_name(at - 1) and self._tokens[at - 1].word[0] == "V":
                 return False
             return not lemmas(word, "NOUN") or self.takes_object(at + 1) or self.is_name(at - 1)
@@ -124,3 +126,12 @@ class WordReader:
         plural = self.is_name(at - 1) and self.word(at - 2) in ("and", "or", "of")
         plural = plural or (self.is_common_noun(at - 1) and noun_base(before) != before)
         return is_form(word, "VB") and (before in MODAL | DO | {"to"} or (self.takes_object(at + 1) and plural))
+
+    def _has_verb_behind(self, at: int) -> bool:
+        """True where a word that can be nothing but a verb stands before the next mark."""
+        while at < self._end and self.word(at) not in (",", ";", ":"):
+            word = self.word(at)
+            if word in BE or word in MODAL or (is_form(word, "VBD") and not lemmas(word, "NOUN") and word not in DO):
+                return True
+            at += 1
+        return False
