@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
-from app.chat.statements.directions import Piece, is_misnamed, is_misplaced, is_turned, says_other
+from app.chat.statements.directions import Piece, is_misnamed, is_misplaced, is_turned, is_unplaced, says_other
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import Carriers, content, counted
 from app.chat.statements.tokens import ARTICLES, Token, is_form, lemmas
@@ -16,6 +17,7 @@ MAX_UNKNOWN: Final = 1
 """Nouns that say nothing of a relation, and are let pass where facts tie the things of a piece together."""
 _SHARED: Final = frozenset("share same common joint both".split())
 _PLACING: Final = frozenset({"in", "on", "at"})
+_ROW: Final = frozenset({",", "and", "or", "&", "the"})
 _LITTLE: Final = ("also", "a", "an", "the")
 
 
@@ -33,6 +35,8 @@ def checked(
     if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
+        return None
+    if not check.fitting and is_unplaced(piece, steps):
         return None
     return None if is_misnamed(piece, evidence) else _telling(facts, steps, content(said))
 
@@ -57,6 +61,23 @@ def called(
         return None
     kinds = {part for kind in evidence.kind_words(named[0]) for part in kind.split()}
     return None if content(said).isdisjoint(kinds) else frozenset()
+
+
+def says_shared(said: Sequence[Token]) -> bool:
+    return any(token.word in ("share", "shares", "shared", "same", "common") for token in said)
+
+
+def beside_row(piece: Piece, name: str, names: Sequence[str]) -> list[str]:
+    """The names that may be tied to `name`: not those that stand in a row with it, where there are others."""
+    row = {name}
+    places = sorted(piece.places)
+    for place, following in pairwise(places):
+        between = [piece.word(at) for at in range(place + 1, following)]
+        if between and all(word in _ROW for word in between):
+            pair = {piece.places[place], piece.places[following]}
+            row |= pair if row & pair else set()
+    others = [each for each in dict.fromkeys(names) if each != name]
+    return [each for each in others if each not in row] or others
 
 
 def steps_shared(evidence: Evidence, names: Sequence[str], meant: Sequence[str], words: frozenset[str]) -> list[Step]:

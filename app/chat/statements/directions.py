@@ -22,7 +22,7 @@ from app.chat.statements.tokens import (
     noun_base,
 )
 from app.chat.statements.vocabulary import NEUTRAL
-from app.chat.statements.wording import OTHER, PERSONS, Ends, direct_verbs, kinds_like, known_kinds
+from app.chat.statements.wording import OTHER, PERSONS, Ends, direct_verbs, kinds_like, known_kinds, like
 from app.llm.embedded.language.morphology import is_agent
 
 _BETWEEN: Final = SHADES | {"not", "been", "being"}
@@ -91,11 +91,41 @@ def is_misplaced(piece: Piece, steps: Sequence[Step]) -> bool:
     return False
 
 
+def is_unplaced(piece: Piece, steps: Sequence[Step]) -> bool:
+    """True where no more than a preposition ties a thing, and the facts are not said with it: "the act behind E1"."""
+    for at, name in piece.places.items():
+        if name[0] == "V" or not piece.tokens[at].is_name:
+            continue
+        prep = piece.word(at - 2 if piece.word(at - 1) in ARTICLES else at - 1)
+        own = [step for step in steps if name in (step.name, step.there)]
+        if prep in PREPOSITIONS and prep not in ("of", "as") and own:
+            if not any((step.over if step.name == name else step.here) in _placed_ends(step, prep) for step in own):
+                return True
+    return False
+
+
+def _placed_ends(step: Step, prep: str) -> Ends:
+    """The ends that may stand before the preposition, with whatever verb."""
+    wording, word = step.wording, like(prep)
+    found = set(wording.preps.get(word, frozenset()))
+    for (_, is_passive, behind), ends in wording.verbs.items():
+        if behind == word:
+            found |= ends
+        if word == "by" and not behind and not is_passive:
+            found |= {OTHER[end] for end in ends}
+    return frozenset(found)
+
+
 def _is_right(piece: Piece, at: int, step: Step, ends: Ends) -> bool:
     subject = _subject(piece, at)
     if subject == step.name:
         return step.here in ends
-    return step.over in ends if subject == step.there else not subject
+    if subject == step.there:
+        return step.over in ends
+    target = "" if subject else _next_name(piece, at + 1)
+    if target in (step.name, step.there) and not _is_passive(piece, at):
+        return (step.over if target == step.name else step.here) in ends
+    return not subject
 
 
 def _subject_ends(piece: Piece, at: int, step: Step) -> Ends:
@@ -111,7 +141,15 @@ def _subject_ends(piece: Piece, at: int, step: Step) -> Ends:
         later = next((k for k in range(at + 1, len(piece.tokens)) if k in piece.places), None)
         if later is not None and piece.word(later - 1) in PREPOSITIONS:
             return frozenset()
-    return step.wording.verb_subjects(lemmas(word, "VERB"), prep, is_passive=passive)
+    verbs = lemmas(word, "VERB")
+    if passive and prep and piece.word(at + 2) == "by":
+        return frozenset(OTHER[end] for end in step.wording.verb_subjects(verbs, prep, is_passive=False))
+    if passive and piece.word(at + 3) == "by":
+        longer = tuple(f"{verb} {piece.word(at + 1)}" for verb in verbs)
+        return frozenset(
+            OTHER[end] for end in step.wording.verb_subjects(longer, piece.word(at + 2), is_passive=False)
+        )
+    return step.wording.verb_subjects(verbs, prep, is_passive=passive)
 
 
 def _is_passive(piece: Piece, at: int) -> bool:
@@ -233,4 +271,4 @@ def _head(piece: Piece, at: int) -> str:
     return last
 
 
-__all__ = ["OTHER", "Piece", "is_misnamed", "is_misplaced", "is_turned", "says_other"]
+__all__ = ["OTHER", "Piece", "is_misnamed", "is_misplaced", "is_turned", "is_unplaced", "says_other"]

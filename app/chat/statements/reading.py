@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Final
 
-from app.chat.statements.carrying import MAX_UNKNOWN, all_counted, called, checked, fits_verb, steps_shared
+from app.chat.statements.carrying import (
+    MAX_UNKNOWN,
+    all_counted,
+    beside_row,
+    called,
+    checked,
+    fits_verb,
+    says_shared,
+    steps_shared,
+)
 from app.chat.statements.directions import Piece
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
@@ -30,6 +39,7 @@ from app.chat.statements.tokens import Token
 from app.chat.statements.vocabulary import check_words
 
 MAX_IMPLIED: Final = 3
+_AMONG: Final = frozenset("among instance being including such namely".split())
 _NAMING: Final = frozenset("call name title".split())
 
 
@@ -131,15 +141,16 @@ class SentenceReader:
         for subject in [implied[0] if implied else "", *implied[1:]]:
             piece = Piece(tokens, places, subject)
             facts = self._facts(piece, said, names, meant, subject, segment)
-            if facts is not None and self._goes_on(segment, facts):
+            if facts is not None and self._goes_on(segment, said, facts):
                 return Verdict(facts, stood_for=stood_for, subject=subject)
             if len(names) + len(meant) > 1 and segment.kind in ("clause",):
                 break
         return Verdict(None)
 
-    def _goes_on(self, segment: Segment, facts: Carriers) -> bool:
-        """A clause without a verb says what the one before it says."""
-        if segment.kind != "gapped" or not self.last or not facts:
+    def _goes_on(self, segment: Segment, said: Sequence[Token], facts: Carriers) -> bool:
+        """A clause without a verb, and one of those that were counted, say what the one before them says."""
+        is_one = segment.kind in ("phrase", "apposed", "participle") and any(token.word in _AMONG for token in said)
+        if not (segment.kind == "gapped" or is_one) or not self.last or not facts:
             return True
         return not self.evidence.labels(facts).isdisjoint(self.evidence.labels(self.last))
 
@@ -181,7 +192,11 @@ class SentenceReader:
             return self._denied(names, meant, subject, words)
         if any(token.word in EXCLUDING for token in said if not token.is_name):
             return self._alone(names, meant, subject)
-        return self._plain(piece, said, names, meant, subject, has_subject=segment.kind in ("clause", "gapped"))
+        return self._plain(piece, said, names, meant, subject, has_subject=self._has_subject(segment))
+
+    def _has_subject(self, segment: Segment) -> bool:
+        """True where the piece names what it speaks of; "a film by E1" behind a name does not."""
+        return segment.kind in ("clause", "gapped") or (segment.kind == "apposed" and segment.start == 0)
 
     def _compared(
         self, piece: Piece, said: Sequence[Token], subject: str, found: tuple[str, int], *,
@@ -232,8 +247,11 @@ class SentenceReader:
         evidence, clause = self.evidence, () if has_subject else self.clause
         steps: list[Step] = []
         shared = steps_shared(self.evidence, names, meant, content(said))
+        if not shared and says_shared(said):
+            return None
         for name in names:
-            found = [step for other in [*names, *meant] if other != name for step in evidence.between(name, other)]
+            others = beside_row(piece, name, [*names, *meant])
+            found = [step for other in others for step in evidence.between(name, other)]
             if not found and subject and (len(names) + len(meant) < 2 or not has_subject):
                 found = evidence.between(name, subject)
             found = found or [step for step in shared if step.name == name]
@@ -244,9 +262,8 @@ class SentenceReader:
             steps += found
         facts: Carriers = frozenset(step.fact for step in steps)
         if numbers := counts_in(piece.tokens):
-            more = all_counted(
-                self.evidence, numbers, [*names, *meant, *([subject] if subject else [])], content(said)
-            )
+            owners = [name for name in [*names, *meant] if name[0] != "V"] or ([subject] if subject else [])
+            more = all_counted(self.evidence, numbers, owners, content(said))
             if more is None:
                 return None
             facts |= more
