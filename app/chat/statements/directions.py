@@ -98,9 +98,15 @@ def is_unplaced(piece: Piece, steps: Sequence[Step]) -> bool:
             continue
         prep = piece.word(at - 2 if piece.word(at - 1) in ARTICLES else at - 1)
         own = [step for step in steps if name in (step.name, step.there)]
-        if prep in PREPOSITIONS and prep not in ("of", "as") and own:
-            if not any((step.over if step.name == name else step.here) in _placed_ends(step, prep) for step in own):
-                return True
+        is_sought = prep == "for" and "look" in lemmas(piece.word(at - 2), "VERB")
+        if (
+            prep in PREPOSITIONS
+            and prep not in ("of", "as")
+            and own
+            and not is_sought
+            and not any((step.over if step.name == name else step.here) in _placed_ends(step, prep) for step in own)
+        ):
+            return True
     return False
 
 
