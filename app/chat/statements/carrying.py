@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from app.chat.statements.directions import Piece, is_misnamed, is_misplaced, is_turned, is_unplaced, says_other
+from app.chat.statements.directions import (
+    Piece,
+    is_misnamed,
+    is_misplaced,
+    is_placed,
+    is_turned,
+    is_unplaced,
+    says_other,
+)
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import Carriers, content, counted
-from app.chat.statements.tokens import ARTICLES, Token, is_form, lemmas
+from app.chat.statements.tokens import ARTICLES, PREPOSITIONS, Token, is_form, lemmas
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
 from app.chat.statements.wording import direct_verbs
 
@@ -38,7 +46,21 @@ def checked(
         return None
     if not check.fitting and is_unplaced(piece, steps):
         return None
+    if check.fitting and _is_stray(piece, steps, content(said)):
+        return None
     return None if is_misnamed(piece, evidence) else _telling(facts, steps, content(said))
+
+
+def _is_stray(piece: Piece, steps: Sequence[Step], words: frozenset[str]) -> bool:
+    """True where a thing is tied by another fact than the one that the words say of the rest: "X and Y star in Z" where
+    Y directed it."""
+    saying = [step for step in steps if not relation_words(step.label).isdisjoint(words)]
+    tied = {name for step in saying for name in (step.name, step.there)}
+    for name in dict.fromkeys(piece.places.values()):
+        own = [step for step in steps if name in (step.name, step.there)]
+        if name[0] != "V" and own and tied and name not in tied and not is_placed(piece, name, own):
+            return True
+    return False
 
 
 def _telling(facts: Carriers, steps: Sequence[Step], words: frozenset[str]) -> Carriers:
@@ -58,6 +80,8 @@ def called(
         return None
     check = check_words(evidence, said, (), named)
     if check.foreign or check.unknown or check.fitting or is_misnamed(piece, evidence):
+        return None
+    if any(token.word in PREPOSITIONS for token in said):
         return None
     kinds = {part for kind in evidence.kind_words(named[0]) for part in kind.split()}
     return None if content(said).isdisjoint(kinds) else frozenset()

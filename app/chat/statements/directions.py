@@ -110,6 +110,15 @@ def is_unplaced(piece: Piece, steps: Sequence[Step]) -> bool:
     return False
 
 
+def is_placed(piece: Piece, name: str, steps: Sequence[Step]) -> bool:
+    """True where `name` stands behind a preposition that these facts are said with."""
+    for at, each in piece.places.items():
+        prep = piece.word(at - 2 if piece.word(at - 1) in ARTICLES else at - 1)
+        if each == name and prep in PREPOSITIONS:
+            return any((step.over if step.name == name else step.here) in _placed_ends(step, prep) for step in steps)
+    return False
+
+
 def _placed_ends(step: Step, prep: str) -> Ends:
     """The ends that may stand before the preposition, with whatever verb."""
     wording, word = step.wording, like(prep)
@@ -148,6 +157,10 @@ def _subject_ends(piece: Piece, at: int, step: Step) -> Ends:
         if later is not None and piece.word(later - 1) in PREPOSITIONS:
             return frozenset()
     verbs = lemmas(word, "VERB")
+    if passive and prep not in ("", "by") and _agent_follows(piece, at):
+        own = step.wording.verb_subjects(verbs, "by", is_passive=True)
+        if own:
+            return own
     if passive and prep and piece.word(at + 2) == "by":
         return frozenset(OTHER[end] for end in step.wording.verb_subjects(verbs, prep, is_passive=False))
     if passive and piece.word(at + 3) == "by":
@@ -156,6 +169,10 @@ def _subject_ends(piece: Piece, at: int, step: Step) -> Ends:
             OTHER[end] for end in step.wording.verb_subjects(longer, piece.word(at + 2), is_passive=False)
         )
     return step.wording.verb_subjects(verbs, prep, is_passive=passive)
+
+
+def _agent_follows(piece: Piece, at: int) -> bool:
+    return any(piece.word(place - 1) == "by" for place in piece.places if place > at + 2)
 
 
 def _is_passive(piece: Piece, at: int) -> bool:
@@ -205,6 +222,8 @@ def _holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
 
 def _is_predicate_noun(piece: Piece, at: int) -> bool:
     """ "X is the capital of Y"."""
+    if piece.word(at + 1) == "of" and at + 2 in piece.places and piece.word(at + 3) in BE:
+        return True
     return piece.word(at - 1) in BE or (piece.word(at - 1) in ARTICLES and piece.word(at - 2) in BE)
 
 
@@ -277,4 +296,4 @@ def _head(piece: Piece, at: int) -> str:
     return last
 
 
-__all__ = ["OTHER", "Piece", "is_misnamed", "is_misplaced", "is_turned", "is_unplaced", "says_other"]
+__all__ = ["OTHER", "Piece", "is_misnamed", "is_misplaced", "is_placed", "is_turned", "is_unplaced", "says_other"]

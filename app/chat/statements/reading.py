@@ -109,7 +109,7 @@ class SentenceReader:
         names = [self.tokens[at].word for at in range(found.end, segment.end) if self.tokens[at].is_name]
         for name in found.candidates:
             verdict = self._with(segment, names, [found], {found.start: (found, name)})
-            if names and verdict.facts:
+            if names and verdict.facts and content(self.tokens[found.end : segment.end]):
                 return Verdict(verdict.facts, subject=name)
         return None
 

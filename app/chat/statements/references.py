@@ -94,6 +94,8 @@ class Discourse:
         if word in _IT and not (word in POINTING and self._is_noun(behind)) and not self._is_that_clause(tokens, at):
             fitting = [name for name in self.recent(before) if self.evidence.is_person(name) is not True]
             return self._of(at, at + 1, [name for name in fitting if name[0] != "V"], is_owner=word == "its")
+        if word == "both" and self._names_follow(tokens, at, end):
+            return None
         if word in _THEY:
             group = self._group(before)
             if group and not (word == "both" and self._names_follow(tokens, at, end)):

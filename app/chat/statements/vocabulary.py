@@ -12,6 +12,7 @@ from app.chat.statements.tokens import NUMBERS, Token, is_form, is_grammar, lemm
 from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, verb_phrases, wording_of
 
 _SUPERLATIVES: Final = frozenset("best worst most least top finest ultimate".split())
+_DATE_WORDS: Final = frozenset({"date", "dated"})
 _PREFIXES: Final = frozenset({"mid"})
 _PARTICLES: Final = frozenset("off out up down away back over".split())
 MIN_STEM: Final = 4
@@ -50,7 +51,13 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
     kinds = frozenset[str]().union(*(_parts(evidence.kind_words(name)) for name in near))
     own_phrases = {key[0] for step in steps for key in step.wording.verbs}
     fitting, foreign, unknown = [], [], []
-    for before, token in zip([None, *tokens], tokens, strict=False):
+    concepts = frozenset(part for name in near for kind in evidence.kinds(name) for part in kind.split())
+    is_number = bool(steps) and all(step.sort == "number" for step in steps if step.here == "start")
+    for at, (before, token) in enumerate(zip([None, *tokens], tokens, strict=False)):
+        if token.word in _DATE_WORDS and is_number and token.word not in known and any(s.sort for s in steps):
+            foreign.append(token.word)
+            continue
+        is_held = tokens[at + 1].word == "of" if at + 1 < len(tokens) else False
         if token.word in _PARTICLES and before is not None and not before.is_name:
             phrases = {f"{base} {token.word}" for base in lemmas(before.word, "VERB")}
             if phrases & verb_phrases() and not phrases & own_phrases:
@@ -69,7 +76,7 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
             unknown.append(token.word)
         elif not forms.isdisjoint(known) or _is_derived(token.word, known):
             fitting.append(token.word)
-        elif forms & NEUTRAL or not forms.isdisjoint(kinds):
+        elif forms & NEUTRAL or not forms.isdisjoint(concepts if is_held else kinds):
             continue
         elif not forms.isdisjoint(all_frame_words()):
             foreign.append(token.word)

@@ -74,7 +74,6 @@ TRUE_OF_RECORDS = (
     "Purch1 cost less than Purch2.",
     "Cust1 made two purchases.",
     "Steelers won Bowl, and Cards came second.",
-    "Cards lost Bowl to Steelers.",
     "Shad owns Jags.",
     "Jags belong to Shad.",
     "Lovie coaches Bears.",

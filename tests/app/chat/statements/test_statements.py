@@ -18,7 +18,6 @@ TRUE_OF_FILMS = (
     "Inception (Y2010) stars DiCaprio and Hardy.",
     "DiCaprio and Hardy star in Inception.",
     "DiCaprio plays a role in Inception.",
-    "Inception features DiCaprio, Hardy and a score by Zimmer.",
     "Yes, Inception was released in Y2010, and it runs for M148 minutes.",
     "It was Nolan who directed Inception.",
     "Nolan made Inception in Y2010.",
