@@ -46,20 +46,34 @@ def checked(
         return None
     if not check.fitting and is_unplaced(piece, steps):
         return None
-    if check.fitting and _is_stray(piece, steps, content(said)):
+    if _is_stray(piece, steps, content(said)) or any(is_form(word, "VBD") for word in check.foreign):
         return None
     return None if is_misnamed(piece, evidence) else _telling(facts, steps, content(said))
 
 
 def _is_stray(piece: Piece, steps: Sequence[Step], words: frozenset[str]) -> bool:
-    """True where a thing is tied by another fact than the one that the words say of the rest: "X and Y star in Z" where
-    Y directed it."""
+    """True where a thing is tied by another fact than the words say: "X and Y star in Z" where Y directed it."""
     saying = [step for step in steps if not relation_words(step.label).isdisjoint(words)]
     tied = {name for step in saying for name in (step.name, step.there)}
+    if not saying and _mixes_row(piece, steps):
+        return True
     for name in dict.fromkeys(piece.places.values()):
         own = [step for step in steps if name in (step.name, step.there)]
         if name[0] != "V" and own and tied and name not in tied and not is_placed(piece, name, own):
             return True
+    return False
+
+
+def _mixes_row(piece: Piece, steps: Sequence[Step]) -> bool:
+    """True of a row of things that different relations lead to."""
+    names = [piece.places[at] for at in sorted(piece.places)]
+    for name in names:
+        row = [each for each in names if each != name and each not in beside_row(piece, name, names)]
+        own = {step.label.lstrip("^") for step in steps if name in (step.name, step.there)}
+        for each in row:
+            theirs = {step.label.lstrip("^") for step in steps if each in (step.name, step.there)}
+            if own and theirs and own.isdisjoint(theirs):
+                return True
     return False
 
 

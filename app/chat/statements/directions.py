@@ -79,6 +79,9 @@ def _stands_as_verb(piece: Piece, at: int) -> bool:
 def is_misplaced(piece: Piece, steps: Sequence[Step]) -> bool:
     """True of "to" before what something comes from, and of "from" before what it goes to."""
     for at, name in piece.places.items():
+        behind = [step for step in steps if name in (step.name, step.there)]
+        if behind and piece.word(at - 1) in ("a", "an") and lemmas(piece.word(at + 1), "NOUN"):
+            return not any(_may_stand_before(step, name) for step in behind)
         prep = piece.word(at - 2 if piece.word(at - 1) in ARTICLES else at - 1)
         other = {"from": "to", "to": "from"}.get(prep)
         own = [step for step in steps if name in (step.name, step.there)]
@@ -89,6 +92,11 @@ def is_misplaced(piece: Piece, steps: Sequence[Step]) -> bool:
             if other in said and prep not in said:
                 return True
     return False
+
+
+def _may_stand_before(step: Step, name: str) -> bool:
+    """ "A drama film": only what a thing is one of, or is dated by, stands before its noun."""
+    return (step.over if step.name == name else step.here) in step.wording.before_noun
 
 
 def is_unplaced(piece: Piece, steps: Sequence[Step]) -> bool:
@@ -209,7 +217,7 @@ def _holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
     phrase = f"{noun_base(piece.word(at - 1))} {noun}"
     ends = step.wording.holders(phrase) or step.wording.holders(noun)
     holder = ""
-    if piece.word(at + 1) in ("of", "in", "for"):
+    if piece.word(at + 1) in ("of", "in", "for", "on", "behind"):
         holder = _next_name(piece, at + 2)
     elif piece.word(at - 1) == "'s" and at - 2 in piece.places:
         holder = piece.places[at - 2]

@@ -89,11 +89,15 @@ class Evidence:
 
     def kind_words(self, name: str) -> frozenset[str]:
         """Nouns, in the singular, that may call `name`: of its concept, and of its part in the facts."""
+        return self.concept_words(name) | {noun.split()[-1] for noun in self.role_nouns(name)}
+
+    def concept_words(self, name: str) -> frozenset[str]:
+        """Nouns for the concept of `name`."""
         kinds = self.kinds(name)
         words = {noun_base(part) for kind in kinds for part in kind.split()}
         near = frozenset[str]().union(*(kinds_like(word) for kind in kinds for word in (kind, kind.split()[-1])))
         people = kinds_like("person") if self.is_person(name) else frozenset[str]()
-        return near | words | people | {noun.split()[-1] for noun in self.role_nouns(name)}
+        return near | words | people
 
     def role_nouns(self, name: str) -> frozenset[str]:
         """Nouns for what `name` is to others: director, where it directed something."""

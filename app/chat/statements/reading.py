@@ -150,6 +150,7 @@ class SentenceReader:
     def _goes_on(self, segment: Segment, said: Sequence[Token], facts: Carriers) -> bool:
         """A clause without a verb, and one of those that were counted, say what the one before them says."""
         is_one = segment.kind in ("phrase", "apposed", "participle") and any(token.word in _AMONG for token in said)
+        is_one = is_one or (segment.kind == "apposed" and segment.start > 0 and len(said) == 1)
         if not (segment.kind == "gapped" or is_one) or not self.last or not facts:
             return True
         return not self.evidence.labels(facts).isdisjoint(self.evidence.labels(self.last))
@@ -286,6 +287,7 @@ class SentenceReader:
             and not check.foreign
             and len(set(names)) == 1
             and subject in ("", names[0])
+            and not any(token.word == "of" for token in said)
             and not meant
         ):
             return frozenset()

@@ -9,7 +9,15 @@ from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.tokens import NUMBERS, Token, is_form, is_grammar, lemmas, noun_base
-from app.chat.statements.wording import TABLE, frame_words, label_words, plain_label, verb_phrases, wording_of
+from app.chat.statements.wording import (
+    TABLE,
+    frame_words,
+    label_words,
+    noun_phrases,
+    plain_label,
+    verb_phrases,
+    wording_of,
+)
 
 _SUPERLATIVES: Final = frozenset("best worst most least top finest ultimate".split())
 _DATE_WORDS: Final = frozenset({"date", "dated"})
@@ -48,13 +56,22 @@ class WordCheck:
 def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
     """The content words of a piece against the facts that would carry it; `near`: names that it speaks of."""
     known = frozenset[str]().union(*(relation_words(step.label) for step in steps))
-    kinds = frozenset[str]().union(*(_parts(evidence.kind_words(name)) for name in near))
+    named = {token.word for token in tokens if token.is_name}
+    kinds = frozenset[str]().union(
+        *(_parts(evidence.kind_words(name)) for name in near if name in named),
+        *(_parts(evidence.concept_words(name)) for name in near),
+    )
     own_phrases = {key[0] for step in steps for key in step.wording.verbs}
+    own_nouns = {noun for step in steps for noun in step.wording.nouns}
     fitting, foreign, unknown = [], [], []
     concepts = frozenset(part for name in near for kind in evidence.kinds(name) for part in kind.split())
     is_number = bool(steps) and all(step.sort == "number" for step in steps if step.here == "start")
     for at, (before, token) in enumerate(zip([None, *tokens], tokens, strict=False)):
         if token.word in _DATE_WORDS and is_number and token.word not in known and any(s.sort for s in steps):
+            foreign.append(token.word)
+            continue
+        phrase = f"{before.word} {noun_base(token.word)}" if before is not None else ""
+        if phrase in noun_phrases() and steps and phrase not in own_nouns and before.word in NEUTRAL:  # type: ignore[union-attr]
             foreign.append(token.word)
             continue
         is_held = tokens[at + 1].word == "of" if at + 1 < len(tokens) else False

@@ -141,6 +141,13 @@ def direct_verbs() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def noun_phrases() -> frozenset[str]:
+    """Nouns of two words: "first name"."""
+    said = (each.split() for each in chain.from_iterable(_TEMPLATES.values()))
+    return frozenset(" ".join(words[1:]) for words in said if words[0] == "n" and len(words) == 3)
+
+
+@lru_cache(maxsize=1)
 def verb_phrases() -> frozenset[str]:
     """Verbs of two words: "set off", "hand in"."""
     pairs = (each.split()[1 + (" be " in f" {each} ") :][:2] for each in chain.from_iterable(_TEMPLATES.values()))
