@@ -237,9 +237,7 @@ def _is_predicate_noun(piece: Piece, at: int) -> bool:
 
 def _next_name(piece: Piece, at: int) -> str:
     while at < len(piece.tokens) and at not in piece.places:
-        if piece.word(at) not in ARTICLES and not lemmas(piece.word(at), "NOUN"):
-            return ""
-        at += 1
+        at = at + 1 if piece.word(at) in ARTICLES or lemmas(piece.word(at), "NOUN") else len(piece.tokens)
     return piece.places.get(at, "")
 
 
@@ -261,11 +259,8 @@ def _may_be(evidence: Evidence, name: str, noun: str) -> bool:
     near = kinds_like(noun) & evidence.kind_words(name)
     if near:
         return True
-    return noun not in PERSONS and evidence.is_person(name) is False and not _is_work(noun)
-
-
-def _is_work(noun: str) -> bool:
-    return bool({"film", "song", "book", "person"} & kinds_like(noun))
+    is_work = not {"film", "song", "book", "person"}.isdisjoint(kinds_like(noun))
+    return noun not in PERSONS and evidence.is_person(name) is False and not is_work
 
 
 def _called_before(piece: Piece, at: int) -> str:
@@ -302,6 +297,3 @@ def _head(piece: Piece, at: int) -> str:
         last = noun_base(word)
         at += 1
     return last
-
-
-__all__ = ["OTHER", "Piece", "is_misnamed", "is_misplaced", "is_placed", "is_turned", "is_unplaced", "says_other"]

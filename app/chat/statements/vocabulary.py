@@ -55,52 +55,64 @@ class WordCheck:
 
 def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
     """The content words of a piece against the facts that would carry it; `near`: names that it speaks of."""
-    known = frozenset[str]().union(*(relation_words(step.label) for step in steps))
-    named = {token.word for token in tokens if token.is_name}
-    kinds = frozenset[str]().union(
-        *(_parts(evidence.kind_words(name)) for name in near if name in named),
-        *(_parts(evidence.concept_words(name)) for name in near),
-    )
-    own_phrases = {key[0] for step in steps for key in step.wording.verbs}
-    own_nouns = {noun for step in steps for noun in step.wording.nouns}
-    fitting, foreign, unknown = [], [], []
-    concepts = frozenset(part for name in near for kind in evidence.kinds(name) for part in kind.split())
-    is_number = bool(steps) and all(step.sort == "number" for step in steps if step.here == "start")
-    for at, (before, token) in enumerate(zip([None, *tokens], tokens, strict=False)):
-        if token.word in _DATE_WORDS and is_number and token.word not in known and any(s.sort for s in steps):
-            foreign.append(token.word)
-            continue
-        phrase = f"{before.word} {noun_base(token.word)}" if before is not None else ""
-        if phrase in noun_phrases() and steps and phrase not in own_nouns and before.word in NEUTRAL:  # type: ignore[union-attr]
-            foreign.append(token.word)
-            continue
-        is_held = tokens[at + 1].word == "of" if at + 1 < len(tokens) else False
-        if token.word in _PARTICLES and before is not None and not before.is_name:
-            phrases = {f"{base} {token.word}" for base in lemmas(before.word, "VERB")}
-            if phrases & verb_phrases() and not phrases & own_phrases:
-                foreign.append(token.word)
-                continue
-        if token.word in ("most", "least") and before is not None and before.word == "at":
-            continue
-        if token.is_name or not token.is_word or is_grammar(token.word) or token.word == "'s":
-            continue
-        if token.word in NUMBERS or token.is_number:
-            continue
-        forms = bases(token.word)
-        if (_is_superlative(token.word) and token.word not in known) or (
-            "-" in token.word and not _is_joined(token.word, known | kinds | NEUTRAL)
-        ):
-            unknown.append(token.word)
-        elif not forms.isdisjoint(known) or _is_derived(token.word, known):
-            fitting.append(token.word)
-        elif forms & NEUTRAL or not forms.isdisjoint(concepts if is_held else kinds):
-            continue
-        elif not forms.isdisjoint(all_frame_words()):
-            foreign.append(token.word)
-        else:
-            unknown.append(token.word)
+    words = _Words(evidence, tokens, steps, tuple(near))
+    sorts = [(token.word, words.sort_of(at)) for at, token in enumerate(tokens)]
+    unknown = tuple(word for word, sort in sorts if sort == "unknown")
     adorned = any(token.is_capital and token.word in unknown for token in tokens) or any(map(_adorns, unknown))
-    return WordCheck(tuple(fitting), tuple(foreign), tuple(unknown), adorned)
+    fitting = tuple(word for word, sort in sorts if sort == "fitting")
+    return WordCheck(fitting, tuple(word for word, sort in sorts if sort == "foreign"), unknown, adorned)
+
+
+class _Words:
+    """The words that say some facts, and those for the things of a piece."""
+
+    def __init__(
+        self, evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Step], near: Sequence[str]
+    ) -> None:
+        named = {token.word for token in tokens if token.is_name}
+        self._tokens = tokens
+        self._known = frozenset[str]().union(*(relation_words(step.label) for step in steps))
+        self._kinds = frozenset[str]().union(
+            *(_parts(evidence.kind_words(name)) for name in near if name in named),
+            *(_parts(evidence.concept_words(name)) for name in near),
+        )
+        self._concepts = frozenset(part for name in near for kind in evidence.kinds(name) for part in kind.split())
+        self._verbs = {key[0] for step in steps for key in step.wording.verbs}
+        self._nouns = {noun for step in steps for noun in step.wording.nouns} if steps else noun_phrases()
+        sorts = {step.sort for step in steps if step.here == "start"}
+        self._is_number = sorts == {"number"}
+
+    def sort_of(self, at: int) -> str:
+        """fitting, foreign, unknown, or nothing for a word that tells nothing."""
+        token = self._tokens[at]
+        before = self._tokens[at - 1].word if at and not self._tokens[at - 1].is_name else ""
+        if self._is_foreign(token.word, before):
+            return "foreign"
+        is_bound = token.word in ("most", "least") and before == "at"
+        is_plain = token.is_word and not is_grammar(token.word) and token.word != "'s"
+        if not is_plain or is_bound or token.word in NUMBERS or token.is_number:
+            return ""
+        forms, word = bases(token.word), token.word
+        if _is_superlative(word) and word not in self._known:
+            return "unknown"
+        if "-" in word and not _is_joined(word, self._known | self._kinds | NEUTRAL):
+            return "unknown"
+        if not forms.isdisjoint(self._known) or _is_derived(word, self._known):
+            return "fitting"
+        is_held = at + 1 < len(self._tokens) and self._tokens[at + 1].word == "of"
+        if forms & NEUTRAL or not forms.isdisjoint(self._concepts if is_held else self._kinds):
+            return ""
+        return "unknown" if forms.isdisjoint(all_frame_words()) else "foreign"
+
+    def _is_foreign(self, word: str, before: str) -> bool:
+        """ "First name" of a phone number, "set off" of an arrival, "dated" of an amount."""
+        if word in _DATE_WORDS and self._is_number and word not in self._known:
+            return True
+        phrase = f"{before} {noun_base(word)}"
+        if before in NEUTRAL and phrase in noun_phrases() and phrase not in self._nouns:
+            return True
+        phrases = {f"{base} {word}" for base in lemmas(before, "VERB")} if before and word in _PARTICLES else set()
+        return bool(phrases & verb_phrases()) and not phrases & self._verbs
 
 
 @lru_cache(maxsize=50_000)
