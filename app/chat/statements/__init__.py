@@ -1,4 +1,4 @@
 """Statements of a reply that a model wrote: read piece by piece, and kept where the evidence holds them.
 
-Imports `strategies.base`, `llm.embedded.language`, `llm.embeddings`, `privacy.pseudonym_format` and `kg_store`.
+Imports `strategies.base`, `llm.embedded.language`, `privacy.pseudonym_format` and `kg_store`.
 """

@@ -9,7 +9,6 @@ from typing import Final, Literal
 
 from app.chat.statements.tokens import noun_base
 from app.chat.statements.wording import OTHER, PERSONS, End, Wording, kinds_like, wording_of
-from app.llm.embeddings.embedder import Likeness
 from app.strategies.base import FoundFact
 
 ValueSort = Literal["date", "number", "truth", ""]
@@ -24,13 +23,13 @@ class StatementContext:
     """The knowledge of the house beside the facts.
 
     `truth_of` executes an expression of the set algebra; None where that gives no yes and no no. `labels`: relation
-    labels of the graph. `topics`: things that the dialogue spoke of before, the latest first, each with its concept.
+    labels of the graph; a piece with the words of one is not carried by a fact of another. `topics`: things that the
+    dialogue spoke of before, the latest first, each with its concept.
     """
 
     truth_of: Callable[[str], bool | None] = lambda _expression: None
     labels: Sequence[str] = ()
     topics: Sequence[tuple[str, str]] = ()
-    likeness: Likeness | None = None
 
 
 @dataclass(frozen=True, slots=True)

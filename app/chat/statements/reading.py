@@ -39,6 +39,8 @@ from app.chat.statements.tokens import Token
 from app.chat.statements.vocabulary import check_words
 
 MAX_IMPLIED: Final = 3
+MAX_OPEN: Final = 3
+"""References of a piece up to which each is tried with all that it may stand for."""
 _AMONG: Final = frozenset("among instance being including such namely".split())
 _NAMING: Final = frozenset("call name title".split())
 
@@ -86,7 +88,8 @@ class SentenceReader:
         best = Verdict(None)
         alone = [each for each in references if not each.is_all]
         denies = any(map(is_denying, tokens))
-        for chosen in product(*(each.candidates[: 1 if denies else None] for each in alone)):
+        tried = 1 if denies or len(alone) > MAX_OPEN else None
+        for chosen in product(*(each.candidates[:tried] for each in alone)):
             stood_for = {each.start: (each, name) for each, name in zip(alone, chosen, strict=True)}
             verdict = self._with(segment, names, references, stood_for)
             if verdict.facts is not None:

@@ -77,6 +77,7 @@ class _Words:
             *(_parts(evidence.concept_words(name)) for name in near),
         )
         self._concepts = frozenset(part for name in near for kind in evidence.kinds(name) for part in kind.split())
+        self._graph = words_of_labels(tuple(evidence.beside.labels))
         self._verbs = {key[0] for step in steps for key in step.wording.verbs}
         self._nouns = {noun for step in steps for noun in step.wording.nouns} if steps else noun_phrases()
         sorts = {step.sort for step in steps if step.here == "start"}
@@ -102,7 +103,7 @@ class _Words:
         is_held = at + 1 < len(self._tokens) and self._tokens[at + 1].word == "of"
         if forms & NEUTRAL or not forms.isdisjoint(self._concepts if is_held else self._kinds):
             return ""
-        return "unknown" if forms.isdisjoint(all_frame_words()) else "foreign"
+        return "unknown" if forms.isdisjoint(all_frame_words()) and forms.isdisjoint(self._graph) else "foreign"
 
     def _is_foreign(self, word: str, before: str) -> bool:
         """ "First name" of a phone number, "set off" of an arrival, "dated" of an amount."""
@@ -131,6 +132,13 @@ def relation_words(step: str) -> frozenset[str]:
     words = frozenset(base for word in said for base in bases(word)) - NEUTRAL
     own = frozenset(word for word in label.split() if not is_grammar(word))
     return words if own - NEUTRAL else words | own
+
+
+@lru_cache(maxsize=256)
+def words_of_labels(labels: tuple[str, ...]) -> frozenset[str]:
+    """The base forms of the words that the relations of a graph are called by."""
+    words = {word for label in labels for hop in label.split("|") for word in plain_label(hop).split()}
+    return frozenset(base for word in words if not is_grammar(word) for base in bases(word)) - NEUTRAL
 
 
 @lru_cache(maxsize=1)

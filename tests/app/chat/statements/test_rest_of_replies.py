@@ -91,3 +91,10 @@ def test_without_the_house_nothing_is_counted_compared_or_denied() -> None:
     for reply in ("Anna has two children.", "Inception came out before Dunkirk.", "Nolan did not direct Titanic."):
         masked = " ".join(FILMS.words.get(word.rstrip("."), word) for word in reply.split())
         assert not check_reply([masked], FILMS.facts, StatementContext()).sentences
+
+
+def test_the_words_of_another_relation_of_the_graph_are_not_carried() -> None:
+    sentence = f"{FILMS.words['Nolan']} has a garden in {FILMS.words['London']}."
+
+    assert check_reply([sentence], FILMS.facts, StatementContext()).sentences
+    assert not check_reply([sentence], FILMS.facts, StatementContext(labels=("has garden",))).sentences
