@@ -17,12 +17,14 @@ from app.chat.statements.directions import (
 )
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import Carriers, content, counted
-from app.chat.statements.tokens import ARTICLES, PREPOSITIONS, Token, is_form, lemmas
+from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
 from app.chat.statements.wording import direct_verbs
 
 MAX_UNKNOWN: Final = 1
 """Nouns that say nothing of a relation, and are let pass where facts tie the things of a piece together."""
+MAX_SUBJECT: Final = 2
+"""The place of "is" behind a bare subject, at most."""
 _SHARED: Final = frozenset("share same common joint both".split())
 _PLACING: Final = frozenset({"in", "on", "at"})
 _ROW: Final = frozenset({",", "and", "or", "&", "the"})
@@ -44,7 +46,7 @@ def checked(
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
         return None
-    if not check.fitting and is_unplaced(piece, steps):
+    if not check.fitting and (is_unplaced(piece, steps) or _is_undone(piece, steps)):
         return None
     if _is_stray(piece, steps, content(said)) or any(is_form(word, "VBD") for word in check.foreign):
         return None
@@ -60,6 +62,25 @@ def _is_stray(piece: Piece, steps: Sequence[Step], words: frozenset[str]) -> boo
     for name in dict.fromkeys(piece.places.values()):
         own = [step for step in steps if name in (step.name, step.there)]
         if name[0] != "V" and own and tied and name not in tied and not is_placed(piece, name, own):
+            return True
+    return False
+
+
+def _is_undone(piece: Piece, steps: Sequence[Step]) -> bool:
+    """True of "X made Y" and "X is Y" where no fact between them is said so."""
+    for at, name in piece.places.items():
+        before = at - 2 if piece.word(at - 1) in ARTICLES else at - 1
+        word, own = piece.word(before), [step for step in steps if name in (step.name, step.there)]
+        is_owner = piece.word(at + 1) == "'s" or (word in BE and before > MAX_SUBJECT)
+        if name[0] == "V" or not own or before - 1 not in piece.places or not word or is_owner:
+            continue
+        verbs = lemmas(word, "VERB")
+        others = [(step, step.over if step.name == name else step.here) for step in own]
+        if word in BE:
+            said = any(end in step.wording.category for step, end in others)
+        else:
+            said = any(end in step.wording.verb_subjects(verbs, "", is_passive=False) for step, end in others)
+        if verbs and word not in PREPOSITIONS and not said:
             return True
     return False
 

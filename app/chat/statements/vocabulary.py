@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import NUMBERS, Token, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.tokens import NUMBERS, POSSESSIVES, Token, is_form, is_grammar, lemmas, noun_base
 from app.chat.statements.wording import (
     TABLE,
     frame_words,
@@ -90,6 +90,7 @@ class _Words:
         if self._is_foreign(token.word, before):
             return "foreign"
         is_bound = token.word in ("most", "least") and before == "at"
+        is_bound = is_bound or (token.word == "own" and before in (*POSSESSIVES, "'s"))
         is_plain = token.is_word and not is_grammar(token.word) and token.word != "'s"
         if not is_plain or is_bound or token.word in NUMBERS or token.is_number:
             return ""

@@ -85,6 +85,17 @@ TRUE_OF_FILMS = (
     "DrLee, who works at Clinic, looks after Anna.",
 )
 FALSE_OF_FILMS = (
+    "Nolan owns London.",
+    "Nolan made London.",
+    "Nolan is London.",
+    "Nolan directed Inception in London.",
+    "In London, Nolan directed Inception.",
+    "DiCaprio and Nolan star in Inception.",
+    "Inception and Nolan share a composer.",
+    "Mia has two children.",
+    "The director of Titanic is Inception.",
+    "The person who directed Nolan is Inception.",
+    "Nolan was written for the screen by Inception.",
     "Inception was directed by Cameron.",
     "Inception directed Nolan.",
     "Nolan was directed by Inception.",
