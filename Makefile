@@ -53,7 +53,7 @@ $(OPEN_WEBUI)/.installed:
 
 # The pictures of the page in docs/images, as those tests see it.
 page-pictures: $(VENV)/.installed-browser page has-chromium
-	@AROG_PICTURES=docs/images $(BIN)/python -m pytest tests/browser/test_asking.py tests/browser/test_answers.py tests/browser/test_browsing.py tests/browser/test_owner.py tests/browser/test_stranger.py
+	@AROG_PICTURES=docs/images $(BIN)/python -m pytest tests/browser/test_asking.py tests/browser/test_answers.py tests/browser/test_dialogue.py tests/browser/test_browsing.py tests/browser/test_owner.py tests/browser/test_stranger.py
 
 has-chromium:
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
@@ -131,10 +131,12 @@ bench-endpoint: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval endpoint --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
-# How well facts are ranked for the next turn of a dialogue: make bench-dialogue DATA=their-folder OUT=where-the-report-goes
+# Facts for the next turn of a dialogue, replies, and how they hold to the graph: make bench-dialogue DATA=their-folder
+# OUT=where-the-report-goes WEIGHTS=trained-retriever EXTRACTOR=trained-extractor
 bench-dialogue: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
-	@$(BIN)/arog eval dialogue --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+	@$(BIN)/arog eval dialogue --data "$(DATA)" $(if $(OUT),--out "$(OUT)" --plots "$(OUT)") \
+	  $(if $(WEIGHTS),--weights "$(WEIGHTS)") $(if $(EXTRACTOR),--extractor "$(EXTRACTOR)")
 
 # Attacks on the service, and what each may reach: make bench-privacy DATA=their-folder OUT=where-the-report-goes
 bench-privacy: $(VENV)/.installed-server

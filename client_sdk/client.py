@@ -37,9 +37,9 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
 
     `key` is the pair that capsules are sealed to; by default the one in the user's config folder, made there
     at the first use. Options hold for every question, and `ask` may change them for one: `width` (relations a
-    round), `depth` (rounds), `relations_per_concept`, `names` (restored of one set). Over plain http
-    the API key and the question travel readable, so that is for loopback alone, unless `plain_http` says
-    otherwise. `http` may be a client of your own (certificates, proxy); it is not closed here.
+    round), `depth` (rounds), `relations_per_concept`, `names` (restored of one set), `suggestions` (questions
+    to go on with). Over plain http the API key and the question travel readable, so that is for loopback alone, unless
+    `plain_http` says otherwise. `http` may be a client of your own (certificates, proxy); it is not closed here.
 
     `timeout_s` is the deadline of one question with all its repetitions, `connect_timeout_s` that of a connection.
     A question is sent again only where the service has not taken it: `connect_retries` times when no connection

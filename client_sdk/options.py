@@ -11,13 +11,15 @@ from client_sdk.transport.waiting import OnWait
 
 class AskOptions(TypedDict, total=False):
     """Limits of one question: `width` relations a round, `depth` rounds, `relations_per_concept`, and how many
-    `names` of one set are restored; with the `language` of these."""
+    `names` of one set are restored; with the `language` of these; and how many questions to go on with are made as
+    `suggestions` (0: none)."""
 
     width: int
     depth: int
     relations_per_concept: int
     names: int
     language: str
+    suggestions: int
 
 
 class ChatOptions(AskOptions, total=False):

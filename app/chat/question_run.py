@@ -13,6 +13,7 @@ from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
+from app.chat.dialogue.turn_classifier import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.llm.embeddings.embedder import Likeness
@@ -22,11 +23,14 @@ from app.privacy.name_recogniser import Recogniser
 from app.privacy.plain_wording import Today, utc_today
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon
-from app.strategies.base import RetrievalResult
-from client_sdk.protocol import ChatRequest, GraphSuggestions
+from app.strategies.base import RetrievalResult, TurnKind
+from client_sdk.protocol import ChatRequest, GraphSuggestions, Sentence
 from kg_store.catalog import PrivateGraph
+from kg_store.terms import Mids
 
+AUTO: Final = "auto"
 DEFAULT_STRATEGY: Final = "sets"
+"""Of turns that ask the graph."""
 OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
 """Strategies whose prompts tell of each thing what it has and what it lacks."""
 
@@ -36,6 +40,23 @@ RemarkOn = Callable[[str], str | None]
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
 """Gives questions that a graph answers, to whoever may ask it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedQuestion:
+    """A question to go on with, in pseudonyms of its conversation, and the things that answer it."""
+
+    text: str
+    expected: Mids = field(repr=False)
+
+
+SuggestNext = Callable[["QuestionRun"], Awaitable[tuple[SuggestedQuestion, ...]]]
+"""Gives questions to go on with after an answer."""
+
+
+async def nothing_next(_run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
+    """For the chat that tries the questions, and where only an endpoint could."""
+    return ()
 
 
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
@@ -52,11 +73,14 @@ def no_remark(_question: str) -> str | None:
 class ChatOptions:
     """Fixed while a service runs. `cases`: what ratings have taught; without it nobody learns from them. `currency` is
     that of the reasoner's prices. `likeness`: tells which relations lie
-    nearest to a question that has no answer; without it none are told. `today` gives the day of a question."""
+    nearest to a question that has no answer; without it none are told. `turns`: tells what kind of
+    turn one is; without it, all but a few ask the graph. `today` gives the day of a question."""
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
+    suggest_next: SuggestNext = nothing_next
     likeness: Likeness | None = None
+    turns: TurnClassifier | None = None
     cases: CaseMemory | None = None
     currency: str = ""
     budgets: Budgets = UNLIMITED
@@ -70,8 +94,8 @@ class ChatOptions:
         return self.profile.is_open or strategy not in OPEN_PROFILE_STRATEGIES
 
     def offered(self, strategies: Iterable[str]) -> list[str]:
-        """Those of `strategies` that are offered, the default one first."""
-        return sorted(filter(self.offers, strategies), key=lambda name: name != DEFAULT_STRATEGY)
+        """Those of `strategies` that are offered, and before them the choice by turn."""
+        return [AUTO, *sorted(filter(self.offers, strategies), key=lambda name: name != DEFAULT_STRATEGY)]
 
 
 OnStage = Callable[[str, int | None], None]
@@ -133,24 +157,29 @@ class QuestionReading:
 class ConclusionResult:
     """The end of a question: a conclusion, or the sentence that says why there is none.
 
-    `asks_back`: questions that may have been meant instead, in pseudonyms; the sentence holds them too.
+    `asks_back`: questions that may have been meant instead, in pseudonyms; the sentence holds them too. `sentences`,
+    `removed` and `attachment` are those of a reply in dialogue that was checked sentence by sentence.
     """
 
     conclusion: Conclusion | None = None
     grounded: bool = True
     sentence: str = ""
     asks_back: tuple[str, ...] = ()
+    sentences: tuple[Sentence, ...] = ()
+    removed: int = 0
+    attachment: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRun:
     """Each stage takes it and gives it back with more in it.
 
-    `readings` are tried in their order; `reading` is the one that `found` and `ended` belong to. `known` is what needs
-    no search. `asks_why`: the question is after the reason of the last answer. `invites`: the reply ends with
-    questions to try. `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were
-    not sent since too few fit them. `near_cases`: what the question may lean on. `language`: the one that things are
-    named in, where they have names in several.
+    `readings` are tried in their order; `reading` is the one that `found` and `ended` belong to. `turn` is the
+    kind of the last turn, `strategy` the one for it. `known` is what needs no search. `asks_why`: the question is
+    after the reason of the last answer. `invites`: the reply ends with questions to try.
+    `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were not sent since too
+    few fit them. `near_cases`: what the question may lean on. `language`: the one that things are named in, where they
+    have names in several. `suggestions`: questions to go on with.
     """
 
     answer_id: str
@@ -160,6 +189,8 @@ class QuestionRun:
     conversation: Conversation
     lexicon: Lexicon
     readings: tuple[QuestionReading, ...] = ()
+    turn: TurnKind = "question"
+    strategy: str = DEFAULT_STRATEGY
     asks_why: bool = False
     invites: bool = False
     language: str = ""
@@ -171,6 +202,7 @@ class QuestionRun:
     anonymity: int | None = None
     withheld: int = 0
     near_cases: NearCases = NO_CASES
+    suggestions: tuple[SuggestedQuestion, ...] = ()
 
     @property
     def read(self) -> Anonymised:

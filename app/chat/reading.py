@@ -9,7 +9,6 @@ from typing import Final
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.description import describe, describe_kind
 from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
 from app.chat.dialogue.did_you_mean import was_offered
 from app.chat.dialogue.follow_ups import asks_why, needs_context
@@ -23,21 +22,23 @@ from app.chat.dialogue.small_talk import (
     talk_of,
     thing_to_sort,
 )
+from app.chat.dialogue.turn_features import NAME
 from app.chat.label_language import language_of
-from app.chat.question_run import NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
+from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.llm.embedded.language.synonyms import names_one_of
+from app.llm.embedded.sentences.relation_phrases import with_article
 from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
-from app.strategies.base import Draft, RetrievalResult
+from app.strategies.base import Draft, RetrievalResult, TurnKind
 from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
 from kg_store.graph.masked_relations import masks_of
-from kg_store.graph.traversal import kinds_of, relations_to
+from kg_store.graph.traversal import concept_of, kinds_of, relations_to
 from kg_store.names.linker import has_capitals
 from kg_store.text.plurals import singular
 
@@ -66,6 +67,13 @@ class QuestionOpener:
         return QuestionRun(secrets.token_urlsafe(12), caller.tenant, request, graph, conversation, lexicon)
 
 
+def strategy_for(turn: TurnKind, asked: str) -> str:
+    """The strategy of a turn; `asked` is the request's own."""
+    if asked != AUTO:
+        return asked
+    return "dialogue" if turn in ("tell", "talk") else DEFAULT_STRATEGY
+
+
 class QuestionReader:
     """Replaces names by pseudonyms, and puts in what the question leaves to earlier turns."""
 
@@ -86,6 +94,8 @@ class QuestionReader:
         read_so_far = replace(run, readings=readings, reading=readings[0], asks_why=asks_why(dialogue.question))
         read_so_far = replace(read_so_far, language=language_of(read_so_far))
         talk = self._talk(read_so_far)
+        turn = self._turn(read_so_far, talk)
+        read_so_far = replace(read_so_far, turn=turn, strategy=strategy_for(turn, run.request.strategy))
         known = _known(completed) or _needs_no_search(read_so_far, talk)
         return replace(read_so_far, known=known, invites=invites(talk))
 
@@ -97,6 +107,18 @@ class QuestionReader:
         if is_short or run.conversation.table.known(question) or any(map(run.lexicon.is_own, words)):
             return talk_of(run.request.messages[-1].content)
         return talk_of(question, self._options.likeness)
+
+    def _turn(self, run: QuestionRun, talk: Talk | None) -> TurnKind:
+        """The kind of the last turn. What speaks of nothing in the graph can't be talked about."""
+        if talk is not None:
+            return "neither"
+        thing = described_thing(run.read.dialogue.question)
+        if thing and run.conversation.table.meaning(thing):
+            return "tell"
+        if self._options.turns is None:
+            return "question"
+        chances = self._options.turns.chances(_with_names_out(run))
+        return max(chances, key=lambda kind: chances[kind])
 
     def _completed(self, run: QuestionRun) -> Completed:
         graph, table = run.graph, run.conversation.table
@@ -147,8 +169,27 @@ def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | N
     thing = sorted_thing(question) or thing_to_sort(question, lambda noun: names_one_of(noun, kinds))
     if thing and run.conversation.table.meaning(thing):
         return describe_kind(run, thing)
-    thing = described_thing(question)
-    return describe(run, thing) if thing and run.conversation.table.meaning(thing) else None
+    return None
+
+
+def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
+    """The kind of thing that `pseudonym` stands for, as an answer; None where the graph does not say."""
+    graph, table = run.graph.blind, run.conversation.table
+    concept = concept_of(graph, table.resolve(pseudonym, graph)[0])
+    if concept in ("", "thing"):
+        return None
+    article = with_article(concept).partition(" ")[0]
+    return RetrievalResult(Draft((f"kind({pseudonym})",), f"{pseudonym} is {article} {{1}}."), (pseudonym,), (), 0)
+
+
+def _with_names_out(run: QuestionRun) -> str:
+    """The turn as it was typed, but for what it names of the graph. It stays in the house."""
+    question, table = str(run.read.dialogue.question), run.conversation.table
+    for word in table.known(question):
+        meaning = table.meaning(word)
+        is_held = len(table.resolve(word, run.graph.blind)[0]) > 0
+        question = question.replace(word, NAME if meaning is None or is_held else meaning.literal or NAME)
+    return question
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:

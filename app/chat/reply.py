@@ -157,6 +157,11 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         worked_out=worked_out(run),
         understood=understood(run),
         did_you_mean=list(run.ended.asks_back),
+        turn=run.turn,
+        strategy=run.strategy,
+        sentences=list(run.ended.sentences),
+        removed=run.ended.removed,
+        suggestions=[each.text for each in run.suggestions],
         usage=Usage(),
     )
     if run.request.public_key is None:
@@ -176,7 +181,7 @@ def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, 
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
     words += [hint.tail for ambiguity in read.ambiguous for hint in ambiguity.hints]
     words += [reading.pseudonym for reading in read.inexact]
-    words += table.known(" ".join((*read.notes, run.ended.sentence)))
+    words += table.known(" ".join((*read.notes, run.ended.sentence, *answer.suggestions)))
     words += [each.pseudonym for each in answer.understood]
     words += pseudonyms_cited(table, run.found, conclusion)
     words += [word for fact in cited for word in (fact.start, fact.end)]
@@ -207,6 +212,7 @@ def with_usage(answer: ChatAnswer, run: QuestionRun, milliseconds: dict[str, flo
         currency=currency if cost is not None else "",
         anonymity=run.anonymity,
         withheld=run.withheld,
+        attachment=run.ended.attachment,
         left_out=list(run.found.notes),
         milliseconds=stages,
     )

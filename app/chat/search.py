@@ -14,10 +14,11 @@ from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.dialogue.did_you_mean import did_you_mean
 from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionReading, QuestionRun, StageTimer
 from app.chat.refusals import refusal
+from app.chat.replies import checked_reply
 from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
-from app.egress.ledger.ledger import Ledger
+from app.egress.ledger.request_log import RequestLog
 from app.egress.wire_pseudonyms import AnswerPseudonyms
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymised import Anonymised
@@ -49,6 +50,8 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
 
 
 def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
+    if run.found.reply:
+        return checked_reply(run)
     found, table = run.found, run.conversation.table
     allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
     try:
@@ -106,7 +109,7 @@ class GraphSearch:
         reasoner: Reasoner,
         strategies: Strategies,
         statics: StaticSegments,
-        ledger: Ledger,
+        ledger: RequestLog,
         options: ChatOptions,
     ) -> None:
         self._reasoner, self._strategies, self._statics = reasoner, strategies, statics
@@ -157,12 +160,13 @@ class GraphSearch:
             wider=reasoner.disclosure.wider,
             truth_of=run.executor.truth_of,
             result_of=run.executor.result_of,
+            turn=run.turn,
             may_leave=reasoner.may_leave,
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
         )
         try:
-            return await self._strategies[run.request.strategy].find(inquiry)
+            return await self._strategies[run.strategy].find(inquiry)
         except BelowAnonymityThresholdError:
             return replace(NOT_FOUND, withheld=True)
 

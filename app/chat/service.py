@@ -9,12 +9,12 @@ from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
 from app.chat.dialogue.questions_to_try import with_questions
 from app.chat.nearest_relations import with_nearest
-from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress
+from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
 from app.egress.guard import StaticSegments
-from app.egress.ledger.ledger import Ledger
+from app.egress.ledger.request_log import RequestLog
 from app.llm.reasoner import Reasoner
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import Catalog
@@ -27,7 +27,7 @@ class ChatService:
         self,
         catalog: Catalog,
         conversations: ConversationStore,
-        ledger: Ledger,
+        ledger: RequestLog,
         reasoner: Reasoner,
         strategies: Strategies,
         statics: StaticSegments,
@@ -41,22 +41,29 @@ class ChatService:
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
         self._keeper = AnswerKeeper(conversations, options.cases)
 
-    def with_options(self, options: ChatOptions) -> ChatService:
-        """Another service over the same graphs, conversations and ledger."""
-        return ChatService(*self._parts, options)
+    def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
+        """Another service over the same graphs and conversations, and the same ledger unless there is a `log`."""
+        catalog, conversations, ledger, reasoner, strategies, statics = self._parts
+        return ChatService(catalog, conversations, log or ledger, reasoner, strategies, statics, options)
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraphError, UnknownConversationError, ConversationBusyError,
         BadPublicKeyError, StrategyNotOfferedError, and what GraphSearch raises."""
         timer = StageTimer(on_stage)
         run = await timer.in_thread("opening", self._opener.open, caller, request)
-        run = await timer.in_thread("linking", self._reader.read, run)
+        run = await self.concluded(run, timer)
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
-        run = await self._with_questions(await self._search.search(run, timer), caller)
+        run = await self._with_questions(run, caller)
+        run = await self._with_next(run, timer)
         answer = await timer.in_thread("sealing", sealed_answer, run)
         await timer.in_thread("keeping", self._keeper.keep, run)
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
+
+    async def concluded(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """The question of an open run, read and searched for; nothing is kept. Raises what GraphSearch raises."""
+        run = await timer.in_thread("linking", self._reader.read, run)
+        return run if run.asks_why else await self._search.search(run, timer)
 
     async def _with_questions(self, run: QuestionRun, caller: Caller) -> QuestionRun:
         """Adds what is known and questions to try to what refuses or greets; not to what asks back, or was ended by a
@@ -69,6 +76,14 @@ class ChatService:
         told = await self.options.suggest(caller, run.request.graph)
         sentence = with_questions(await self._with_nearest(run), told.questions)
         return replace(run, ended=replace(run.ended, sentence=sentence))
+
+    async def _with_next(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """Adds questions to go on with to what answers."""
+        makes = self.options.suggest_next is not nothing_next and run.request.options.suggestions > 0
+        if not makes or run.ended.conclusion is None or run.invites:
+            return run
+        with timer.stage("suggesting"):
+            return replace(run, suggestions=await self.options.suggest_next(run))
 
     async def _with_nearest(self, run: QuestionRun) -> str:
         """The sentence with what was understood, where the question was not read in whole."""

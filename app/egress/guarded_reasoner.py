@@ -11,7 +11,8 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
 from app.egress.disclosure import QuestionDisclosure
 from app.egress.guard import BlockedError, Guard, digest_of
-from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply, ReplyOutcome
+from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome
+from app.egress.ledger.request_log import RequestLog
 from app.egress.wire_pseudonyms import WirePseudonyms
 from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, Task
@@ -81,7 +82,7 @@ class GuardedReasoner:
 
     inner: Reasoner
     guard: Guard
-    ledger: Ledger
+    ledger: RequestLog
     errand: RequestContext
     pseudonyms: WirePseudonyms
     disclosure: QuestionDisclosure = field(default_factory=QuestionDisclosure)

@@ -28,7 +28,7 @@ _ResultT = TypeVar("_ResultT")
 
 def commands(parent: typer.Typer) -> None:
     tables = (table, guard, ledger, embedded, natural, confidence, endpoint, drafts, masked, linking, reliability)
-    for command in (*tables, words, concepts, dialogue):
+    for command in (*tables, words, concepts):
         parent.command()(command)
 
 
@@ -208,37 +208,6 @@ def concepts(
     if out:
         out.mkdir(parents=True, exist_ok=True)
         (out / "concepts.md").write_text(text, encoding="utf-8")
-    _end(text, passed=all(line.passed for line in lines))
-
-
-def dialogue(
-    data: Data = DATA,
-    weights: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="A trained retriever; trained here without it")
-    ] = None,
-    ablations: Annotated[bool, typer.Option(help="Also train it with parts left out")] = True,
-    out: Out = None,
-    seed: Seed = 0,
-) -> None:
-    """Measure how well facts are ranked for the next turn of a dialogue; ends with code 1 when a bound is missed."""
-    from app.cli.output import failures_in_words
-    from app.evaluation.datasets.questions import QuestionsError
-    from app.evaluation.dialogue.retrieval_run import RetrievalRun
-    from app.evaluation.dialogue.retrieval_table import markdown, measures
-    from app.evaluation.tables.measures import markdown as bounds_markdown
-    from app.retriever.weights import RetrieverWeightsError
-    from app.settings import load_settings
-
-    with failures_in_words(console), shown_progress(console) as show:
-        try:
-            rows = RetrievalRun(data, load_settings(), seed, show, weights).rows(ablations=ablations)
-        except (QuestionsError, RetrieverWeightsError) as problem:
-            refuse(problem)
-    lines = measures(rows)
-    text = f"{bounds_markdown(lines)}\n{markdown(rows)}"
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "dialogue.md").write_text(text, encoding="utf-8")
     _end(text, passed=all(line.passed for line in lines))
 
 

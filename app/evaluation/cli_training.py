@@ -14,6 +14,7 @@ from app.evaluation.cli_tables import DATA
 
 if TYPE_CHECKING:
     from app.evaluation.datasets.questions import Question
+    from app.extractor.network import ExtractorWeights
     from app.retriever.network import RetrieverWeights
     from app.settings import Settings
     from app.training.train import Trained
@@ -151,6 +152,61 @@ def _train_retriever(
             NetworkConfig(),
             seed,
             tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.steps / told.all_steps),
+            checkpoint=checkpoint,
+        )
+
+
+@app.command()
+def extractor(
+    out: Annotated[Path, typer.Option(help="Where the weights are written")],
+    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = DATA,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Written now and then; where it is there, training goes on from it")
+    ] = None,
+    pairs: Annotated[int, typer.Option(min=1, help="Questions to learn from")] = 200_000,
+    seed: Annotated[int, typer.Option(help="Seed of the pairs and of the training")] = 0,
+) -> None:
+    """Learn which span of a text fills the unknown end of a fact, from texts made of graphs and from OpenDialKG."""
+    from app.cli.output import failures_in_words
+    from app.evaluation.datasets.questions import QuestionsError
+    from app.extractor.lower_layers import SentenceModelError
+    from app.extractor.weights import write_weights
+    from app.settings import load_settings
+    from app.training.retriever import CheckpointError
+
+    settings = load_settings()
+    with failures_in_words(console):
+        try:
+            weights = _train_extractor(data, settings, checkpoint, pairs, seed)
+        except (QuestionsError, CheckpointError, SentenceModelError) as problem:
+            refuse(problem)
+        write_weights(weights, out, settings.embedder)
+
+
+def _train_extractor(
+    data: Path, settings: Settings, checkpoint: Path | None, pairs: int, seed: int
+) -> ExtractorWeights:
+    from app.cli.output import bar
+    from app.evaluation.dialogue.extractor.pair_sets import read_pair_source, to_learn_from
+    from app.extractor.features import SpanFeatureMaker
+    from app.extractor.lower_layers import open_lower_layers
+    from app.extractor.network import ExtractorConfig
+    from app.llm.embeddings.embedder import Embedder
+    from app.training.extractor import fit_extractor
+
+    source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
+    questions = to_learn_from(source, pairs, seed)
+    impossible = sum(not each.spans for each in questions)
+    console.print(f"{len(questions)} questions to learn from, {impossible} of them without an answer")
+    config = ExtractorConfig()
+    maker = SpanFeatureMaker(open_lower_layers(settings.embedder, settings.cache_dir, config.below))
+    with bar(console, "training") as training:
+        return fit_extractor(
+            questions,
+            maker,
+            config,
+            seed,
+            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.blocks / told.all_blocks),
             checkpoint=checkpoint,
         )
 

@@ -1,4 +1,4 @@
-"""The tasks of a reasoner and their replies: five of them, as pydantic models."""
+"""The tasks of a reasoner and their replies: six of them, as pydantic models."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pydantic.json_schema import SkipJsonSchema
 from app.llm.in_house import CasePath, HeldMeaning, VotedPaths
 from app.privacy.safe_text import SafeText
 
-TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step"]
+TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step", "reply"]
 
 
 Size = Literal["1", "2-5", "6-20", "more", ""]
@@ -225,6 +225,28 @@ class StepReply(TaskModel):
             return parse(given)
         except ValidationError:
             return "" if info.field_name == "thought" else []
+
+
+class ReplyInput(TaskModel):
+    """`question` is the last turn, which need not ask. `evidence` is all that the reply may state."""
+
+    question: str
+    dialogue: list[Turn] = []
+    things: list[Thing]
+    evidence: list[Evidence]
+    masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
+    ranked: SkipJsonSchema[tuple[int, ...]] = Field(
+        default=(), exclude=True, description="places in the evidence, those that matter most to the turn first"
+    )
+    describes: SkipJsonSchema[bool] = Field(
+        default=False, exclude=True, description="the turn wants to hear about the things, and asks nothing particular"
+    )
+
+
+class DialogueReply(TaskModel):
+    """Whole sentences, in pseudonyms; none states what the evidence does not hold."""
+
+    sentences: list[str]
 
 
 ReplyT = TypeVar("ReplyT", bound=TaskModel)

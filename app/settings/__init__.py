@@ -152,6 +152,10 @@ class Settings(BaseSettings):
         default=None,
         description="file of `arog train matcher` by which whole questions are compared with paths; none by default",
     )
+    retriever: Path | None = Field(
+        default=None,
+        description="file of `arog train retriever` that ranks facts for replies in dialogue; none by default",
+    )
     cache_dir: Path = Field(
         default_factory=lambda: Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "arog",
         description="folder of what can be made again: the sentence model's network for ONNX Runtime",
@@ -169,6 +173,7 @@ class Settings(BaseSettings):
     reply_step_ms: float = Field(
         default=100.0, ge=0, le=5_000, description="replies to questions leave at multiples of so many milliseconds"
     )
+    suggestions: int = Field(default=3, ge=0, le=3, description="questions to go on with behind an answer, at most")
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from app.egress.disclosure import Profile
 from app.llm.in_house import CasePath, ReadingScores
@@ -23,6 +23,10 @@ class Limits:
     width: int = 3
     depth: int = 3
     relations_per_concept: int = 5
+
+
+TurnKind = Literal["question", "tell", "talk", "neither"]
+"""The last turn asks the graph, wants to hear about a thing, talks about one, or does none of these."""
 
 
 class Pseudonyms(Protocol):
@@ -68,6 +72,7 @@ class StrategyInput:
     """The pseudonym of the day on which it is asked; empty where no day is known."""
     cases: tuple[CasePath, ...] = ()
     """Paths that answered questions like this one (`app.memory`)."""
+    turn: TurnKind = "question"
     may_leave: Callable[[str], bool] = lambda _text: True
     """Says whether the guard lets such a text pass."""
 
@@ -112,7 +117,8 @@ class RetrievalResult:
     `withheld`: it ended because a prompt would have shown too much. `said`: the reply to a turn that asks nothing of
     the graph. `contradicted`: the sentence for the asker where a draft contradicts the question. `own`: the service's
     own reading of the question, where it has one. `asks_back`: questions over pseudonyms that may have been meant.
-    `in_order` puts things that were found into the order in which they are likely.
+    `reply`: the sentences of a reply in dialogue, each to be checked against the evidence. `in_order` puts things that
+    were found into the order in which they are likely.
     """
 
     draft: Draft | None
@@ -126,10 +132,11 @@ class RetrievalResult:
     contradicted: str = ""
     own: OwnReading | None = None
     asks_back: tuple[str, ...] = ()
+    reply: tuple[str, ...] = ()
     in_order: Callable[[Mids], Mids] | None = None
 
 
 class Strategy(Protocol):
-    """One way to answer; `arog` and `sets` are two. May raise ReasonerError."""
+    """One way to answer; `arog`, `sets` and `dialogue` are three. May raise ReasonerError."""
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult: ...

@@ -7,10 +7,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.chat.question_run import ChatOptions, Suggest, no_remark
+from app.chat.dialogue.turn_classifier import TurnClassifier
+from app.chat.next_questions.checked_questions import NextQuestions
+from app.chat.question_run import ChatOptions, Suggest, SuggestNext, no_remark, no_suggestions, nothing_next
 from app.chat.service import ChatService
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
+from app.egress.ledger.request_log import InHouseLog
 from app.llm.embedded.language.language_detection import read_words, remark_on
 from app.llm.embeddings.embedder import Embedder, Likeness
 from app.llm.embeddings.model_files import BOXED_MODEL
@@ -46,10 +49,17 @@ class ReasonerBundle:
     endpoints: Sequence[ModelEndpoint] = ()
     in_house: Reasoner | None = None
     likeness: Likeness | None = None
+    turns: TurnClassifier | None = None
     embedder: Embedder | None = None
 
 
-def chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle, suggest: Suggest) -> ChatService:
+def chat_of(
+    settings: Settings,
+    store: ServiceContext,
+    thinking: ReasonerBundle,
+    suggest: Suggest = no_suggestions,
+    suggest_next: SuggestNext = nothing_next,
+) -> ChatService:
     return ChatService(
         catalog=store.catalog,
         conversations=store.conversations,
@@ -60,7 +70,9 @@ def chat_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle,
         options=ChatOptions(
             remark_on=_language_remarks(settings),
             suggest=suggest,
+            suggest_next=suggest_next,
             likeness=thinking.likeness,
+            turns=thinking.turns,
             cases=cases_of(settings, store, thinking),
             currency=settings.currency,
             budgets=store.budgets,
@@ -75,6 +87,19 @@ def in_house(thinking: ReasonerBundle) -> ReasonerBundle:
     """The same with the reasoner inside the service, and without what ratings have taught: nothing of what it is asked
     leaves the machine, and nobody's ratings show in what it gives to others."""
     return replace(thinking, reasoner=thinking.in_house or thinking.reasoner, embedder=None)
+
+
+def next_questions_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> SuggestNext:
+    """Tries questions to go on with by the reasoner inside the service; nothing of that is recorded or paid for. It
+    leans on what ratings have taught, for whoever asks is who is asked for. None are made where there is no such
+    reasoner."""
+    own = thinking.in_house
+    if own is None or own.longest_reply or not settings.suggestions:  # A model would be sent what nobody asked.
+        return nothing_next
+    chat = chat_of(settings, store, replace(thinking, reasoner=own))
+    budgets = replace(store.budgets, tenants=None, reveals=None)
+    tried_by = chat.with_options(replace(chat.options, budgets=budgets), InHouseLog())
+    return NextQuestions(tried_by, settings.suggestions).after
 
 
 def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> CaseMemory | None:

@@ -1,11 +1,16 @@
-"""The sentence model of the settings, with what was trained for it: a matcher and a head."""
+"""The sentence model of the settings, with what was trained for it: a matcher, a head and a retriever."""
 
 from __future__ import annotations
 
+from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
 from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate, read_update
+from app.llm.embeddings.model_files import weights_digest_of
+from app.retriever.retriever import Retriever
+from app.retriever.weights import RetrieverWeightsError, read_weights
 from app.settings import ConfigurationError, Settings
+from app.strategies.dialogue.fact_ranking import FactRanker, LikenessRanker, TrainedRanker
 
 
 def embedder_of(settings: Settings) -> Embedder:
@@ -28,6 +33,22 @@ def head_of(settings: Settings) -> RelationAdapter:
         return read_head(settings.reasoner_head, settings.embedder, settings.matcher)
     except AdapterError as problem:
         raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
+
+
+def fact_ranker_of(settings: Settings, embedder: Embedder) -> FactRanker:
+    """Raises ConfigurationError for a file that is no retriever of the settings' sentence model."""
+    if settings.retriever is None:
+        return LikenessRanker(embedder)
+    try:
+        return TrainedRanker(Retriever(read_weights(settings.retriever, settings.embedder), embedder))
+    except RetrieverWeightsError as problem:
+        raise ConfigurationError(f"AROG_RETRIEVER: {problem}") from None
+
+
+def turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
+    """By words and vectors where the sentence model is the one that it was trained with, else by words."""
+    model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
+    return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
 def _matcher_of(settings: Settings) -> LowRankUpdate | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
 from app.chat.browsing.graph_browser import GraphBrowser
@@ -26,16 +26,19 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
+from app.llm.tasks import TaskKind
 from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
+from app.strategies.dialogue.prompts import REPLY
+from app.strategies.dialogue.strategy import DialogueStrategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, statics_of
+from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
-from app.wiring.sentence_models import embedder_of, head_of
+from app.wiring.sentence_models import embedder_of, fact_ranker_of, head_of, turn_classifier_of
 from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
@@ -103,12 +106,18 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     store.catalog.when_opened(thinking.warm)
     store.catalog.name_concepts_by(thinking.name_concepts)
     _delete_uploads(store.incoming)
-    suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking), no_suggestions))
+    suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking)))
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
     return Services(
         store=store,
-        chat=chat_of(settings, store, thinking, suggester.suggest if thinking.in_house else no_suggestions),
+        chat=chat_of(
+            settings,
+            store,
+            thinking,
+            suggester.suggest if thinking.in_house else no_suggestions,
+            next_questions_of(settings, store, thinking),
+        ),
         tracer=Tracer(store.ledger, store.conversations, store.catalog),
         graphs=GraphAdmin(
             store.catalog,
@@ -183,11 +192,9 @@ def think(settings: Settings) -> ReasonerBundle:
     """The reasoner and the strategies of the settings; loads the embedding model."""
     embedder = embedder_of(settings)
     scorer = PathScorer(embedder, head=head_of(settings))
-    strategies: dict[str, Strategy] = {
-        "sets": SetsStrategy(embedder, scorer=scorer),
-        "arog": ArogStrategy(embedder),
-    }
-    kinds = (STEP, *AROG_TASKS)
+    in_house = EmbeddedReasoner(embedder, scorer=scorer)
+    strategies = _strategies_of(settings, embedder, scorer, in_house)
+    kinds: tuple[TaskKind[Any], ...] = (STEP, REPLY, *AROG_TASKS)
     warming = CacheWarmer(embedder)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
@@ -204,11 +211,31 @@ def think(settings: Settings) -> ReasonerBundle:
         for endpoint in endpoints:
             await endpoint.close()
 
-    own = EmbeddedReasoner(embedder, scorer=scorer), embedder.similarity
+    own = in_house, embedder.similarity
     warms = warming.begin, warming.wait
     return ReasonerBundle(
-        reasoner, strategies, kinds, name_concepts, note, close, *warms, endpoints, *own, embedder=embedder
+        reasoner,
+        strategies,
+        kinds,
+        name_concepts,
+        note,
+        close,
+        *warms,
+        endpoints,
+        *own,
+        embedder=embedder,
+        turns=turn_classifier_of(settings, embedder),
     )
+
+
+def _strategies_of(
+    settings: Settings, embedder: Embedder, scorer: PathScorer, in_house: Reasoner
+) -> dict[str, Strategy]:
+    return {
+        "sets": SetsStrategy(embedder, scorer=scorer),
+        "arog": ArogStrategy(embedder),
+        "dialogue": DialogueStrategy(fact_ranker_of(settings, embedder), in_house),
+    }
 
 
 def _reasoner_of(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
-from client_sdk.answers.evidence import Entity, RestoredFact
+from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence, removed_in_words
 from client_sdk.answers.explanation import in_short, reasons
 from client_sdk.answers.html import answer_as_html, cautions
 from client_sdk.crypto.sealing import (
@@ -23,6 +23,7 @@ from client_sdk.protocol import (
     Item,
     Names,
     RatingWord,
+    Sentence,
     Usage,
 )
 from client_sdk.restore import restore
@@ -42,7 +43,9 @@ class Answer:
     `answered` is false when the graph does not hold the answer; `text` then says so. `confidence` is the chance that
     the answer is right, None where nothing measures it. `grounded` says that everything the answer names is in the
     evidence, and nothing of whether the question was understood. `did_you_mean` are questions that may have been
-    meant, to be asked as they stand. `ambiguous` maps a mention to what it may mean; `inexact`
+    meant, to be asked as they stand, `suggestions` questions to go on with. `strategy` is the one that answered.
+    `sentences` are those of a reply in dialogue, with the facts that carry each; `removed` counts the statements that
+    were taken out of it, since the graph does not hold them. `ambiguous` maps a mention to what it may mean; `inexact`
     maps words of the question to the name that they were read as, where the graph spells it otherwise.
     `pseudonymous_text` is the text as the service, and the model, had it. `path` are the lines of `why()`, and
     `explanation` one line that says how the answer was reached; empty where nothing was followed or worked out.
@@ -64,6 +67,10 @@ class Answer:
     explanation: str = ""
     confidence: float | None = None
     did_you_mean: tuple[str, ...] = ()
+    strategy: str = ""
+    sentences: tuple[RestoredSentence, ...] = ()
+    removed: int = 0
+    suggestions: tuple[str, ...] = ()
     rate_by: RateAnswer | None = field(default=None, repr=False, compare=False)
 
     def rate(self, rating: RatingWord, correct: Sequence[str] | None = None) -> Any:
@@ -98,7 +105,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
-        warnings = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
+        told = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
+        warnings = (*told, removed_in_words(self.removed)) if self.removed else told
         return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
 
     def __repr__(self) -> str:
@@ -116,6 +124,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
     table = open_names(answer, key)
     short = {pseudonym: Names(names=one.names[:_FACT_NAMES], total=one.total) for pseudonym, one in table.items()}
     unnamed = _unnamed(answer) if key is not None else {}
+    evidence = tuple(_known(fact, table, {**unnamed, **short}) for fact in answer.evidence)
     return Answer(
         id=answer.id,
         conversation=answer.conversation,
@@ -124,7 +133,7 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
         answered=answer.answered,
         grounded=answer.grounded,
         entities=tuple(_entity(item, table) for item in answer.entities),
-        evidence=tuple(_known(fact, table, {**unnamed, **short}) for fact in answer.evidence),
+        evidence=evidence,
         ambiguous=_choices(answer, table),
         path=(*reasons(answer.evidence, short), *(restore(each, short) for each in answer.worked_out)),
         explanation=in_short(answer, table),
@@ -132,6 +141,10 @@ def open_answer(answer: ChatAnswer, key: KeyPair | None, question: str = "") -> 
         usage=answer.usage,
         confidence=answer.confidence,
         did_you_mean=tuple(restore(each, table) for each in answer.did_you_mean),
+        strategy=answer.strategy,
+        sentences=tuple(_sentence(each, table, evidence) for each in answer.sentences),
+        removed=answer.removed,
+        suggestions=tuple(restore(each, table) for each in answer.suggestions),
         inexact={question[one.start : one.end]: restore(one.pseudonym, short) for one in answer.inexact},
     )
 
@@ -175,6 +188,11 @@ def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
         total=names.total if names else item.size,
         ordered=item.ordered,
     )
+
+
+def _sentence(sentence: Sentence, table: Mapping[str, Names], evidence: Sequence[RestoredFact]) -> RestoredSentence:
+    numbers = [number for number in sentence.facts if 0 <= number < len(evidence)]
+    return RestoredSentence(restore(sentence.text, table), tuple(evidence[number] for number in numbers))
 
 
 def _unnamed(answer: ChatAnswer) -> dict[str, Names]:

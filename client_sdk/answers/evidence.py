@@ -45,6 +45,17 @@ class RestoredFact:
 
 
 @dataclass(frozen=True, slots=True)
+class RestoredSentence:
+    """One sentence of a reply in dialogue, and the facts of the evidence that carry it; none where it states none."""
+
+    text: str = field(repr=False)
+    facts: tuple[RestoredFact, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Entity:
     """One part of the answer: an entity, a value, a number, or a set of them.
 
@@ -62,3 +73,10 @@ class Entity:
     def name(self) -> str:
         """The names as words: `A`, `A and B`, or `A, B and 12 more`; the pseudonym when none was sent."""
         return shown(Names(names=list(self.names), total=self.total)) if self.names else self.pseudonym
+
+
+def removed_in_words(removed: int) -> str:
+    """`2 statements were removed: the graph does not hold them.`"""
+    if removed == 1:
+        return "1 statement was removed: the graph does not hold it."
+    return f"{removed} statements were removed: the graph does not hold them."

@@ -8,7 +8,17 @@ from client_sdk.answers.answer import Answer
 from client_sdk.answers.ratings import rated_sentence, right_answers
 from client_sdk.cli.display import Display
 from client_sdk.cli.errors import exit_code_of
-from client_sdk.cli.messages import OutputMessage, evidence, graphs, help_text, history, model_saw, remark, why
+from client_sdk.cli.messages import (
+    OutputMessage,
+    evidence,
+    graphs,
+    help_text,
+    history,
+    model_saw,
+    remark,
+    suggestions,
+    why,
+)
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError, UnknownConversationError
 from client_sdk.protocol import RatingWord
@@ -16,6 +26,7 @@ from client_sdk.protocol import RatingWord
 COMMANDS = {
     "/why": "how the last answer was found",
     "/evidence": "every fact that was looked at",
+    "/next [NUMBER]": "questions to go on with, or ask one of them",
     "/seen": "what the model saw, with names where this key may have them",
     "/right": "the last answer is right: later questions learn from it",
     "/wrong [ANSWER]": "the last answer is wrong; the right one, where you know it (several with ; between them)",
@@ -57,10 +68,11 @@ class ChatLoop:
 
     def _take(self, line: str) -> None:
         try:
-            if line.startswith("/"):
+            question = self._meant(line)
+            if question is None:
                 self._face.show(self._command(*line.split()))
             else:
-                self._last = self._face.ask(self._chat, self._meant(line))
+                self._last = self._face.ask(self._chat, question)
         except ArogError as error:
             self.exit_code = exit_code_of(error)
             advice = "/reset begins a new conversation." if isinstance(error, UnknownConversationError) else ""
@@ -68,11 +80,22 @@ class ChatLoop:
         except KeyboardInterrupt:
             self._face.show(remark("stopped", "(stopped)"))
 
-    def _meant(self, line: str) -> str:
-        """The question that a number chooses, where the last answer offered some; else the line itself."""
-        offered = self._last.did_you_mean if self._last else ()
-        number = int(line) if line.strip() in ("1", "2") else 0
-        return offered[number - 1] if 0 < number <= len(offered) else line
+    def _meant(self, line: str) -> str | None:
+        """The question that a number or `/next` chooses, where the last answer offered some; None for another command,
+        else the line itself."""
+        command, _, rest = line.strip().partition(" ")
+        is_next = command == "/next"
+        if line.startswith("/") and not is_next:
+            return None
+        offered, word = self._last_offered(is_next), (rest if is_next else line).strip()
+        number = int(word) if word in ("1", "2", "3") else 0
+        chosen = offered[number - 1] if 0 < number <= len(offered) else None
+        return chosen if is_next else chosen or line
+
+    def _last_offered(self, is_next: bool) -> Sequence[str]:
+        if self._last is None:
+            return ()
+        return self._last.suggestions if is_next else self._last.did_you_mean
 
     def _command(self, name: str, *words: str) -> OutputMessage:
         match name, words, self._last:
@@ -88,7 +111,7 @@ class ChatLoop:
                 return graphs(self._chat.graphs(), self.graph)
             case "/graph", (graph,), _:
                 return self._switch(graph)
-            case "/why" | "/evidence" | "/seen" | "/right", (), None:
+            case "/why" | "/evidence" | "/seen" | "/right" | "/next", (), None:
                 return remark("nothing", "(no answer yet)")
             case "/wrong", _, None:
                 return remark("nothing", "(no answer yet)")
@@ -96,6 +119,10 @@ class ChatLoop:
                 return why(answer)
             case "/evidence", (), Answer() as answer:
                 return evidence(answer)
+            case "/next", (), Answer() as answer:
+                return suggestions(answer)
+            case "/next", (number,), Answer() as answer if number.isdigit():
+                return suggestions(answer, "There is no suggestion of that number.")
             case "/seen", (), Answer() as answer:
                 return model_saw(self._chat, answer)
             case "/right", (), Answer() as answer:

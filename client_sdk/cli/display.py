@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Final, Protocol
 
 from rich.console import Console
 
 from client_sdk.answers.answer import Answer
 from client_sdk.cli.errors import error_line
 from client_sdk.cli.messages import OutputMessage
-from client_sdk.cli.render import answer_as_dict, show_answer, show_choices
+from client_sdk.cli.render import answer_as_dict, show_answer, show_choices, show_suggestions
 from client_sdk.cli.stream import show_stream
 from client_sdk.client import Chat
 from client_sdk.errors import ArogError
+
+ASK_NEXT: Final = "/next 1 asks the first"
 
 
 class Display(Protocol):
@@ -43,6 +45,7 @@ class ConsoleDisplay:
             answer = chat.ask(question)
             show_answer(self._console, answer)
         show_choices(self._console, answer)
+        show_suggestions(self._console, answer, how=ASK_NEXT)
         return answer
 
     def show(self, told: OutputMessage) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from rich.console import Console
 
 from client_sdk.answers.answer import Answer
-from client_sdk.cli.render import say, show_evidence, show_ledger, show_notes, show_why
+from client_sdk.cli.render import say, show_evidence, show_ledger, show_notes, show_suggestions, show_why
 from client_sdk.cli.trace import show_trace, trace_as_dict
 from client_sdk.client import Chat
 from client_sdk.dialogue import Turn
@@ -58,6 +58,20 @@ def evidence(answer: Answer) -> OutputMessage:
 
     facts = [str(fact) for fact in answer.evidence]
     return OutputMessage("evidence", {"answer": answer.id, "evidence": facts, "notes": answer.notes}, show)
+
+
+def suggestions(answer: Answer, problem: str = "") -> OutputMessage:
+    """`problem` says why they are listed, where one was asked for."""
+
+    def show(console: Console) -> None:
+        if problem:
+            say(console, problem, style="yellow")
+        show_suggestions(console, answer)
+        if not answer.suggestions:
+            say(console, "(no suggestions)", style="dim")
+
+    content = {"problem": problem, "answer": answer.id, "suggestions": list(answer.suggestions)}
+    return OutputMessage("next", content, show)
 
 
 def history(turns: Sequence[Turn]) -> OutputMessage:

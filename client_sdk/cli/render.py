@@ -10,6 +10,7 @@ from rich.text import Text
 
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.confidence import confidence_words, is_unsure
+from client_sdk.answers.evidence import removed_in_words
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import LedgerRow
 from client_sdk.trace import readable_payload
@@ -19,9 +20,11 @@ def make_console() -> Console:
     return Console(markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
-def show_answer(console: Console, answer: Answer, *, notes: bool = True) -> None:
-    """The text, then what the asker should know about it; `notes`, where they may explain it."""
-    say(console, answer.text)
+def show_answer(console: Console, answer: Answer, *, notes: bool = True, marked: bool = False) -> None:
+    """The text, then what the asker should know about it; `notes`, where they may explain it. `marked`: with the
+    numbers of the facts that carry each sentence."""
+    if not (marked and show_sentences(console, answer)):
+        say(console, answer.text)
     show_remarks(console, answer, notes=notes)
 
 
@@ -30,11 +33,11 @@ def show_parts(
 ) -> None:
     """The answer and the parts of it that were asked for; its notes once."""
     if text:
-        show_answer(console, answer, notes=not (evidence or why))
+        show_answer(console, answer, notes=not (evidence or why), marked=evidence)
     if why:
         show_why(console, answer)
     if evidence:
-        show_evidence(console, answer)
+        show_evidence(console, answer, marked=not text)
     if evidence and not why:
         show_notes(console, answer)
     if rows is not None:
@@ -48,6 +51,8 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
         say(console, f"({answer.explanation})", style="dim")
     if words := confidence_words(answer.confidence):
         say(console, f"({words})", style="yellow" if is_unsure(answer.confidence) else "dim")
+    if answer.removed:
+        say(console, f"({removed_in_words(answer.removed)})", style="yellow")
     if not answer.grounded and answer.answered:
         say(console, "(not everything in this answer is in the evidence)", style="yellow")
     for typed, name in answer.inexact.items():
@@ -67,6 +72,28 @@ def show_choices(console: Console, answer: Answer) -> None:
         say(console, "(type a number, or ask in other words)", style="dim")
 
 
+def show_suggestions(console: Console, answer: Answer, *, how: str = "") -> None:
+    """Shows the questions to go on with, numbered; `how` says how one is asked."""
+    if answer.suggestions:
+        say(console, "You could ask next:", style="dim")
+    for number, question in enumerate(answer.suggestions, start=1):
+        say(console, (f"  {number}. ", "cyan"), question)
+    if answer.suggestions and how:
+        say(console, f"({how})", style="dim")
+
+
+def show_sentences(console: Console, answer: Answer) -> bool:
+    """Shows each sentence with the numbers of the facts that carry it, in one text; False where there are none."""
+    parts: list[Text | str | tuple[str, str]] = []
+    for sentence in answer.sentences:
+        numbers = [answer.evidence.index(fact) + 1 for fact in sentence.facts]
+        marks = "".join(f"[{number}]" for number in numbers)
+        parts += [(" " if parts else "", ""), sentence.text, (f" {marks}" if marks else "", "cyan")]
+    if parts:
+        say(console, *parts)
+    return bool(parts)
+
+
 def show_notes(console: Console, answer: Answer) -> None:
     """Shows how the answer was searched for, and what was left out."""
     for note in answer.notes:
@@ -80,15 +107,19 @@ def show_why(console: Console, answer: Answer) -> None:
     show_notes(console, answer)
 
 
-def show_evidence(console: Console, answer: Answer) -> None:
-    """A line for each fact, those that lead to the answer in bold."""
+def show_evidence(console: Console, answer: Answer, *, marked: bool = True) -> None:
+    """A line for each fact, those that lead to the answer in bold; numbered where sentences lean on them. `marked`:
+    behind these sentences."""
+    if marked:
+        show_sentences(console, answer)
     if not answer.evidence:
         say(console, "no evidence", style="dim")
-    for fact in answer.evidence:
+    for number, fact in enumerate(answer.evidence, start=1):
         name = "bold" if fact.cited else ""
         say(
             console,
             ("  ", ""),
+            (f"[{number}] " if answer.sentences else "", "cyan"),
             (fact.head, name),
             (f" ({fact.head_concept})", "dim"),
             (f", {' > '.join(fact.path)}, ", "cyan"),
@@ -144,6 +175,13 @@ def answer_as_dict(answer: Answer) -> dict[str, object]:
         "ambiguous": answer.ambiguous,
         "inexact": answer.inexact,
         "did_you_mean": answer.did_you_mean,
+        "strategy": answer.strategy,
+        "sentences": [
+            {"text": one.text, "facts": [answer.evidence.index(fact) for fact in one.facts]}
+            for one in answer.sentences
+        ],
+        "removed": answer.removed,
+        "suggestions": answer.suggestions,
         "notes": answer.notes,
         "usage": answer.usage.model_dump(),
     }

@@ -17,6 +17,7 @@ _STAGES = {
     "linking": "looking for names",
     "finding": "searching",
     "concluding": "checking the answer",
+    "suggesting": "looking for questions to go on with",
     "sealing": "sealing its names",
 }
 

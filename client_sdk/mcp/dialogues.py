@@ -97,6 +97,7 @@ class Dialogues:
             on_wait=service.on_wait,
             http=self._http,
             names=service.names,
+            suggestions=0,
         )
 
 

@@ -168,6 +168,10 @@ class ChatAnswer(Wire):
         max_length=2,
         description="questions that may have been meant, where none is surely: each can be asked as it stands",
     )
+    turn: str = Field(
+        default="",
+        description="the kind of the last turn: `question`, `tell` (wants to hear about a thing), `talk` or `neither`",
+    )
     strategy: str = Field(default="", description="the strategy that answered: where `auto` was asked for, its choice")
     sentences: list[Sentence] = Field(
         default_factory=list, description="the sentences of a reply in dialogue, each with the facts that carry it"

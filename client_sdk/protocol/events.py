@@ -9,7 +9,7 @@ from pydantic import Field
 from client_sdk.protocol.answers import ErrorBody, Fact
 from client_sdk.protocol.base import Wire
 
-StageName = Literal["linking", "finding", "round", "concluding", "sealing"]
+StageName = Literal["linking", "finding", "round", "concluding", "suggesting", "sealing"]
 
 
 class StageEvent(Wire):

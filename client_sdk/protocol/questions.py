@@ -11,7 +11,8 @@ from pydantic_core import PydanticCustomError
 from client_sdk.protocol.base import Wire
 from client_sdk.protocol.capsule import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM
 
-StrategyName = Literal["sets", "arog"]
+StrategyName = Literal["auto", "sets", "arog", "dialogue"]
+"""`auto`: turn by turn, `sets` for what asks the graph and `dialogue` for what talks about its things."""
 Role = Literal["user", "assistant"]
 
 MAX_MESSAGES = 100
@@ -44,8 +45,8 @@ LanguageTag = Annotated[
 
 
 class ChatOptions(Wire):
-    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; and the
-    `language` of these."""
+    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; the
+    `language` of these; and how many questions to go on with are suggested."""
 
     width: int = Field(default=3, ge=1, le=20, strict=True)
     depth: int = Field(default=3, ge=1, le=5, strict=True)
@@ -55,6 +56,9 @@ class ChatOptions(Wire):
         default=None,
         description="names in this language, where things have labels in it; else that of the names in the question",
     )
+    suggestions: int = Field(
+        default=3, ge=0, le=3, strict=True, description="questions to go on with; each takes a little time to check"
+    )
 
 
 class ChatRequest(Wire):
@@ -63,7 +67,7 @@ class ChatRequest(Wire):
     graph: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
     messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
     conversation: str | None = Field(default=None, max_length=64)
-    strategy: StrategyName = "sets"
+    strategy: StrategyName = "auto"
     options: ChatOptions = ChatOptions()
     public_key: str | None = Field(default=None, max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
     stream: bool = Field(default=False, strict=True, description="server-sent events instead of one JSON reply")

@@ -123,6 +123,7 @@ class Sessions:
 
     def _new(self, question: Question) -> AsyncChat:
         upstream = self._upstream
+        options: AskOptions = {"suggestions": 0, **upstream.options}
         return AsyncChat(
             upstream.url,
             upstream.api_key,
@@ -132,7 +133,7 @@ class Sessions:
             timeout_s=upstream.timeout_s,
             plain_http=upstream.plain_http,
             http=self._http,
-            **upstream.options,
+            **options,
         )
 
     def _keep(self, question: Question, text: str, chat: AsyncChat, answer: Answer) -> None:

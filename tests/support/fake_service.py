@@ -41,6 +41,7 @@ from client_sdk.protocol import (
     NewDevice,
     Reading,
     SealedTrace,
+    Sentence,
     TraceContent,
     TracedCall,
     Usage,
@@ -134,6 +135,10 @@ class FakeService:
         self.inexact: list[Reading] = []
         self.confidence: float | None = None
         self.did_you_mean: list[str] = []
+        self.sentences: list[Sentence] = []
+        self.removed = 0
+        self.suggestions: list[str] = []
+        self.strategy = ""
         self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["sets", "arog"])
         self.usage = Usage(calls=2, rounds=1)
         self.conversations = 0
@@ -249,6 +254,10 @@ class FakeService:
             answered=True,
             confidence=self.confidence,
             did_you_mean=self.did_you_mean,
+            strategy=self.strategy,
+            sentences=self.sentences,
+            removed=self.removed,
+            suggestions=self.suggestions[: request.options.suggestions],
             entities=[
                 Item(pseudonym="Ex81zp", kind="entity", concept="doctor"),
                 Item(pseudonym="Sk3mmd", kind="set", concept="patient", size=15, ordered=True),

@@ -117,7 +117,7 @@ def read(reply: httpx2.Response) -> tuple[object, ...]:
         answer.usage.rounds, answer.usage.calls, answer.usage.left_out,
         [(named(each.pseudonym), each.concept) for each in answer.understood],
         [named(each) for each in answer.worked_out], answer.confidence,
-        [named(each) for each in answer.did_you_mean],
+        [named(each) for each in answer.did_you_mean], [named(each) for each in answer.suggestions],
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ async def post_chat(
 
     async def answering(on_stage: OnStage) -> ChatAnswer:
         answer = await services.chat.answer(caller, question, on_stage)
-        state.metrics.count_answer(question.strategy, answer)
+        state.metrics.count_answer(answer.strategy or question.strategy, answer)
         return state.pace.in_steps(answer)
 
     if question.stream:

@@ -16,7 +16,7 @@ from kg_store.algebra.expressions import ExpressionResult, Operand, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import kind_of, members_of, reached, tail_concept
-from kg_store.terms import Hop, Mids, NodeKind, Schema, ValueKind
+from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, Schema, ValueKind, as_mids
 
 MIN_THINGS: Final = 3
 MAX_AT_THE_TOP: Final = 3
@@ -26,11 +26,14 @@ MAX_MEASURE: Final = Decimal(10) ** 9
 
 @dataclass(frozen=True, slots=True)
 class QuestionCandidate:
-    """One question, in the wordings in which it is tried. `size`: of the answer's one part; None where any will do."""
+    """One question, in the wordings in which it is tried. `size`: of the answer's one part; None where any will do.
+    `members`: the things that answer it, where it asks for things; `relation`: the words of the one it asks by."""
 
     wordings: tuple[str, ...]
     kinds: frozenset[ItemKind]
     size: int | None = None
+    members: Mids = field(default_factory=lambda: NO_MIDS, repr=False)
+    relation: str = ""
 
     def is_answered_by(self, reply: ChatAnswer) -> bool:
         """True for a sure answer of the form and the size that this question has."""
@@ -55,19 +58,25 @@ class QuestionMaker:
         forms = (self._greatest(), self._counts(), self._averages(), self._totals())
         return (each for each in chain.from_iterable(zip_longest(*forms)) if each is not None)
 
+    def greatest_of(self, concept: str) -> Iterator[QuestionCandidate]:
+        """Which of all things of `concept` has the greatest number, or the latest date."""
+        return self._greatest(concept)
+
     @property
     def _schema(self) -> Schema:
         return self.graph.schema
 
-    def _greatest(self) -> Iterator[QuestionCandidate]:
-        """By numbers, then by dates: the latest are asked for, as nobody doubts which those are."""
+    def _greatest(self, only: str = "") -> Iterator[QuestionCandidate]:
+        """By numbers, then by dates: the latest are asked for, as nobody doubts which those are. `only`: of that
+        concept."""
         for kind, word in ((ValueKind.NUMBER, ()), (ValueKind.DATE, ("latest",))):
-            for concept, label, members in self._measured(kind):
+            for concept, label, members in self._measured(kind, only):
                 best = self._evaluated(f'argmax(S, "{label}")', members)
                 if best is not None and 0 < len(best.mids) <= MAX_AT_THE_TOP:
                     noun = self._noun(label)
                     wordings = tuple(f"Which {concept} has the {most} {noun}?" for most in word or greatest(noun))
-                    yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(best.mids))
+                    found = as_mids(best.mids)
+                    yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(found), found, label)
 
     def _averages(self) -> Iterator[QuestionCandidate]:
         """Of the last measure first, as the greatest is asked for of the first one."""
@@ -101,11 +110,11 @@ class QuestionMaker:
         for concept in sorted(sizes, key=lambda concept: (-sizes[concept], concept)):
             yield QuestionCandidate((f"How many {plural(concept)} are there?",), frozenset({"number"}))
 
-    def _measured(self, kind: ValueKind) -> Iterator[tuple[str, str, Mids]]:
+    def _measured(self, kind: ValueKind, only: str = "") -> Iterator[tuple[str, str, Mids]]:
         """Concepts with a relation to values of `kind` that is called by a noun, and the things of the concept."""
         for concept, hop in self._heads():
             relation = self._schema.relations[hop.relation]
-            if relation.value_kind is kind and self._noun(relation.label):
+            if only in ("", concept) and relation.value_kind is kind and self._noun(relation.label):
                 members = members_of(self.graph, concept)
                 if kind is not ValueKind.NUMBER or self._is_measure(reached(self.graph, members, ((hop,),))):
                     yield concept, relation.label, members

@@ -13,6 +13,7 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeTurn, Topic
 from app.privacy.shared_names import choices_among, in_own_order
 from client_sdk.protocol import Ambiguity
+from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mids, ValueKind, as_mids
 
@@ -56,15 +57,18 @@ class PseudonymMeanings:
 
     def is_person(self, word: str) -> bool:
         """True of one thing that has relations that persons alone have."""
-        mid, graph = self._table.entity(word), self._graph.blind
-        if mid is None:
-            return False
-        labels = (graph.schema.label(hop) for hop in graph.relations_of(as_mids([mid])))
-        words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
-        return not _PERSONAL.isdisjoint(words)
+        mid = self._table.entity(word)
+        return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
 
     def mids(self, word: str) -> Mids:
         return self._table.resolve(word, self._graph.blind)[0]
+
+
+def are_persons(graph: BlindGraph, mids: Mids) -> bool:
+    """True where some of `mids` have relations that persons alone have."""
+    labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
+    words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
+    return not _PERSONAL.isdisjoint(words)
 
 
 class DialogueCompleter:

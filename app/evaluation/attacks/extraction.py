@@ -16,7 +16,7 @@ from app.accounts.api_keys import Caller
 from app.accounts.ledger_access import read_ledger_page
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
-from app.evaluation.bench.asker import MAX_NAMES
+from app.evaluation.bench.asker import ANSWER_ALONE
 from app.evaluation.bench.bench import TENANT
 from app.evaluation.bench.question_sets import DEMO, PQ_3H
 from app.llm.reasoner import ReasonerError
@@ -84,7 +84,7 @@ class Crawler:
         return (sum(gave) + hoped) / (len(gave) + 1)
 
     async def _ask(self, text: str) -> None:
-        dialogue = Dialogue(self.target.loaded.graph, self.key, "sets", {"names": MAX_NAMES})
+        dialogue = Dialogue(self.target.loaded.graph, self.key, "sets", ANSWER_ALONE)
         try:
             reply = await self.target.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
         except (ReasonerError, PrivacyError):

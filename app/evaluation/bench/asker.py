@@ -19,6 +19,7 @@ from client_sdk.protocol import ChatAnswer, ChatRequest
 
 REASONER_STAGE = "reasoning"
 MAX_NAMES = 10_000  # the service's limit: F1 is over the whole set
+ANSWER_ALONE: Mapping[str, int] = {"names": MAX_NAMES, "suggestions": 0}
 
 
 class ChatEndpoint(Protocol):
@@ -101,7 +102,7 @@ class Asking:
         return outcomes
 
     async def _ask(self, question: Question, key: KeyPair) -> tuple[QuestionOutcome, Answer | None]:
-        dialogue = Dialogue(self.graph, key, self.strategy, {"names": MAX_NAMES, **self.options})
+        dialogue = Dialogue(self.graph, key, self.strategy, {**ANSWER_ALONE, **self.options})
         missed = self._missed_topics(question)
         try:
             for plan, text in zip(question.plans, question.texts, strict=True):

@@ -11,6 +11,7 @@ from app.evaluation.bench.question_sets import Show
 from app.evaluation.dialogue.baselines import BiEncoder, Floats, bm25_scores, random_scores
 from app.evaluation.dialogue.examples import ExampleMaker, RetrievalExample
 from app.evaluation.dialogue.metaqa import read_metaqa
+from app.evaluation.dialogue.opendialkg import Triple
 from app.evaluation.dialogue.ranking import RankingFigures, figures
 from app.evaluation.dialogue.replies import replied_facts
 from app.evaluation.dialogue.training_set import features_of, read_set, to_learn_from
@@ -70,7 +71,7 @@ class RetrievalRun:
         }
 
     def rows(self, *, ablations: bool) -> list[RetrievalRow]:
-        weights = self._weights or self._trained(LEARNED, NetworkConfig())
+        weights = self._learned()
         named = self._trained(PLAIN, NetworkConfig(), "with names shown")
         return [
             *self._untrained(OPENDIALKG),
@@ -82,6 +83,23 @@ class RetrievalRun:
             self._ranked(METAQA, LEARNED, weights),
             *(self._without_questions() if ablations else ()),
         ]
+
+    def ranked_facts(self) -> dict[str, tuple[Triple, ...]]:
+        """The facts around each turn of OpenDialKG that is measured, best first, by the turn's id."""
+        part, weights = self._tests[OPENDIALKG], self._learned()
+        ranked = {}
+        for example, facts in zip(part.examples, self._facts(part, with_names=False), strict=True):
+            scores = scores_of(weights, facts.features, part.relations.vectors())
+            # Names in an order of their own decide between facts of one score.
+            order = sorted(range(len(scores)), key=lambda at: (-round(float(scores[at]), 5), example.triples[at]))
+            ranked[example.turn.id] = tuple(example.triples[at] for at in order)
+        return ranked
+
+    def _learned(self) -> RetrieverWeights:
+        """Trained once, where no weights are given."""
+        if self._weights is None:
+            self._weights = self._trained(LEARNED, NetworkConfig())
+        return self._weights
 
     def _untrained(self, source: str) -> list[RetrievalRow]:
         encoders = {

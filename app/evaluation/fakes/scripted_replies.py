@@ -9,16 +9,19 @@ from typing import Literal
 from app.evaluation.datasets.gold_plan import GoldPlan, ShownNames
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
+from app.llm.embedded.sentences.dialogue_text import dialogue_text
 from app.llm.tasks import (
     AnswerInput,
     AnswerReply,
     ChooseInput,
     ChooseReply,
+    DialogueReply,
     Evidence,
     NamedCluster,
     NameInput,
     NameReply,
     PathTriple,
+    ReplyInput,
     StepInput,
     StepReply,
     StructureInput,
@@ -57,6 +60,8 @@ class ScriptedReplies:
             return _name(NameInput.model_validate_json(block))
         if task == "answer":
             return self._answer(AnswerInput.model_validate_json(block))
+        if task == "reply":
+            return DialogueReply(sentences=dialogue_text(ReplyInput.model_validate_json(block)))
         return self._step(StepInput.model_validate_json(block))
 
     def _structure(self, asked: StructureInput) -> StructureReply:

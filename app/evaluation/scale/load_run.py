@@ -91,6 +91,6 @@ def _serve(pipe: Connection, question: Question, latency_s: float) -> None:
 
 async def _chat(bench: Bench, loaded: LoadedSet, question: Question) -> tuple[bool, int]:
     """Asks one question; gives true where it was answered, and the number of calls."""
-    dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {})
+    dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0})
     answer = await bench.services.chat.answer(CALLER, dialogue.request(question.texts[-1], None, {}))
     return answer.answered, answer.usage.calls

@@ -9,6 +9,7 @@ from typing import Any, cast
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.language.relation_wording import with_descriptions
 from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
+from app.llm.embedded.sentences.dialogue_text import dialogue_text
 from app.llm.embedded.step import MIN_SCORE, answer_from_evidence, take_step, words_as_path
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
@@ -17,9 +18,11 @@ from app.llm.tasks import (
     AnswerInput,
     ChooseInput,
     ChooseReply,
+    DialogueReply,
     NamedCluster,
     NameInput,
     NameReply,
+    ReplyInput,
     ReplyT,
     StepInput,
     StepReply,
@@ -52,6 +55,7 @@ class EmbeddedReasoner:
             "name_concepts": lambda given: Reply(self._name(cast(NameInput, given))),
             "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
             "step": lambda given: self._step(cast(StepInput, given)),
+            "reply": lambda given: Reply(DialogueReply(sentences=dialogue_text(cast(ReplyInput, given)))),
         }
 
     @property

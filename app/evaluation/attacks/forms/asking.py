@@ -16,7 +16,7 @@ from app.llm.tasks import Turn as PromptTurn
 from app.privacy.errors import PrivacyError
 from app.strategies.sets.prompts import STEP
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.protocol import ChatRequest, Message
+from client_sdk.protocol import ChatOptions, ChatRequest, Message
 
 _NEUTRAL = ("who is there", "which of them are married", "how many are there", "what is it about")
 
@@ -64,7 +64,11 @@ class CaseAsker:
         first = self.bench.sent_so_far
         messages = [Message(role=role, content=text) for role, text in turns]
         request = ChatRequest(
-            graph=self.loaded.graph, messages=messages, strategy="sets", public_key=self.key.public_text
+            graph=self.loaded.graph,
+            messages=messages,
+            strategy="sets",
+            options=ChatOptions(suggestions=0),
+            public_key=self.key.public_text,
         )
         blocked = False
         try:

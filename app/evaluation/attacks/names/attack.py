@@ -27,7 +27,7 @@ from app.llm.reasoner import ReasonerError
 from app.llm.tasks import StepInput, Task
 from app.privacy.errors import PrivacyError
 from app.strategies.sets.prompts import STEP
-from client_sdk.protocol import ChatRequest, Message, StrategyName
+from client_sdk.protocol import ChatOptions, ChatRequest, Message, StrategyName
 from kg_store.catalog import PrivateGraph
 from kg_store.names.name_words import (
     may_be_ordinary,
@@ -163,6 +163,7 @@ async def _is_blocked(target: AttackTarget, strategy: StrategyName, asked: Plant
         graph=target.loaded.graph,
         messages=[Message(role=role, content=text) for role, text in _dialogue(asked.turns)],
         strategy=strategy,
+        options=ChatOptions(suggestions=0),
         public_key=target.victim.public_text,
     )
     try:

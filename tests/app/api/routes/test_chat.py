@@ -297,7 +297,7 @@ async def test_graphs_lists_what_the_key_may_ask(service: Running) -> None:
     service.load(name="films")
     for grants, names in ((("clinic",), ["clinic"]), (("*",), ["clinic", "films"]), ((), []), (("nothing",), [])):
         reply = await service.http.get("/graphs", headers=service.key("default", *grants))
-        assert reply.json() == {"graphs": names, "inspectable": [], "strategies": ["sets", "arog"]}
+        assert reply.json() == {"graphs": names, "inspectable": [], "strategies": ["auto", "sets", "arog"]}
 
 
 async def test_the_ledger_shows_a_key_its_own_entries_and_an_admin_all(service: Running) -> None:

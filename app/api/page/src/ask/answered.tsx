@@ -5,16 +5,19 @@ import type { ChatAnswer, NameTable } from "../protocol/wire";
 import { ErrorNote } from "../shared/components/error_note";
 import type { Turn } from "../shared/stored_types";
 import { Ambiguous } from "./ambiguous";
+import { AnswerText } from "./answer_text";
 import { listOf, tableOf } from "./answer_table";
 import { AnswerTable, TakeOut } from "./answer_table_view";
 import { askAgain, live } from "./asking";
 import { Chips } from "./chips";
 import { Evidence } from "./evidence_view";
 import { NamedText } from "./named_text";
+import { NextQuestions } from "./next_questions";
 import { useNames } from "./opened";
 import { pathLines } from "./path_line";
 import { Rate } from "./rating";
 import { wordsRead } from "./readings";
+import type { Mark } from "./sentences";
 import { Confidence } from "./confidence";
 import { DidYouMean } from "./did_you_mean";
 import { Understood } from "./understood";
@@ -31,6 +34,8 @@ interface Props {
 /** An answer with its names: its text, what it lists, what it asks back, and what lies behind it. */
 export function Answered({ turn, reply, isLast }: Props) {
   const [showsEvidence, setShowsEvidence] = useState(true);
+  const [hovered, setHovered] = useState<Mark>(null);
+  const [chosen, setChosen] = useState<Mark>(null);
   const opened = useNames(reply);
   if (opened === null) {
     return <p class="answer-text" aria-busy="true" />;
@@ -39,9 +44,14 @@ export function Answered({ turn, reply, isLast }: Props) {
   const tables = reply.entities.flatMap((item) => tableOf(item, table) ?? []);
   const list = tables[0] ?? listOf(reply.entities, table);
   const hasEvidence = reply.answered && (reply.evidence.length > 0 || reply.entities.length > 0);
+  const choose = (mark: Mark) => {
+    setChosen(mark);
+    setShowsEvidence(showsEvidence || mark !== null);
+  };
+  const marking = { mark: hovered ?? chosen, chosen, onHover: setHovered, onChoose: choose };
   return (
     <>
-      <p class="answer-text"><NamedText segments={segmentsOf(reply.message.content, table)} /></p>
+      <AnswerText reply={reply} table={table} {...marking} />
       {problem && <ErrorNote problem={problem} />}
       {tables.map((each, at) => <AnswerTable key={at} table={each} />)}
       <Chips entities={reply.entities} table={table} conversation={reply.conversation} />
@@ -74,7 +84,8 @@ export function Answered({ turn, reply, isLast }: Props) {
         )}
       </div>
       <Rate turn={turn} reply={reply} />
-      {hasEvidence && showsEvidence && <Evidence reply={reply} table={table} />}
+      <NextQuestions reply={reply} table={table} isLast={isLast} />
+      {hasEvidence && showsEvidence && <Evidence reply={reply} table={table} {...marking} />}
     </>
   );
 }

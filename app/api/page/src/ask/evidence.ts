@@ -15,6 +15,8 @@ const LONGEST_LABEL = 28;
 const LETTER = 7.4;
 
 export interface Row {
+  /** The position of the fact in the evidence. */
+  at: number;
   head: string;
   headConcept: string;
   relation: string;
@@ -27,7 +29,8 @@ export interface Row {
 /** What leads to the answer first. */
 export function rowsOf(facts: readonly Fact[], table: NameTable): Row[] {
   const short = inShort(table);
-  const rows = facts.map((fact) => ({
+  const rows = facts.map((fact, at) => ({
+    at,
     head: endOf(fact, "head", short),
     headConcept: hasName(fact.head, short) ? fact.head_concept : "",
     ...relationOf(fact, table),
@@ -56,6 +59,8 @@ export interface PictureNode {
 
 export interface PictureEdge {
   id: string;
+  /** The position of its fact in the evidence. */
+  fact: number;
   source: string;
   target: string;
   label: string;
@@ -88,7 +93,7 @@ export function pictureOf(facts: readonly Fact[], table: NameTable, opensAll: bo
     }
     left += width + COLUMN_GAP;
   }
-  return { nodes, edges: drawn.map((fact, at) => edgeOf(fact, at, table)), height: tallest };
+  return { nodes, edges: drawn.map((fact) => edgeOf(fact, facts.indexOf(fact), table)), height: tallest };
 }
 
 /** How many nodes there would be with every member drawn. */
@@ -178,10 +183,10 @@ function labelled(whole: string): { label: string; whole: string; width: number 
 }
 
 /** An edge that points as the relation does: what was walked backwards points back. */
-function edgeOf(fact: Fact, at: number, table: NameTable): PictureEdge {
+function edgeOf(fact: Fact, position: number, table: NameTable): PictureEdge {
   const { relation, isBackward } = relationOf(fact, table);
   const [source, target] = isBackward ? [fact.tail, fact.head] : [fact.head, fact.tail];
-  return { id: `edge/${at}`, source, target, label: relation };
+  return { id: `edge/${position}`, fact: position, source, target, label: relation };
 }
 
 function relationOf(fact: Fact, table: NameTable): { relation: string; isBackward: boolean } {

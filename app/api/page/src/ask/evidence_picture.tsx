@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Fact, NameTable } from "../protocol/wire";
 import { chosenTheme, isDark } from "../shared/theme";
 import { FEW, type Picture, pictureOf, sizeOf } from "./evidence";
+import type { Mark } from "./sentences";
 
 const ZOOM = 1.35;
 const MARGIN = 24;
@@ -15,9 +16,12 @@ const HIGHEST = 440;
 interface Props {
   facts: readonly Fact[];
   table: NameTable;
+  /** The facts to set apart, by their positions. */
+  marked: ReadonlySet<number>;
+  onHover: (mark: Mark) => void;
 }
 
-export function EvidencePicture({ facts, table }: Props) {
+export function EvidencePicture({ facts, table, marked, onHover }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const drawing = useRef<Core | null>(null);
   const [opensAll, setOpensAll] = useState(false);
@@ -37,6 +41,8 @@ export function EvidencePicture({ facts, table }: Props) {
       (drawn) => {
         if (isShown) {
           drawing.current = drawn;
+          drawn?.on("mouseover", "edge", (event) => onHover({ kind: "fact", at: Number(event.target.data("fact")) }));
+          drawn?.on("mouseout", "edge", () => onHover(null));
           setDrawn(true);
         } else {
           drawn?.destroy();
@@ -52,6 +58,10 @@ export function EvidencePicture({ facts, table }: Props) {
     };
   }, [facts, table, opensAll, chosenTheme.value, isDark.value, isNear]);
 
+  useEffect(() => {
+    drawing.current?.edges().forEach((edge) => void edge.toggleClass("marked", marked.has(Number(edge.data("fact")))));
+  }, [[...marked].join(), isDrawn]);
+
   const zoom = (by: number) => {
     const now = drawing.current;
     now?.zoom({ level: now.zoom() * by, renderedPosition: { x: now.width() / 2, y: now.height() / 2 } });
@@ -59,7 +69,7 @@ export function EvidencePicture({ facts, table }: Props) {
   const height = Math.min(HIGHEST, Math.max(LOWEST, picture.height + 2 * MARGIN));
   const nodes = picture.nodes.filter((node) => node.kind !== "box").length;
   return (
-    <figure class="picture" data-drawn={isDrawn} data-nodes={nodes}>
+    <figure class="picture" data-drawn={isDrawn} data-nodes={nodes} data-marked={[...marked].join(" ")}>
       <div ref={box} class="picture-box" style={{ height: `${height}px` }} role="img" aria-label={`Picture of ${picture.edges.length} facts; the table holds the same`} />
       <figcaption class="row">
         <button type="button" class="small" aria-label="Larger" onClick={() => zoom(ZOOM)}>+</button>
@@ -201,6 +211,10 @@ function styleOf(container: HTMLElement): StylesheetJson {
         "text-background-padding": "3px",
         color: colour("quiet"),
       },
+    },
+    {
+      selector: "edge.marked",
+      style: { width: 3.5, "line-color": colour("accent"), "target-arrow-color": colour("accent"), color: colour("ink") },
     },
   ] as StylesheetJson;
 }

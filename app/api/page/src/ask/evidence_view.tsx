@@ -4,10 +4,22 @@ import type { ChatAnswer, NameTable } from "../protocol/wire";
 import { type Row, rowsOf } from "./evidence";
 import { EvidencePicture } from "./evidence_picture";
 import { NamedText } from "./named_text";
+import { hasCarriers, type Mark, markedFacts, sentencesOf } from "./sentences";
+
+interface Props {
+  reply: ChatAnswer;
+  table: NameTable;
+  /** What is marked now, and which sentence or fact was chosen. */
+  mark: Mark;
+  chosen: Mark;
+  onHover: (mark: Mark) => void;
+  onChoose: (mark: Mark) => void;
+}
 
 /** What the answer rests on: facts as a picture and as a table of the same, and how it was worked out of them. */
-export function Evidence({ reply, table }: { reply: ChatAnswer; table: NameTable }) {
-  const [kind, setKind] = useState<"picture" | "table">("picture");
+export function Evidence({ reply, table, ...marking }: Props) {
+  // Sentences lean on facts by their numbers, which the table has.
+  const [kind, setKind] = useState<"picture" | "table">(hasCarriers(reply) ? "table" : "picture");
   const facts = reply.evidence;
   return (
     <div class="evidence" role="group" aria-label="Evidence">
@@ -17,7 +29,10 @@ export function Evidence({ reply, table }: { reply: ChatAnswer; table: NameTable
           <button type="button" aria-pressed={kind === "table"} onClick={() => setKind("table")}>Table</button>
         </div>
       )}
-      {facts.length > 0 && (kind === "picture" ? <EvidencePicture facts={facts} table={table} /> : <EvidenceTable rows={rowsOf(facts, table)} />)}
+      {facts.length > 0 && kind === "picture" && (
+        <EvidencePicture facts={facts} table={table} marked={markedFacts(reply, marking.mark)} onHover={marking.onHover} />
+      )}
+      {facts.length > 0 && kind === "table" && <EvidenceTable reply={reply} rows={rowsOf(facts, table)} {...marking} />}
       <WorkedOut reply={reply} table={table} />
     </div>
   );
@@ -37,16 +52,28 @@ function WorkedOut({ reply, table }: { reply: ChatAnswer; table: NameTable }) {
   );
 }
 
-function EvidenceTable({ rows }: { rows: readonly Row[] }) {
+function EvidenceTable({ reply, rows, mark, chosen, onHover, onChoose }: Omit<Props, "table"> & { rows: readonly Row[] }) {
+  const isNumbered = hasCarriers(reply);
+  const marked = markedFacts(reply, mark);
+  const classOf = (row: Row) => [row.cited ? "" : "uncited", marked.has(row.at) ? "fact-marked" : ""].filter(Boolean).join(" ");
   return (
     <div class="table-scroll" tabIndex={0} role="group" aria-label="Evidence as a table">
       <table>
         <thead>
-          <tr><th scope="col">From</th><th scope="col">Relation</th><th scope="col">To</th><th scope="col">Leads to the answer</th></tr>
+          <tr>
+            {isNumbered && <th scope="col">Fact</th>}
+            <th scope="col">From</th><th scope="col">Relation</th><th scope="col">To</th><th scope="col">Leads to the answer</th>
+          </tr>
         </thead>
         <tbody>
-          {rows.map((row, at) => (
-            <tr key={at} class={row.cited ? "" : "uncited"}>
+          {rows.map((row) => (
+            <tr
+              key={row.at}
+              class={classOf(row)}
+              onMouseEnter={() => onHover({ kind: "fact", at: row.at })}
+              onMouseLeave={() => onHover(null)}
+            >
+              {isNumbered && <td><FactNumber reply={reply} at={row.at} chosen={chosen} onHover={onHover} onChoose={onChoose} /></td>}
               <td>{row.head} <span class="quiet">{row.headConcept}</span></td>
               <td>{row.isBackward ? `← ${row.relation}` : `${row.relation} →`}</td>
               <td>{row.tail} <span class="quiet">{row.tailConcept}</span></td>
@@ -56,5 +83,28 @@ function EvidenceTable({ rows }: { rows: readonly Row[] }) {
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The number of a fact, by which the sentences that lean on it are shown. */
+function FactNumber({ reply, at, chosen, onHover, onChoose }: Omit<Props, "table" | "mark"> & { at: number }) {
+  const carried = sentencesOf(reply, at).length;
+  if (carried === 0) {
+    return <span class="quiet">{at + 1}</span>;
+  }
+  const own: Mark = { kind: "fact", at };
+  const isChosen = chosen?.kind === "fact" && chosen.at === at;
+  return (
+    <button
+      type="button"
+      class="footnote"
+      aria-pressed={isChosen}
+      aria-label={`Fact ${at + 1}: show the ${carried === 1 ? "sentence that it carries" : `${carried} sentences that it carries`}`}
+      onFocus={() => onHover(own)}
+      onBlur={() => onHover(null)}
+      onClick={() => onChoose(isChosen ? null : own)}
+    >
+      {at + 1}
+    </button>
   );
 }

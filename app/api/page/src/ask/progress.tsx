@@ -4,6 +4,7 @@ const WORDS = new Map([
   ["linking", "Finding the names in your question"],
   ["finding", "Searching the graph"],
   ["concluding", "Working out the answer"],
+  ["suggesting", "Looking for questions to go on with"],
   ["sealing", "Sealing the names for you"],
 ]);
 

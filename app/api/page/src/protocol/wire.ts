@@ -82,6 +82,7 @@ export const chatAnswerOf = fields({
   worked_out: optional(list(text), []),
   understood: optional(list(fields({ pseudonym: text, concept: text })), []),
   did_you_mean: optional(list(text), []),
+  turn: optional(text, ""),
   strategy: optional(text, ""),
   sentences: optional(list(fields({ text, facts: optional(list(number), []) })), []),
   removed: optional(number, 0),
@@ -161,6 +162,7 @@ export interface ChatOptions {
   relations_per_concept?: number;
   names?: number;
   language?: string;
+  suggestions?: number;
 }
 
 export interface ChatRequest {

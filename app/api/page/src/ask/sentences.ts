@@ -1,0 +1,83 @@
+/** The sentences of a reply in dialogue, each with the facts that carry it, and which of both are marked. */
+
+import { Restorer, type Segment } from "../protocol/restoration";
+import type { ChatAnswer, NameTable } from "../protocol/wire";
+
+/** A stretch of the reply's text: a sentence with the positions of its facts, or what stands between two (null). */
+export interface Part {
+  segments: Segment[];
+  sentence: number | null;
+  facts: number[];
+}
+
+/** What has the pointer or the focus, or was chosen: a sentence or a fact, by its position. */
+export type Mark = { kind: "sentence" | "fact"; at: number } | null;
+
+/**
+ * The whole text of the reply, restored in one go, cut where its sentences begin and end; null where it has none, or
+ * where they do not stand in it one after the other.
+ */
+export function partsOf(reply: ChatAnswer, table: NameTable): Part[] | null {
+  const sentences = reply.sentences ?? []; // Answers that were kept by an earlier version have none.
+  const content = reply.message.content;
+  const cuts: { text: string; sentence: number | null }[] = [];
+  let at = 0;
+  for (const [sentence, { text }] of sentences.entries()) {
+    const found = text === "" ? -1 : content.indexOf(text, at);
+    if (found < 0) {
+      return null;
+    }
+    cuts.push({ text: content.slice(at, found), sentence: null }, { text, sentence });
+    at = found + text.length;
+  }
+  if (sentences.length === 0) {
+    return null;
+  }
+  cuts.push({ text: content.slice(at), sentence: null });
+  const restorer = new Restorer(table);
+  const parts = cuts.map(({ text, sentence }) => ({
+    segments: restorer.push(text),
+    sentence,
+    facts: sentence === null ? [] : factsOf(reply, sentence),
+  }));
+  parts.at(-1)?.segments.push(...restorer.finish());
+  return parts.filter((part) => part.segments.length > 0);
+}
+
+/** The facts that carry a sentence, by their positions in the evidence, each once. */
+export function factsOf(reply: ChatAnswer, sentence: number): number[] {
+  const facts = reply.sentences?.[sentence]?.facts ?? [];
+  return [...new Set(facts)].filter((at) => Number.isInteger(at) && at >= 0 && at < reply.evidence.length);
+}
+
+/** The sentences that a fact carries. */
+export function sentencesOf(reply: ChatAnswer, fact: number): number[] {
+  return (reply.sentences ?? []).flatMap((_, sentence) => (factsOf(reply, sentence).includes(fact) ? [sentence] : []));
+}
+
+/** Whether any sentence leans on a fact that is shown. */
+export function hasCarriers(reply: ChatAnswer): boolean {
+  return reply.evidence.some((_, fact) => sentencesOf(reply, fact).length > 0);
+}
+
+/** The facts to set apart. */
+export function markedFacts(reply: ChatAnswer, mark: Mark): ReadonlySet<number> {
+  return new Set(mark === null ? [] : mark.kind === "fact" ? [mark.at] : factsOf(reply, mark.at));
+}
+
+/** The sentences to set apart. */
+export function markedSentences(reply: ChatAnswer, mark: Mark): ReadonlySet<number> {
+  return new Set(mark === null ? [] : mark.kind === "sentence" ? [mark.at] : sentencesOf(reply, mark.at));
+}
+
+/** `1, 3`: facts as they are numbered in the evidence. */
+export function numbersOf(facts: readonly number[]): string {
+  return facts.map((at) => at + 1).join(", ");
+}
+
+/** `2 statements were removed: the graph does not hold them.` */
+export function removedInWords(removed: number): string {
+  return removed === 1
+    ? "1 statement was removed: the graph does not hold it."
+    : `${removed} statements were removed: the graph does not hold them.`;
+}

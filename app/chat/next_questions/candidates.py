@@ -1,0 +1,191 @@
+"""Makes questions to go on with of one answer: about what it told and what was asked about, by steps not yet taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Final
+
+from app.chat.browsing.question_candidates import QuestionMaker
+from app.chat.dialogue.completion import are_persons
+from app.chat.next_questions.said_before import is_said
+from app.chat.next_questions.wording import AskedStep, wordings
+from app.chat.question_run import QuestionRun
+from app.chat.reply import cited_by
+from app.llm.embedded.language.synonyms import synonyms_of
+from app.llm.embedded.meaning.schema_graph import plain_words, reversed_label
+from app.llm.embedded.sentences.noun_phrases import Speaker
+from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
+from kg_store.storage.vault import NO_NAME, readable_name
+from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mids
+
+THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands for the thing in a wording, until it has its pseudonym or its name."""
+MAX_SUBJECTS: Final = 5
+MAX_FEW: Final = 5
+MAX_ENDS: Final = 20
+MAX_OF_A_KIND: Final = 20_000
+MAX_OF_THEM: Final = 200
+"""Things of a set that "they" may stand for: of more nobody asks one by one."""
+_NO_NEWS: Final = frozenset({"name", "names", "id", "identifier", "code", "uri", "url", "label"})
+"""Last words of relations to what says nothing new of a thing whose name is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The topic of a question: one thing, or with `mid` None the set of things that the answer was or was about."""
+
+    mids: Mids = field(repr=False)
+    mid: Mid | None = None
+
+    @property
+    def speaker(self) -> Speaker:
+        return Speaker.several() if self.mid is None else Speaker.named(THING)
+
+
+@dataclass(frozen=True, slots=True)
+class NextQuestion:
+    """One question: its `wordings`, with THING in the place of its thing, and `expected`, what answers it.
+
+    `relation`: the words of its step, whichever way it is walked.
+    """
+
+    subject: Subject
+    wordings: tuple[str, ...]
+    relation: str
+    expected: Mids = field(repr=False)
+
+
+def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
+    """Those of each thing, the newest thing first, by the steps that tell most.
+
+    Promise: only relations that the asker sees, by their own words; none that has been asked or told of the thing.
+    """
+    subjects = list(islice(_subjects(run), MAX_SUBJECTS))
+    return [list(_of_subject(run, subject)) for subject in subjects] or [_of_kinds(run)]
+
+
+def _subjects(run: QuestionRun) -> Iterator[Subject]:
+    """The things told, then those asked about, then the set that was told, and its first member by name."""
+    table, graph = run.conversation.table, run.graph.blind
+    items = run.ended.conclusion.items if run.ended.conclusion else ()
+    told = [(item, table.resolve(item.pseudonym, graph)[0]) for item in items if item.kind in ("entity", "set")]
+    asked = [topic.mids for topic in run.read.dialogue.topics if topic.newest and not topic.value_kind]
+    singles = [mids for mids in (*(mids for _, mids in told), *asked) if len(mids) == 1]
+    seen = set[int]()
+    for mids in singles:
+        if (mid := int(mids[0])) not in seen and kind_of(graph, mids) is NodeKind.ENTITY:
+            seen.add(mid)
+            yield Subject(mids, Mid(mid))
+    for _, mids in told:
+        if 1 < len(mids) <= MAX_OF_THEM and kind_of(graph, mids) is NodeKind.ENTITY:
+            yield Subject(mids)
+            first = _first_of(run, mids)
+            if first is not None and first not in seen:
+                seen.add(first)
+                yield Subject(as_mids([first]), first)
+
+
+def _first_of(run: QuestionRun, mids: Mids) -> Mid | None:
+    """The first by name of those whose names are restored; it gets no pseudonym before it is suggested."""
+    records = run.graph.vault.records(mids[: run.request.options.names].tolist())
+    named = {mid: readable_name(record, run.language) for mid, record in records.items()}
+    return min((Mid(mid) for mid, name in named.items() if name != NO_NAME), key=lambda mid: named[mid], default=None)
+
+
+def _of_kinds(run: QuestionRun) -> list[NextQuestion]:
+    """For answers about all things of a kind, such as how many there are."""
+    table, draft = run.conversation.table, run.found.draft
+    meanings = [table.meaning(word) for word in table.known(" ".join(draft.expressions))] if draft else []
+    maker, found = QuestionMaker(run.graph.blind, run.graph.algebra), list[NextQuestion]()
+    for meaning in meanings:
+        if meaning is None or meaning.concept is None or not len(meaning.mids) <= MAX_OF_A_KIND:
+            continue
+        for each in islice(maker.greatest_of(meaning.concept), MAX_SUBJECTS):
+            found.append(NextQuestion(Subject(meaning.mids), each.wordings, each.relation, each.members))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    step: Step
+    label: str
+    members: Mids
+    value: ValueKind | None
+    spread: int
+    """The number of things of the graph that have the step."""
+
+    @property
+    def worth(self) -> tuple[bool, bool, bool, bool, int, str]:
+        """Its own few before those of what has it; what describes it first, things before values, usual ones first."""
+        inverse, is_value = self.label.startswith("^"), self.value is not None
+        describes = not inverse and "describe" in synonyms_of(self.label)
+        return len(self.members) > MAX_FEW, inverse, not describes, is_value, -self.spread, self.label
+
+
+def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
+    graph = run.graph.blind
+    told = _told_of(run, subject)
+    known = {int(mid) for each in _subjects_named(run) for mid in each.tolist()}
+    for way in sorted(_ways(run, subject), key=lambda way: way.worth):
+        if way.label in told or known.issuperset(way.members.tolist()):
+            continue
+        if subject.mid is not None and is_said(run, subject.mid, way.label):
+            continue
+        kinds = () if way.value is not None else tuple(concept_of(graph, way.members).split(", "))
+        is_somebody = way.value is None and are_persons(graph, way.members)
+        asked = AskedStep(way.label, kinds, way.value, len(way.members) == 1, is_somebody)
+        if texts := wordings(subject.speaker, asked):
+            # A source may state a fact twice, plainly and through a node of its own.
+            relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
+            yield NextQuestion(subject, tuple(texts), relation, way.members)
+
+
+def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
+    graph, schema = run.graph.blind, run.graph.blind.schema
+    sizes: dict[object, int] = {}
+    for signature in schema.signatures:
+        for hop in signature.hops:
+            sizes[hop] = sizes.get(hop, 0) + signature.size
+    for step in steps_from(graph, subject.mids):
+        relations = [schema.relations[hop.relation] for hop in step]
+        if any(each.mask is not None or not each.label.isascii() for each in relations):
+            continue
+        words = plain_words(relations[-1].label).lower().split()
+        if words[-1] in _NO_NEWS or words == ["number"] or relations[-1].value_kind is ValueKind.TRUTH:
+            continue
+        members = as_mids(reached(graph, subject.mids, (step,)))
+        kind = kind_of(graph, members) if len(members) else NodeKind.MEDIATOR
+        if kind is NodeKind.MEDIATOR or len(members) > MAX_ENDS:
+            continue
+        value = (relations[-1].value_kind or ValueKind.TEXT) if kind is NodeKind.VALUE else None
+        if value is not None and subject.mid is None:
+            continue  # The values of many things say little without the things.
+        yield _Way(step, schema.label_step(step), members, value, sizes.get(step[0], 0))
+
+
+def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
+    """The steps from the subject that led to this answer."""
+    table, graph = run.conversation.table, run.graph.blind
+    told = set[str]()
+    for fact in cited_by(table, run.found, run.ended.conclusion):
+        if len(fact.path) != 1:
+            continue
+        if _is_same(table.resolve(fact.start, graph)[0], subject.mids):
+            told.add(fact.path[0])
+        if _is_same(table.resolve(fact.end, graph)[0], subject.mids) and subject.mid is None:
+            told.add(reversed_label(fact.path[0]))
+    return told
+
+
+def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
+    """All that the question named or the answer told: another answer that gives no more tells nothing new."""
+    table, graph = run.conversation.table, run.graph.blind
+    yield from (topic.mids for topic in run.read.dialogue.topics if topic.newest)
+    for item in run.ended.conclusion.items if run.ended.conclusion else ():
+        yield table.resolve(item.pseudonym, graph)[0] if item.kind in ("entity", "set", "value") else NO_MIDS
+
+
+def _is_same(mids: Mids, others: Mids) -> bool:
+    return len(mids) == len(others) and bool((mids == others).all())

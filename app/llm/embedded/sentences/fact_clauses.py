@@ -1,0 +1,114 @@
+"""Clauses that state one fact of the evidence, each in plain English by the words of its relation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.llm.embedded.language.morphology import is_participle
+from app.llm.embedded.language.people_and_groups import names_somebody
+from app.llm.embedded.sentences.noun_phrases import Agreement, Speaker, many, one
+from app.llm.embedded.sentences.relation_phrases import RelationPhrase, phrase_of, plural, with_article
+from app.llm.tasks import Evidence
+from kg_store.terms import is_mask_word
+from kg_store.text.inflection import lemminflect
+
+_OVER: Final = frozenset(
+    "born built composed created designed directed discovered edited established filmed formed founded hired "
+    "illustrated invented killed made opened painted produced published recorded released shot signed translated "
+    "written".split()
+)
+"""Participles of what is over once it is done; of the others it may still go on."""
+NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class FactClause:
+    """`is_of_start`: the clause has the start of its fact for a subject, and `predicate` is said of it. `noun`: it
+    says what the start's `noun` is, and `predicate` holds the end alone.
+    """
+
+    fact: Evidence
+    subject: str
+    predicate: str
+    is_of_start: bool
+    noun: str = ""
+    verb: str = ""
+
+    @property
+    def sentence(self) -> str:
+        if self.noun:
+            return f"{self.subject}'s {self.noun} {self.verb} {self.predicate}"
+        return f"{self.subject} {self.predicate}"
+
+
+def clause_of(fact: Evidence) -> FactClause | None:
+    """None where its words are masked, or make no English for certain."""
+    if len(fact.path) != 1 or any(is_mask_word(part.lstrip("^")) for part in fact.path[0].split("|")):
+        return None
+    phrase = phrase_of(fact.path[0]) or _plain_noun(fact.path[0])
+    if phrase is None:
+        return None
+    agree = one if fact.size == "1" else many
+    if phrase.inverse:
+        return _backwards(fact, phrase, agree)
+    if phrase.form == "noun":
+        noun = agree(phrase.words, plural(phrase.words))
+        return FactClause(fact, fact.start, fact.end, True, noun, agree("is", "are"))
+    speaker = Speaker.named(fact.start)
+    return FactClause(fact, fact.start, f"{speaker.predicate(phrase, _be(phrase))} {fact.end}", True)
+
+
+def concept_noun(concept: str) -> str:
+    """The noun for things of a concept; empty where it has none, or several."""
+    return "" if concept in NO_KIND or "," in concept or any(map(is_mask_word, concept.split())) else concept
+
+
+def is_person(concept: str) -> bool:
+    noun = concept_noun(concept)
+    return bool(noun) and (noun == "person" or names_somebody(noun.split()[-1]))
+
+
+def joined(parts: Sequence[str], comma: bool = False) -> str:
+    """ "a, b and c"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"
+
+
+def _backwards(fact: Evidence, phrase: RelationPhrase, agree: Agreement) -> FactClause:
+    """The relation is said of the end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
+    if phrase.form == "noun":
+        article = with_article(phrase.words) if phrase.had or agree is many else f"the {phrase.words}"
+        return FactClause(fact, fact.start, f"is {article} of {fact.end}", True)
+    past = _active_past(phrase)
+    if past:
+        return FactClause(fact, fact.start, f"{past} {fact.end}", True)
+    ends = Speaker(fact.end, agree, fact.end, None)
+    return FactClause(fact, fact.end, f"{ends.predicate(phrase, _be(phrase))} {fact.start}", False)
+
+
+def _be(phrase: RelationPhrase) -> tuple[str, str]:
+    return ("was", "were") if phrase.words.split()[0] in _OVER else ("is", "are")
+
+
+def _active_past(phrase: RelationPhrase) -> str:
+    """`wrote` of "written by"; empty where it may still go on, or more stands between."""
+    words = phrase.words.split()
+    if phrase.form != "passive" or len(words) != 2 or words[1] != "by" or words[0] not in _OVER:
+        return ""
+    verbs = lemminflect.getAllLemmas(words[0]).get("VERB", ())
+    forms = lemminflect.getInflection(verbs[0], "VBD") if verbs else ()
+    return str(forms[0]) if forms else ""
+
+
+def _plain_noun(step: str) -> RelationPhrase | None:
+    """Other words as the noun that labels mostly are: "codirector", "gross"."""
+    if "|" in step:
+        return None
+    words = step.lstrip("^").rsplit(".", 1)[-1].replace("_", " ").split()
+    ends_badly = not words or words[-1] in ("as", "like", "than", "of", "to", "by", "in", "on", "at", "for", "with")
+    if ends_badly or (is_participle(words[0]) and len(words) == 1):
+        return None
+    return RelationPhrase("noun", " ".join(words), step.startswith("^"))

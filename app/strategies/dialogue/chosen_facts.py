@@ -1,0 +1,101 @@
+"""Chooses the facts of a reply among the candidates, and puts those together that one relation of one thing gives."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from app.llm.embedded.language.synonyms import synonyms_of
+from app.llm.tasks import Size
+from app.strategies.base import FoundFact, StrategyInput
+from app.strategies.dialogue.candidate_facts import CandidateFact
+from app.strategies.dialogue.fact_ranking import Floats
+from app.strategies.retrieval import bucket, labels_of
+from kg_store.graph.traversal import concept_of, reached, tail_concept
+from kg_store.terms import Mid, NodeKind, Step, as_mids
+
+MAX_TOLD: Final = 8
+"""Facts of a description."""
+MAX_TALKED: Final = 3
+"""Facts of a remark."""
+MAX_TOGETHER: Final = 12
+"""Things that are told as one set; a hub is described by what it has, not by all who have it."""
+MAX_SINGLE: Final = 3
+"""Of more than that, told one by one."""
+
+Told = frozenset[int]
+
+
+def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Told) -> list[FoundFact]:
+    """The facts that a thing is told by: its own before those of what has it, few before many."""
+    groups = _groups(facts)
+    kept = [each for each in groups if each[0].size <= MAX_TOGETHER]
+    schema = inquiry.graph.schema
+
+    def worth(group: list[CandidateFact]) -> tuple[bool, bool, bool, bool, int, str]:
+        first, label = group[0], schema.label_step(group[0].step)
+        describes = not first.is_inverse and "describe" in synonyms_of(label)
+        is_value = first.kind is NodeKind.VALUE
+        return _is_told(group, told), first.is_inverse, not describes, is_value, first.size, label
+
+    return [_as_set(inquiry, group) for group in sorted(kept, key=worth)[:MAX_TOLD]]
+
+
+def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floats, told: Told) -> list[FoundFact]:
+    """The facts that lie nearest to the turn; those that have not been said yet come first."""
+    order = sorted(range(len(facts)), key=lambda at: (facts[at].tail in told, -float(scores[at])))
+    found: list[FoundFact] = []
+    taken: dict[tuple[Mid, Step], int] = {}
+    for at in order:
+        fact = facts[at]
+        key = fact.head, fact.step
+        if fact.size <= MAX_TOGETHER:
+            if key not in taken:
+                found.append(_as_set(inquiry, [each for each in facts if (each.head, each.step) == key]))
+        elif taken.get(key, 0) < MAX_SINGLE:
+            found.append(_found(inquiry, fact, _word(inquiry, fact), "1"))
+        taken[key] = taken.get(key, 0) + 1
+        if len(found) == MAX_TALKED:
+            break
+    return found
+
+
+def _groups(facts: Sequence[CandidateFact]) -> list[list[CandidateFact]]:
+    groups: defaultdict[tuple[Mid, Step], list[CandidateFact]] = defaultdict(list)
+    for fact in facts:
+        groups[fact.head, fact.step].append(fact)
+    return list(groups.values())
+
+
+def _is_told(group: Sequence[CandidateFact], told: Told) -> bool:
+    return all(fact.tail in told for fact in group)
+
+
+def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact:
+    """All that `head` reaches by the step, also what is not among the candidates: a set is whole."""
+    fact = group[0]
+    members = reached(inquiry.graph, as_mids([fact.head]), (fact.step,))
+    if len(members) == 1:
+        return _found(inquiry, fact, _word(inquiry, fact), "1")
+    start = inquiry.pseudonyms.of_entity(fact.head)
+    return _found(inquiry, fact, inquiry.pseudonyms.of_set(start, (fact.step,), members), bucket(len(members)))
+
+
+def _word(inquiry: StrategyInput, fact: CandidateFact) -> str:
+    pseudonyms = inquiry.pseudonyms
+    return pseudonyms.of_value(fact.tail) if fact.kind is NodeKind.VALUE else pseudonyms.of_entity(fact.tail)
+
+
+def _found(inquiry: StrategyInput, fact: CandidateFact, end: str, size: Size) -> FoundFact:
+    graph = inquiry.graph
+    is_one_thing = size == "1" and fact.kind is NodeKind.ENTITY
+    concept = concept_of(graph, as_mids([fact.tail])) if is_one_thing else tail_concept(graph.schema, fact.step)
+    return FoundFact(
+        start=inquiry.pseudonyms.of_entity(fact.head),
+        start_concept=concept_of(graph, as_mids([fact.head])),
+        path=labels_of(inquiry, (fact.step,)),
+        end=end,
+        end_concept=concept,
+        size=size,
+    )

@@ -1,0 +1,116 @@
+"""Ranks candidate facts for the next turn: by likeness of words, or by a trained retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.embedder import Embedder
+from app.privacy.safe_text import SafeDialogue
+from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
+from app.retriever.retriever import Retriever
+from app.strategies.dialogue.candidate_facts import CandidateFact
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.terms import Mid, Schema, Step, as_mids, cached_by_version
+
+Floats = npt.NDArray[np.float32]
+
+_BEHIND: Final = 0.15
+"""Cosine by which a fact falls short that lies a step behind the things spoken of."""
+_STAND_IN: Final = "X"
+
+
+class FactRanker(Protocol):
+    """Gives candidate facts scores for the next turn of a dialogue."""
+
+    def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
+        """Higher is better; shape (facts,)."""
+        ...
+
+
+class LikenessRanker:
+    """By the cosine of a relation's words with the last turn: for services without a trained retriever."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
+        spoken_of = {int(mid) for topic in dialogue.topics for mid in topic.mids}
+        words = [relation_words(graph.schema, fact.step) for fact in facts]
+        unique = list(dict.fromkeys(words))
+        turn = _without_stand_ins(dialogue)
+        near = dict(zip(unique, self._embedder.similarity(turn, unique).tolist(), strict=True)) if unique else {}
+        behind = [0.0 if fact.head in spoken_of else _BEHIND for fact in facts]
+        return np.array([near[each] - less for each, less in zip(words, behind, strict=True)], np.float32)
+
+
+class TrainedRanker:
+    """By `app.retriever`: p(fact | dialogue), which reads no name and no pseudonym."""
+
+    def __init__(self, retriever: Retriever) -> None:
+        self._retriever = retriever
+
+    def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
+        return self._retriever.scores(query_of(dialogue, graph, facts))
+
+
+def query_of(dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> RetrievalQuery:
+    """The dialogue and its candidates as the retriever reads them: relation words, and numbers in the place of
+    things."""
+    ends = dict.fromkeys(mid for fact in facts for mid in (fact.head, fact.tail))
+    spoken = {topic.pseudonym: [Mid(int(mid)) for mid in topic.mids if mid in ends] for topic in dialogue.topics}
+    number = {mid: at for at, mid in enumerate(ends)}
+    return RetrievalQuery(
+        history=tuple(
+            Utterance(turn.role, turn.text, tuple(_mentions(turn.text, spoken, number))) for turn in dialogue.turns
+        ),
+        entities=[_profile(graph, mid) for mid in ends],
+        facts=[
+            Fact(number[fact.tail], words, number[fact.head])
+            if fact.is_inverse
+            else Fact(number[fact.head], words, number[fact.tail])
+            for fact in facts
+            for words in [relation_words(graph.schema, fact.step)]
+        ],
+    )
+
+
+def relation_words(schema: Schema, step: Step) -> str:
+    """The words of a step, without its direction: `has admission ward`."""
+    return _words_by_step(schema).setdefault(step, _said(schema, step))
+
+
+@cached_by_version
+def _words_by_step(_schema: Schema) -> dict[Step, str]:
+    return {}
+
+
+def _said(schema: Schema, step: Step) -> str:
+    relations = [schema.relations[hop.relation] for hop in step]
+    return " ".join((each.description if each.mask is not None else "") or each.label for each in relations)
+
+
+def _mentions(text: str, spoken: dict[str, list[Mid]], number: dict[Mid, int]) -> list[Mention]:
+    found = []
+    for word, mids in spoken.items():
+        at = text.find(word) if mids else -1
+        while at >= 0:
+            found.append(Mention(at, at + len(word), tuple(number[mid] for mid in mids)))
+            at = text.find(word, at + len(word))
+    return found
+
+
+def _profile(graph: BlindGraph, mid: Mid) -> EntityProfile:
+    hops = graph.relations_of(as_mids([mid]))
+    said = sorted({(hop.inverse, relation_words(graph.schema, (hop,))) for hop in hops})
+    return EntityProfile(*(tuple(words for inverse, words in said if inverse is way) for way in (False, True)))
+
+
+def _without_stand_ins(dialogue: SafeDialogue) -> str:
+    text = str(dialogue.question)
+    for topic in dialogue.topics:
+        text = text.replace(topic.pseudonym, _STAND_IN)
+    return text

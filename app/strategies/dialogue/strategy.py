@@ -1,0 +1,115 @@
+"""The `dialogue` strategy: the facts that matter to a turn are ranked, and a reply is written from those alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from app.llm.reasoner import Reasoner, Reply, Retry
+from app.llm.tasks import DialogueReply, ReplyInput, Task
+from app.privacy.safe_text import Topic
+from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
+from app.strategies.dialogue.candidate_facts import MAX_TAILS, CandidateFact, facts_around, was_cut
+from app.strategies.dialogue.chosen_facts import describing, nearest
+from app.strategies.dialogue.fact_ranking import FactRanker
+from app.strategies.dialogue.prompts import REPLY
+from app.strategies.retrieval import NodeSet, over_budget, show_dialogue, show_evidence, show_masked, show_things
+from kg_store.graph.traversal import concept_of
+from kg_store.terms import NO_MIDS, Mid, NodeKind, as_mids
+
+MAX_SPOKEN_OF: Final = 3
+"""Things that a reply is about; the newest ones."""
+MAX_BRIDGES: Final = 8
+"""Things a step away, the facts around which are candidates too."""
+MAX_SENTENCES: Final = 5
+_CUT: Final = f"Of what leads to more than {MAX_TAILS} things, so many were ranked for the reply."
+
+
+class DialogueStrategy:
+    """One call a turn. `in_house`: writes the reply where the profile lets no prompt show what a thing has."""
+
+    def __init__(self, ranker: FactRanker, in_house: Reasoner) -> None:
+        self._ranker, self._in_house = ranker, in_house
+
+    async def find(self, inquiry: StrategyInput) -> RetrievalResult:
+        spoken = spoken_of(inquiry)
+        facts, is_cut = await asyncio.to_thread(self._facts, inquiry, spoken)
+        things = tuple(dict.fromkeys(fact.start for fact in facts))
+        if not facts:
+            return RetrievalResult(None, things, (), 0)
+        notes = (_CUT,) if is_cut else ()
+        task = _task(inquiry, facts)
+        while facts and not inquiry.reasoner.fits(task):
+            facts = facts[:-1]
+            task = _task(inquiry, facts)
+        if not facts:
+            return over_budget(RetrievalResult(None, things, (), 0, notes))
+        sentences = (await self._ask(inquiry, task)).value.sentences[:MAX_SENTENCES]
+        draft = Draft((), " ".join(sentences)) if sentences else None
+        return RetrievalResult(draft, things, tuple(facts), 1, notes, reply=tuple(sentences))
+
+    def _facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
+        """The facts of the reply, those that matter most first, and whether some could not be ranked."""
+        graph, dialogue = inquiry.graph, inquiry.dialogue
+        near = list(facts_around(graph, spoken, NO_MIDS))
+        told = frozenset(int(mid) for topic in dialogue.topics for mid in topic.mids)
+        if not near:
+            return [], False
+        if inquiry.turn == "tell":
+            return describing(inquiry, near, told), was_cut(near)
+        scores = self._ranker.scores(dialogue, graph, near)
+        bridges = _bridges(near, scores)
+        candidates = near + list(facts_around(graph, bridges, as_mids(spoken)))
+        scores = self._ranker.scores(dialogue, graph, candidates) if bridges else scores
+        return nearest(inquiry, candidates, scores, told), was_cut(candidates)
+
+    async def _ask(self, inquiry: StrategyInput, task: Task[DialogueReply]) -> Reply[DialogueReply]:
+        if inquiry.profile.is_open:
+            return await inquiry.reasoner.ask(task)
+        reply = await self._in_house.reply_to(task, self._in_house.egress_of(task))
+        return Reply(DialogueReply(sentences=[])) if isinstance(reply, Retry) else reply
+
+
+def spoken_of(inquiry: StrategyInput) -> list[Mid]:
+    """The single things that the turn speaks of; where it names none, those of the turns before it. What a name that
+    several share stands for has to be known first."""
+    newest = [topic for topic in inquiry.dialogue.topics if topic.newest]
+    named = _single(newest) or ([] if newest else _single(inquiry.dialogue.topics))
+    return named[:MAX_SPOKEN_OF]
+
+
+def _single(topics: Sequence[Topic]) -> list[Mid]:
+    found = [Mid(int(topic.mids[0])) for topic in topics if len(topic.mids) == 1 and topic.value_kind is None]
+    return list(dict.fromkeys(found))
+
+
+def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:
+    """The nearest things a step away that lead on."""
+    order = np.argsort(-scores, kind="stable")
+    ends = dict.fromkeys(facts[at].tail for at in order if facts[at].kind is NodeKind.ENTITY)
+    return list(ends)[:MAX_BRIDGES]
+
+
+def _task(inquiry: StrategyInput, facts: Sequence[FoundFact]) -> Task[DialogueReply]:
+    places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if len(topic.mids)]
+    shown = [place for place in places if any(place.pseudonym in (fact.start, fact.end) for fact in facts)]
+    evidence = show_evidence(inquiry, facts, {place.pseudonym for place in shown})
+    at = {(fact.start, tuple(fact.path), fact.end): number for number, fact in enumerate(evidence)}
+    given = ReplyInput(
+        question=inquiry.dialogue.question,
+        dialogue=show_dialogue(inquiry),
+        things=show_things(inquiry, shown),
+        evidence=evidence,
+        masked_relations=show_masked(inquiry, *(step for fact in evidence for step in fact.path)),
+        ranked=tuple(at[fact.start, fact.path, fact.end] for fact in facts),
+        describes=inquiry.turn == "tell",
+    )
+    return Task(REPLY, given)
+
+
+def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
+    concept = inquiry.shown_concept(concept_of(inquiry.graph, topic.mids))
+    return NodeSet(topic.pseudonym, topic.mids, concept, NodeKind.VALUE if topic.value_kind else NodeKind.ENTITY)

@@ -1,0 +1,162 @@
+"""A reply in dialogue: its sentences with their facts, what was taken out of it, and questions to go on with."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+
+import pytest
+
+from client_sdk import Answer, Chat
+from client_sdk.answers.answer_notes import remarks
+from client_sdk.cli.main import run
+from client_sdk.protocol import Sentence, Usage
+from tests.client_sdk.cli.test_main import TEXT, pipe
+from tests.support.fake_service import API_KEY, FakeService
+
+SENTENCES = [
+    Sentence(text="Eq7f2k is treated by Ex81zp.", facts=[0, 1]),
+    Sentence(text="Shall I go on?"),
+]
+SUGGESTED = ["Where does Ex81zp live?", "Which wards does Ex81zp work on?"]
+NAMED = ("Where does Dr. Bruno Weiß live?", "Which wards does Dr. Bruno Weiß work on?")
+
+
+@pytest.fixture
+def talk(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    monkeypatch.setenv("AROG_URL", service.url)
+    monkeypatch.setenv("AROG_API_KEY", API_KEY)
+    service.strategy, service.sentences, service.removed = "dialogue", SENTENCES, 2
+    service.suggestions, service.usage = SUGGESTED, Usage(attachment=0.5)
+    return service
+
+
+def asked(talk: FakeService) -> Answer:
+    with Chat(talk.url, API_KEY, "clinic") as chat:
+        return chat.ask("Who?")
+
+
+def test_sentences_suggestions_and_what_was_removed_come_with_names(talk: FakeService) -> None:
+    answer = asked(talk)
+    assert [each.text for each in answer.sentences] == ["Anna Keller is treated by Dr. Bruno Weiß.", "Shall I go on?"]
+    assert [each.facts for each in answer.sentences] == [answer.evidence, ()]
+    assert answer.suggestions == NAMED
+    assert (answer.removed, answer.strategy, answer.usage.attachment) == (2, "dialogue", 0.5)
+
+
+def test_a_position_behind_the_evidence_carries_nothing(talk: FakeService) -> None:
+    talk.sentences = [Sentence(text="Eq7f2k sings.", facts=[7, -1, 1])]
+    answer = asked(talk)
+    assert answer.sentences[0].facts == answer.evidence[1:]
+
+
+def test_without_a_key_they_stay_in_pseudonyms(talk: FakeService) -> None:
+    with Chat(talk.url, API_KEY, "clinic", restore_names=False) as chat:
+        answer = chat.ask("Who?")
+    assert answer.suggestions == tuple(SUGGESTED)
+    assert answer.sentences[0].text == SENTENCES[0].text
+
+
+def test_how_many_are_suggested_is_an_option_of_a_question(talk: FakeService) -> None:
+    with Chat(talk.url, API_KEY, "clinic") as chat:
+        assert chat.ask("Who?", suggestions=1).suggestions == NAMED[:1]
+        assert chat.ask("Who?", suggestions=0).suggestions == ()
+
+
+def test_evidence_is_numbered_and_sentences_point_at_it(talk: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--evidence"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("Anna Keller is treated by Dr. Bruno Weiß. [1][2] Shall I go on?\n")
+    assert "  [1] Anna Keller (patient), treated by, Dr. Bruno Weiß (doctor)\n" in printed
+    assert "\n  [2] " in printed
+    assert "(2 statements were removed: the graph does not hold them.)\n" in printed
+
+
+def test_without_the_evidence_the_text_is_as_it_is(talk: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    talk.removed = 1
+    assert run(["ask", "Who?"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"{TEXT}\n")
+    assert "[1]" not in printed
+    assert "(1 statement was removed: the graph does not hold it.)\n" in printed
+
+
+def test_json_holds_all_of_it(talk: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["sentences"] == [
+        {"text": "Anna Keller is treated by Dr. Bruno Weiß.", "facts": [0, 1]},
+        {"text": "Shall I go on?", "facts": []},
+    ]
+    assert (told["removed"], told["suggestions"], told["strategy"]) == (2, list(NAMED), "dialogue")
+    assert told["usage"]["attachment"] == 0.5
+
+
+def test_a_pipe_gets_no_suggestions_and_none_are_made(talk: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ask", "Who?"]) == 0
+    assert NAMED[0] not in capsys.readouterr().out
+    assert talk.seen[-1]["options"]["suggestions"] == 0
+
+
+def test_notebooks_and_other_programs_are_told_what_was_removed(talk: FakeService) -> None:
+    answer, sentence = asked(talk), "2 statements were removed: the graph does not hold them."
+    assert sentence in answer._repr_html_()
+    assert sentence in remarks(answer)
+    talk.removed = 0
+    assert "removed" not in asked(talk)._repr_html_() + remarks(asked(talk))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_shows_them_numbered(talk: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    assert run(["ask", "Who?"]) == 0
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in screen.getvalue().splitlines()]
+    assert lines[-3:] == ["You could ask next:", f"  1. {NAMED[0]}", f"  2. {NAMED[1]}"]
+
+
+# --- /next ------------------------------------------------------------------------------------------------
+
+
+def test_next_lists_the_suggestions_and_asks_the_one_of_a_number(
+    talk: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe(monkeypatch, "/next\nWho?\n/next\n/next 2\n")
+    assert run(["chat"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("(no answer yet)\n")
+    assert printed.count(f"  2. {NAMED[1]}\n") == 3  # below both answers, and where they were listed
+    assert "(/next 1 asks the first)" in printed
+    assert [one["messages"][-1]["content"] for one in talk.seen] == ["Who?", NAMED[1]]
+
+
+@pytest.mark.parametrize("line", ["/next 3", "/next 0", "/next 12"])
+def test_a_number_that_none_has_asks_nothing(
+    talk: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str
+) -> None:
+    pipe(monkeypatch, f"Who?\n{line}\n")
+    assert run(["chat"]) == 0
+    assert "There is no suggestion of that number." in capsys.readouterr().out
+    assert len(talk.seen) == 1
+
+
+def test_a_program_gets_the_list_as_one_object(
+    talk: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipe(monkeypatch, "Who?\n/next\n/next 1\n")
+    assert run(["chat", "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["kind"] for each in told] == ["answer", "next", "answer"]
+    assert told[1]["suggestions"] == list(NAMED)
+
+
+def test_a_bare_number_asks_none_of_them(talk: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe(monkeypatch, "Who?\n2\n")
+    assert run(["chat"]) == 0
+    assert talk.seen[-1]["messages"][-1]["content"] == "2"
