@@ -1,0 +1,141 @@
+"""Checks a model's reply sentence by sentence: what the facts carry stays, what they do not carry is taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.chat.statements.evidence import Evidence, StatementContext
+from app.chat.statements.pruning import Kept, kept_text
+from app.chat.statements.reading import SentenceReader, Verdict
+from app.chat.statements.references import Discourse
+from app.chat.statements.rewriting import row_of_names, spelled_out, with_row
+from app.chat.statements.segments import Segment, Segmenter
+from app.chat.statements.talk import asks
+from app.chat.statements.tokens import Token, tokenize
+from app.strategies.base import FoundFact
+
+MIN_ROW: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """A sentence that stays; `facts`: positions in the facts given, empty where it states none."""
+
+    text: str
+    facts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReply:
+    """The rest of a reply. Of its `stated` pieces the evidence carries `carried`; `removed` were taken out."""
+
+    sentences: tuple[CheckedSentence, ...]
+    stated: int
+    carried: int
+    removed: int
+
+
+def check_reply(sentences: Sequence[str], facts: Sequence[FoundFact], beside: StatementContext) -> CheckedReply:
+    """`sentences` hold pseudonyms, never names. Promise: a piece stays only where facts tie its things together, its
+    words say no other relation and turn none round, and the house confirms what it counts, compares or denies."""
+    checker = _Checker(Discourse(Evidence(facts, beside)))
+    for sentence in sentences:
+        checker.check(sentence)
+    return CheckedReply(tuple(checker.kept), checker.stated, checker.carried, checker.removed)
+
+
+class _Checker:
+    """Checks the sentences of one reply in order."""
+
+    def __init__(self, discourse: Discourse) -> None:
+        self._discourse = discourse
+        self._shown = {name for name, _ in discourse.evidence.beside.topics}
+        self.kept: list[CheckedSentence] = []
+        self.stated = self.carried = self.removed = 0
+
+    def check(self, sentence: str) -> None:
+        kept = self._read(sentence)
+        if (shorter := self._with_shorter_row(kept)) is not None:
+            kept, dropped = shorter
+            self.stated += dropped
+            self.removed += dropped
+        if (spelled := spelled_out(kept, self._shown)) != kept.sentence:
+            kept = self._read(spelled)
+        verdicts = [verdict for _, verdict in kept.pieces]
+        self.stated += sum(verdict.states for verdict in verdicts)
+        self.carried += sum(verdict.states and verdict.facts is not None for verdict in verdicts)
+        self.removed += sum(verdict.facts is None for verdict in verdicts)
+        text = kept_text(kept)
+        if text:
+            found = {fact for verdict in verdicts if verdict.facts is not None for fact in verdict.facts}
+            self.kept.append(CheckedSentence(text, tuple(sorted(found))))
+            self._shown |= {token.word for token in tokenize(text) if token.is_name}
+        self._settle(kept)
+
+    def _read(self, sentence: str) -> Kept:
+        tokens = tokenize(sentence)
+        is_question = asks(sentence, tokens)
+        while tokens and tokens[-1].word in (".", "!", "?", '"', "”"):
+            tokens.pop()
+        if not tokens:
+            return Kept(sentence, tokens, [])
+        reader = SentenceReader(self._discourse, tokens, is_question)
+        pieces = []
+        segments = Segmenter(tokens).segments()
+        reader.front = next((segment.start for segment in segments if not segment.is_fronted), 0)
+        for segment in segments:
+            verdict = reader.judge(segment)
+            pieces.append((segment, verdict))
+            if segment.kind in ("clause", "predicate"):
+                reader.clause = tokens[segment.start : segment.end]
+            if segment.kind in ("clause", "subject"):
+                reader.last = verdict.facts or frozenset()
+                reader.subjects += _subject(tokens, segment, verdict)
+            elif verdict.facts is not None and verdict.subject:
+                reader.subjects.append(verdict.subject)
+        return Kept(sentence, tokens, pieces)
+
+    def _settle(self, kept: Kept) -> None:
+        """Tells the sentences that follow about whom this one was."""
+        subjects = [
+            name
+            for segment, verdict in kept.pieces
+            if segment.kind in ("clause", "subject")
+            for name in _subject(kept.tokens, segment, verdict)
+        ]
+        self._discourse.subjects += subjects[:1]
+        self._discourse.said.append(kept.names())
+
+    def _with_shorter_row(self, kept: Kept) -> tuple[Kept, int] | None:
+        """The sentence without the names of a list that no fact holds, where it holds others; and how many go."""
+        row = row_of_names(kept)
+        if len(row) < MIN_ROW:
+            return None
+        holding = [place for place in row if self._holds(kept, row, [place])]
+        if not 0 < len(holding) < len(row):
+            return None
+        return self._read(with_row(kept, row, holding)), len(row) - len(holding)
+
+    def _holds(self, kept: Kept, row: Sequence[int], places: Sequence[int]) -> bool:
+        shorter = self._read(with_row(kept, row, places))
+        word = kept.tokens[places[0]].word
+        return any(
+            verdict.facts
+            for segment, verdict in shorter.pieces
+            if any(token.word == word for token in shorter.tokens[segment.start : segment.end])
+        )
+
+
+def _subject(tokens: Sequence[Token], segment: Segment, verdict: Verdict) -> list[str]:
+    """The first thing that a clause names, or stands for; the last one of "E1's director, E2"."""
+    if segment.kind == "subject":
+        names = [token.word for token in tokens[segment.body : segment.end] if token.is_name]
+        return names[-1:]
+    for at in range(segment.body, segment.end):
+        if tokens[at].is_name and tokens[at].word[0] != "V":
+            return [tokens[at].word]
+        if at in verdict.stood_for:
+            return [verdict.stood_for[at][1]]
+    return [verdict.subject] if verdict.subject else []

@@ -1,0 +1,171 @@
+"""Replies with planted falsehoods: read from a file, and written in pseudonyms as a model would write them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from app.evaluation.datasets.questions import QuestionsError
+from app.evaluation.dialogue.statements.likely_concepts import concepts_of
+from app.privacy.pseudonym_format import is_shaped
+from app.strategies.base import FoundFact
+from kg_store.terms import ALPHABET, TAIL_LENGTH
+from kg_store.text.literals import find_literals, read_literal
+from kg_store.text.numbers.number_words import find_number_expressions
+
+Truth = Literal["true", "contradicted", "unsupported", "none"]
+_NAMING: Final = frozenset({"full name", "name", "label", "alt label"})
+_TEXTS: Final = frozenset(
+    "phone,email,ssn,office phone,telephone,phone number,email address,insurance number,address,licence plate,"
+    "diagnosis,logo,first name,last name,shipment status,academic rank,gender,thesis level,fuel type,weekday".split(
+        ","
+    )
+)
+"""Relations whose tails are texts and no things."""
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_DATE: Final = re.compile(r"(-?\d{4})(-\d\d)?(-\d\d)?(?:T[\d:.]*Z?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A piece of a reply, and if it is so; without texts of names."""
+
+    text: str = field(repr=False)
+    truth: Truth
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledReply:
+    """One reply over pseudonyms. `names` gives back what each stands for; `topics` come from the history."""
+
+    graph: str
+    sentences: tuple[str, ...]
+    facts: tuple[FoundFact, ...]
+    clauses: tuple[Clause, ...]
+    topics: tuple[tuple[str, str], ...]
+    labels: tuple[str, ...]
+    names: Mapping[str, str] = field(repr=False)
+
+
+def read_replies(file: Path) -> list[LabelledReply]:
+    """Raises QuestionsError."""
+    try:
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
+        labels: dict[str, set[str]] = {}
+        for row in rows:
+            labels.setdefault(row["graph"], set()).update(_label(relation) for _, relation, _ in row["facts"])
+        return [_reply(row, tuple(sorted(labels[row["graph"]]))) for row in rows]
+    except (OSError, KeyError, TypeError, ValueError):
+        raise QuestionsError(
+            f"{file.name} can't be read: a line has graph, facts, history, clauses and reply"
+        ) from None
+
+
+def _reply(row: Mapping[str, Any], labels: tuple[str, ...]) -> LabelledReply:
+    triples = [(head, _label(relation), tail) for head, relation, tail in row["facts"]]
+    masker = _Masker(triples)
+    concepts = concepts_of(triples)
+    facts = tuple(
+        FoundFact(masker.of[head], concepts.get(head, ""), (label,), masker.of[tail], concepts.get(tail, ""), "1")
+        for head, label, tail in triples
+        if masker.of[head] != masker.of[tail]
+    )
+    history = [masker.masked(text) for _, text in row["history"]]
+    shown = {masker.of[name]: concept for name, concept in concepts.items()}
+    topics = [
+        (word, shown.get(word, "")) for text in reversed(history) for word in re.findall(r"\w+", text)
+        if word in masker.names
+    ]  # fmt: skip
+    clauses = tuple(Clause(masker.masked(each["text"]), _truth(each["truth"])) for each in row["clauses"])
+    sentences = tuple(sentences_of(masker.masked(row["reply"])))
+    return LabelledReply(row["graph"], sentences, facts, clauses, tuple(dict.fromkeys(topics)), labels, masker.names)
+
+
+def _truth(value: object) -> Truth:
+    return "true" if value in (True, "true") else value  # type: ignore[return-value]
+
+
+def _label(relation: str) -> str:
+    words = _CAMEL.sub(" ", relation.replace("_", " ")).lower()
+    return " ".join(words.split())
+
+
+def sentences_of(text: str) -> Iterator[str]:
+    """Sentences end in a mark with a blank behind it."""
+    yield from (each for each in re.split(r"(?<=[.!?])\s+", text.strip()) if each)
+
+
+class _Masker:
+    """Gives each name and value of the facts a pseudonym, and puts them into texts."""
+
+    def __init__(self, triples: Sequence[tuple[str, str, str]]) -> None:
+        self.of: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+        heads = {head for head, _, _ in triples}
+        for head, label, tail in triples:
+            self._issue(head, "E")
+            if label in _NAMING and tail not in heads:
+                self.of[tail] = self.of[head]
+        for _, label, tail in triples:
+            is_value = tail not in heads and (label in _TEXTS or read_literal(tail) or tail in ("true", "false"))
+            self._issue(tail, "V" if is_value else "E")
+        self._names = sorted(self.of, key=len, reverse=True)
+
+    def _issue(self, name: str, letter: str) -> None:
+        if name in self.of:
+            return
+        number = len(self.of) + 1
+        while True:
+            digits, rest = "", number * 7919
+            for _ in range(TAIL_LENGTH):
+                rest, at = divmod(rest, len(ALPHABET))
+                digits += ALPHABET[at]
+            word = letter + digits
+            if is_shaped(word) and word not in self.names:
+                break
+            number += 1000
+        self.of[name] = word
+        self.names[word] = name
+
+    def masked(self, text: str) -> str:
+        for exact in (True, False):
+            for name in self._names:
+                if name in ("true", "false"):
+                    continue
+                text = self._replaced(text, name, exact=exact)
+        return self._values(text)
+
+    def _replaced(self, text: str, name: str, *, exact: bool) -> str:
+        bare = name if exact else name.rstrip(".")
+        pattern = rf"(?<![\w]){re.escape(bare)}(?![\w])"
+        flags = 0 if exact or bare[:1].isdigit() else re.IGNORECASE
+        return re.sub(pattern, lambda _: self.of[name], text, flags=flags)
+
+    def _values(self, text: str) -> str:
+        """Dates and numbers that are written otherwise than in the graph, or in part."""
+        spans = [*find_number_expressions(text), *find_literals(text)]
+        taken: list[tuple[int, int, str]] = []
+        for span in sorted(spans, key=lambda each: each.start - each.end):
+            word = self._value(span.lexical or text[span.start : span.end])
+            if word and not any(start < span.end and span.start < end for start, end, _ in taken):
+                taken.append((span.start, span.end, word))
+        for start, end, word in sorted(taken, reverse=True):
+            text = f"{text[:start]}{word}{text[end:]}"
+        return text
+
+    def _value(self, lexical: str) -> str:
+        if len(lexical) < 2 and not lexical.isdigit():
+            return ""
+        said = read_literal(lexical)
+        for name in self._names:
+            known = _DATE.fullmatch(name)
+            if known and _DATE.fullmatch(lexical) and name.startswith(lexical):
+                return self.of[name]
+            value = read_literal(name)
+            if value is not None and said is not None and value[1] == said[1]:
+                return self.of[name]
+        return ""

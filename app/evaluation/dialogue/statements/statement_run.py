@@ -1,0 +1,88 @@
+"""Checks labelled replies, and counts the false clauses that stay and the true ones that go."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Final
+
+from app.chat.statements.evidence import StatementContext
+from app.chat.statements.replies import CheckedReply, check_reply
+from app.chat.statements.tokens import PERSONAL, POSSESSIVES, Token, tokenize
+from app.evaluation.dialogue.statements.fact_house import FactHouse
+from app.evaluation.dialogue.statements.labelled_replies import Clause, LabelledReply
+
+_STAND_INS: Final = PERSONAL | POSSESSIVES | {"which", "who"}
+MAX_BETWEEN: Final = 2
+"""Words that may stand between those of a clause: "E1, a film" may become "E1 is a film"."""
+
+BOUNDS: Final = {"contradicted": 0.0, "unsupported": 0.05, "true": 0.03}
+"""Of contradicted and unsupported clauses the share that may stay, of true ones the share that may go."""
+
+
+@dataclass(slots=True)
+class StatementFigures:
+    """`amiss`: clauses that stayed and are false, or went and are true, by kind. `milliseconds`: the median check."""
+
+    clauses: Counter[str] = field(default_factory=Counter)
+    amiss: Counter[str] = field(default_factory=Counter)
+    stated: int = 0
+    carried: int = 0
+    times: list[float] = field(default_factory=list, repr=False)
+
+    def share(self, truth: str) -> float:
+        return self.amiss[truth] / self.clauses[truth] if self.clauses[truth] else 0.0
+
+    @property
+    def milliseconds(self) -> float:
+        return median(self.times) * 1000 if self.times else 0.0
+
+
+def checked(reply: LabelledReply) -> CheckedReply:
+    house = FactHouse(reply.facts, reply.names)
+    return check_reply(
+        reply.sentences, reply.facts, StatementContext(house.truth_of, reply.labels, reply.topics)
+    )  # fmt: skip
+
+
+def measure(replies: Sequence[LabelledReply]) -> StatementFigures:
+    figures = StatementFigures()
+    for reply in replies:
+        begun = time.perf_counter()
+        result = checked(reply)
+        figures.times.append(time.perf_counter() - begun)
+        figures.stated += result.stated
+        figures.carried += result.carried
+        for clause in reply.clauses:
+            figures.clauses[clause.truth] += 1
+            figures.amiss[clause.truth] += stays(clause, result) == (clause.truth in ("contradicted", "unsupported"))
+    return figures
+
+
+def stays(clause: Clause, result: CheckedReply) -> bool:
+    """True where the words of `clause` stand in a sentence that was kept; a pronoun may have become a name."""
+    words = _words(clause.text)
+    return any(_stands(words, _words(sentence.text)) for sentence in result.sentences)
+
+
+def _words(text: str) -> list[Token]:
+    return [token for token in tokenize(text) if token.is_name or token.is_word]
+
+
+def _stands(words: Sequence[Token], sentence: Sequence[Token]) -> bool:
+    """The words stand in this order, with no more than a few others between them."""
+    for begin in range(len(sentence)):
+        at, place = begin, 0
+        while at < len(sentence) and place < len(words) and at - begin - place <= MAX_BETWEEN:
+            place += _is_same(words[place], sentence[at])
+            at += 1
+        if place == len(words):
+            return True
+    return False
+
+
+def _is_same(word: Token, said: Token) -> bool:
+    return word.word == said.word or (word.word in _STAND_INS and said.is_name)
