@@ -1,41 +1,77 @@
-"""A reply in dialogue: its sentences are checked against the evidence, and what is left is the answer."""
+"""A reply in dialogue: what the evidence does not hold is taken out of it, and what is left is the answer."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import Grounded, NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun
-from app.strategies.base import FoundFact
+from app.chat.statements.evidence import StatementContext
+from app.chat.statements.replies import CheckedReply, CheckedSentence, check_reply
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
-from kg_store.terms import NO_MIDS
+from kg_store.graph.traversal import concept_of
+from kg_store.terms import NO_MIDS, Schema, cached_by_version
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
 
 
 def checked_reply(run: QuestionRun) -> ConclusionResult:
-    """The sentences of the reply that hold, with the facts that carry each."""
-    facts = run.found.evidence
-    allowed = {*run.found.things, *(end for fact in facts for end in (fact.start, fact.end))}
-    kept: list[Sentence] = []
-    for text in run.found.reply:
+    """The statements of the reply that the evidence holds, sentence by sentence, with the facts that carry each.
+
+    Promise: a sentence of a model's that is kept cites nothing outside the evidence, and states nothing that
+    `app.chat.statements` finds no fact for. What the service wrote itself is made of facts, and says which.
+    """
+    found = run.found
+    safe = list(_safe(run))
+    if found.reply_facts:
+        sentences = tuple(CheckedSentence(text, found.reply_facts[at]) for at, text in safe)
+        stated = sum(len(sentence.facts) for sentence in sentences)
+        checked = CheckedReply(sentences, stated, stated, 0)
+    else:
+        checked = check_reply([text for _, text in safe], found.evidence, _context(run))
+    removed = checked.removed + len(found.reply) - len(safe)
+    attachment = checked.carried / checked.stated if checked.stated else None
+    if not any(sentence.facts for sentence in checked.sentences):
+        return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=removed, attachment=attachment)
+    told = _concluded(run, checked)
+    kept = tuple(Sentence(text=each.text, facts=list(each.facts)) for each in checked.sentences)
+    return ConclusionResult(told, sentence=told.text, sentences=kept, removed=removed, attachment=attachment)
+
+
+def _safe(run: QuestionRun) -> Iterator[tuple[int, str]]:
+    """The sentences that cite nothing but the evidence and the dialogue, and hold nothing that a program acts on."""
+    topics = (topic.pseudonym for topic in run.read.dialogue.topics)
+    ends = (end for fact in run.found.evidence for end in (fact.start, fact.end))
+    allowed = {*run.found.things, *topics, *ends}
+    for at, text in enumerate(run.found.reply):
         try:
-            said = ground(text, (), allowed, run.conversation.table).text
-        except NotGroundedError:
-            continue
-        kept.append(Sentence(text=said, facts=_carrying(said, facts)))
-    removed = len(run.found.reply) - len(kept)
-    if not kept:
-        return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=removed)
-    text = " ".join(sentence.text for sentence in kept)
-    ends = dict.fromkeys(facts[at].end for sentence in kept for at in sentence.facts)
+            yield at, ground(text, (), allowed, run.conversation.table).text
+        except NotGroundedError as refused:
+            if refused.reason == "nothing_cited":
+                yield at, text
+
+
+def _context(run: QuestionRun) -> StatementContext:
+    graph = run.graph.blind
+    topics = [topic for topic in run.read.dialogue.topics if len(topic.mids)]
+    return StatementContext(
+        truth_of=run.executor.truth_of,
+        labels=_labels(graph.schema),
+        topics=[(topic.pseudonym, concept_of(graph, topic.mids)) for topic in topics],
+    )
+
+
+@cached_by_version
+def _labels(schema: Schema) -> tuple[str, ...]:
+    return tuple(sorted({relation.label for relation in schema.relations}))
+
+
+def _concluded(run: QuestionRun, checked: CheckedReply) -> Conclusion:
+    """The reply with what its facts lead to, for whoever reads it as data."""
+    text = " ".join(sentence.text for sentence in checked.sentences)
+    ends = dict.fromkeys(run.found.evidence[at].end for sentence in checked.sentences for at in sentence.facts)
     told = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS)
-    if told is None:
-        return ConclusionResult(Conclusion(text, (), {}), sentence=text, sentences=tuple(kept), removed=removed)
-    return ConclusionResult(told, sentence=text, sentences=tuple(kept), removed=removed)
-
-
-def _carrying(text: str, facts: tuple[FoundFact, ...]) -> list[int]:
-    return [at for at, fact in enumerate(facts) if fact.start in text and fact.end in text]
+    return told or Conclusion(text, (), {})

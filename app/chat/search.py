@@ -12,7 +12,16 @@ import numpy as np
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import NotGroundedError, ground
 from app.chat.dialogue.did_you_mean import did_you_mean
-from app.chat.question_run import NOT_FOUND, ChatOptions, ConclusionResult, QuestionReading, QuestionRun, StageTimer
+from app.chat.dialogue.small_talk import invitation
+from app.chat.question_run import (
+    AUTO,
+    NOT_FOUND,
+    ChatOptions,
+    ConclusionResult,
+    QuestionReading,
+    QuestionRun,
+    StageTimer,
+)
 from app.chat.refusals import refusal
 from app.chat.replies import checked_reply
 from app.egress.disclosure import BelowAnonymityThresholdError
@@ -26,6 +35,7 @@ from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, Strate
 from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
 from kg_store.graph.compact_graph import RememberedGraph
+from kg_store.graph.traversal import kinds_of
 from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Mids, Schema, ValueKind, cached_by_version
 
@@ -83,12 +93,21 @@ def _named_in(read: Anonymised) -> Mids:
     return np.unique(np.concatenate(named)) if named else NO_MIDS
 
 
+def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResult:
+    """Where a turn that does not ask the graph comes to nothing, the reply says what can be asked."""
+    is_lost = found.draft is None and not (found.said or found.over_budget or found.contradicted or found.asks_back)
+    if not is_lost or run.turn not in ("talk", "neither") or run.request.strategy != AUTO:
+        return found
+    return replace(found, said=f"{NOTHING_TO_SAY} {invitation(kinds_of(run.graph.blind.schema))}")
+
+
 def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[QuestionReading]:
     """That by common nouns first. A model gets none: beside the plain question it would tell what a pseudonym is."""
     by_kinds = [] if is_model else [each for each in readings if each.by_kinds]
     return [*by_kinds, *(each for each in readings if not each.by_kinds)]
 
 
+NOTHING_TO_SAY: Final = "I can only talk about what this graph holds."
 ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not be right, so they were counted here."
 
 
@@ -166,9 +185,10 @@ class GraphSearch:
             cases=run.near_cases.gains,
         )
         try:
-            return await self._strategies[run.strategy].find(inquiry)
+            found = await self._strategies[run.strategy].find(inquiry)
         except BelowAnonymityThresholdError:
             return replace(NOT_FOUND, withheld=True)
+        return _with_invitation(found, run)
 
     def _guarded(self, run: QuestionRun) -> GuardedReasoner:
         conversation, budgets, tenant = run.conversation, self._options.budgets, run.tenant

@@ -117,7 +117,8 @@ class RetrievalResult:
     `withheld`: it ended because a prompt would have shown too much. `said`: the reply to a turn that asks nothing of
     the graph. `contradicted`: the sentence for the asker where a draft contradicts the question. `own`: the service's
     own reading of the question, where it has one. `asks_back`: questions over pseudonyms that may have been meant.
-    `reply`: the sentences of a reply in dialogue, each to be checked against the evidence. `in_order` puts things that
+    `reply`: the sentences of a reply in dialogue, each to be checked against the evidence; `reply_facts`, where the
+    service wrote it itself, places in the evidence of what each states. `in_order` puts things that
     were found into the order in which they are likely.
     """
 
@@ -133,6 +134,7 @@ class RetrievalResult:
     own: OwnReading | None = None
     asks_back: tuple[str, ...] = ()
     reply: tuple[str, ...] = ()
+    reply_facts: tuple[tuple[int, ...], ...] = ()
     in_order: Callable[[Mids], Mids] | None = None
 
 

@@ -127,8 +127,8 @@ def _talk_of_one(question: str, likeness: Likeness | None) -> Talk | None:
 
 def reply_to(talk: Talk, kinds: Sequence[str]) -> str:
     """The reply to small talk; `kinds`: the graph's concepts."""
-    replies = {"hello": f"Hello. {_invitation(kinds)}", "thanks": "You are welcome.", "bye": "Goodbye."}
-    return replies.get(talk) or _invitation(kinds)
+    replies = {"hello": f"Hello. {invitation(kinds)}", "thanks": "You are welcome.", "bye": "Goodbye."}
+    return replies.get(talk) or invitation(kinds)
 
 
 def invites(talk: Talk | None) -> bool:
@@ -159,7 +159,8 @@ def thing_to_sort(question: str, names_kind: Callable[[str], bool]) -> str:
     return thing if all(names_kind(noun.lower()) for noun in nouns) else ""
 
 
-def _invitation(kinds: Sequence[str]) -> str:
+def invitation(kinds: Sequence[str]) -> str:
+    """Names some kinds of things that can be asked about."""
     named = [plural(kind) for kind in kinds[:EXAMPLES]]
     if not named:
         return "Ask me about what this graph holds, by name."

@@ -61,7 +61,9 @@ class ScriptedReplies:
         if task == "answer":
             return self._answer(AnswerInput.model_validate_json(block))
         if task == "reply":
-            return DialogueReply(sentences=dialogue_text(ReplyInput.model_validate_json(block)))
+            return DialogueReply(
+                sentences=[each.text for each in dialogue_text(ReplyInput.model_validate_json(block))]
+            )
         return self._step(StepInput.model_validate_json(block))
 
     def _structure(self, asked: StructureInput) -> StructureReply:

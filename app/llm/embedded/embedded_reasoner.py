@@ -55,7 +55,7 @@ class EmbeddedReasoner:
             "name_concepts": lambda given: Reply(self._name(cast(NameInput, given))),
             "answer": lambda given: answer_from_evidence(self._scorer, cast(AnswerInput, given)),
             "step": lambda given: self._step(cast(StepInput, given)),
-            "reply": lambda given: Reply(DialogueReply(sentences=dialogue_text(cast(ReplyInput, given)))),
+            "reply": lambda given: _reply(cast(ReplyInput, given)),
         }
 
     @property
@@ -112,6 +112,11 @@ class EmbeddedReasoner:
             for told in [with_descriptions(cluster.relations, given.masked_relations)]
         ]
         return NameReply(concepts=named)
+
+
+def _reply(given: ReplyInput) -> Reply[DialogueReply]:
+    said = dialogue_text(given)
+    return Reply(DialogueReply(sentences=[each.text for each in said]), facts=tuple(each.facts for each in said))
 
 
 def _structure(given: StructureInput) -> StructureReply:

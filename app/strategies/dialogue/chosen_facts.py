@@ -21,8 +21,8 @@ MAX_TALKED: Final = 3
 """Facts of a remark."""
 MAX_TOGETHER: Final = 12
 """Things that are told as one set; a hub is described by what it has, not by all who have it."""
-MAX_SINGLE: Final = 3
-"""Of more than that, told one by one."""
+MAX_OF_HUB: Final = 3
+"""Of those who have a hub."""
 
 Told = frozenset[int]
 
@@ -30,7 +30,7 @@ Told = frozenset[int]
 def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Told) -> list[FoundFact]:
     """The facts that a thing is told by: its own before those of what has it, few before many."""
     groups = _groups(facts)
-    kept = [each for each in groups if each[0].size <= MAX_TOGETHER]
+    kept = [each for each in groups if each[0].size <= MAX_TOGETHER and not _is_said_forwards(each[0], facts)]
     schema = inquiry.graph.schema
 
     def worth(group: list[CandidateFact]) -> tuple[bool, bool, bool, bool, int, str]:
@@ -39,26 +39,46 @@ def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Tol
         is_value = first.kind is NodeKind.VALUE
         return _is_told(group, told), first.is_inverse, not describes, is_value, first.size, label
 
-    return [_as_set(inquiry, group) for group in sorted(kept, key=worth)[:MAX_TOLD]]
+    if kept:
+        return [_as_set(inquiry, group) for group in sorted(kept, key=worth)[:MAX_TOLD]]
+    # A hub that has nothing of its own is told by a few of those who have it.
+    return [_as_one(inquiry, each) for group in sorted(groups, key=worth)[:1] for each in group[:MAX_OF_HUB]]
 
 
 def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floats, told: Told) -> list[FoundFact]:
-    """The facts that lie nearest to the turn; those that have not been said yet come first."""
+    """The facts that lie nearest to the turn; those that have not been said yet come first. A fact that lies a step
+    behind the things spoken of comes after the one that leads there."""
     order = sorted(range(len(facts)), key=lambda at: (facts[at].tail in told, -float(scores[at])))
-    found: list[FoundFact] = []
-    taken: dict[tuple[Mid, Step], int] = {}
+    chosen: list[CandidateFact] = []
     for at in order:
-        fact = facts[at]
-        key = fact.head, fact.step
-        if fact.size <= MAX_TOGETHER:
-            if key not in taken:
-                found.append(_as_set(inquiry, [each for each in facts if (each.head, each.step) == key]))
-        elif taken.get(key, 0) < MAX_SINGLE:
-            found.append(_found(inquiry, fact, _word(inquiry, fact), "1"))
-        taken[key] = taken.get(key, 0) + 1
-        if len(found) == MAX_TALKED:
-            break
-    return found
+        steps = [*_leading_to(facts[at], facts), facts[at]]
+        new = [each for each in steps if not _is_among(each, chosen)]
+        if len(chosen) + len(new) <= MAX_TALKED:
+            chosen += new
+    return [_as_set(inquiry, [each]) if each.size <= MAX_TOGETHER else _as_one(inquiry, each) for each in chosen]
+
+
+def _leading_to(fact: CandidateFact, facts: Sequence[CandidateFact]) -> list[CandidateFact]:
+    """The fact by which one comes to a thing that the dialogue does not speak of; none where it does."""
+    if not fact.is_behind:
+        return []
+    return [next(each for each in facts if not each.is_behind and each.tail == fact.head)]
+
+
+def _is_among(fact: CandidateFact, chosen: Sequence[CandidateFact]) -> bool:
+    """True of a fact that is said already: by the same set, or from its other end."""
+    return any(
+        (each.head == fact.head and each.step == fact.step and (each.tail == fact.tail or each.size <= MAX_TOGETHER))
+        or (each.head == fact.tail and each.tail == fact.head)
+        or (each.head == fact.head and each.tail == fact.tail and each.relations == fact.relations)
+        for each in chosen
+    )
+
+
+def _is_said_forwards(fact: CandidateFact, facts: Sequence[CandidateFact]) -> bool:
+    """True of a fact from its tail that also stands from its head: who is a sibling is one both ways."""
+    ends = fact.head, fact.tail, fact.relations
+    return fact.is_inverse and any((each.head, each.tail, each.relations) == ends for each in facts if each != fact)
 
 
 def _groups(facts: Sequence[CandidateFact]) -> list[list[CandidateFact]]:
@@ -80,6 +100,10 @@ def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact
         return _found(inquiry, fact, _word(inquiry, fact), "1")
     start = inquiry.pseudonyms.of_entity(fact.head)
     return _found(inquiry, fact, inquiry.pseudonyms.of_set(start, (fact.step,), members), bucket(len(members)))
+
+
+def _as_one(inquiry: StrategyInput, fact: CandidateFact) -> FoundFact:
+    return _found(inquiry, fact, _word(inquiry, fact), "1")
 
 
 def _word(inquiry: StrategyInput, fact: CandidateFact) -> str:

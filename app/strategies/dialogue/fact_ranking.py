@@ -18,13 +18,14 @@ from kg_store.terms import Mid, Schema, Step, as_mids, cached_by_version
 
 Floats = npt.NDArray[np.float32]
 
-_BEHIND: Final = 0.15
-"""Cosine by which a fact falls short that lies a step behind the things spoken of."""
 _STAND_IN: Final = "X"
 
 
 class FactRanker(Protocol):
-    """Gives candidate facts scores for the next turn of a dialogue."""
+    """Gives candidate facts scores for the next turn of a dialogue. `looks_further`: it can judge facts that lie a
+    step behind the things spoken of, too."""
+
+    looks_further: bool
 
     def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
         """Higher is better; shape (facts,)."""
@@ -34,21 +35,23 @@ class FactRanker(Protocol):
 class LikenessRanker:
     """By the cosine of a relation's words with the last turn: for services without a trained retriever."""
 
+    looks_further = False
+
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
     def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
-        spoken_of = {int(mid) for topic in dialogue.topics for mid in topic.mids}
         words = [relation_words(graph.schema, fact.step) for fact in facts]
         unique = list(dict.fromkeys(words))
         turn = _without_stand_ins(dialogue)
         near = dict(zip(unique, self._embedder.similarity(turn, unique).tolist(), strict=True)) if unique else {}
-        behind = [0.0 if fact.head in spoken_of else _BEHIND for fact in facts]
-        return np.array([near[each] - less for each, less in zip(words, behind, strict=True)], np.float32)
+        return np.array([near[each] for each in words], np.float32)
 
 
 class TrainedRanker:
     """By `app.retriever`: p(fact | dialogue), which reads no name and no pseudonym."""
+
+    looks_further = True
 
     def __init__(self, retriever: Retriever) -> None:
         self._retriever = retriever

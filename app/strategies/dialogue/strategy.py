@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, cast
 
 import numpy as np
 
+from app.llm.embedded.sentences.fact_clauses import can_be_said
 from app.llm.reasoner import Reasoner, Reply, Retry
 from app.llm.tasks import DialogueReply, ReplyInput, Task
 from app.privacy.safe_text import Topic
@@ -18,10 +19,12 @@ from app.strategies.dialogue.fact_ranking import FactRanker
 from app.strategies.dialogue.prompts import REPLY
 from app.strategies.retrieval import NodeSet, over_budget, show_dialogue, show_evidence, show_masked, show_things
 from kg_store.graph.traversal import concept_of
-from kg_store.terms import NO_MIDS, Mid, NodeKind, as_mids
+from kg_store.terms import Mid, NodeKind, as_mids
 
 MAX_SPOKEN_OF: Final = 3
 """Things that a reply is about; the newest ones."""
+MAX_EARLIER: Final = 2
+"""The same, where the turn names none itself."""
 MAX_BRIDGES: Final = 8
 """Things a step away, the facts around which are candidates too."""
 MAX_SENTENCES: Final = 5
@@ -47,22 +50,24 @@ class DialogueStrategy:
             task = _task(inquiry, facts)
         if not facts:
             return over_budget(RetrievalResult(None, things, (), 0, notes))
-        sentences = (await self._ask(inquiry, task)).value.sentences[:MAX_SENTENCES]
+        reply = await self._ask(inquiry, task)
+        sentences = tuple(reply.value.sentences[:MAX_SENTENCES])
         draft = Draft((), " ".join(sentences)) if sentences else None
-        return RetrievalResult(draft, things, tuple(facts), 1, notes, reply=tuple(sentences))
+        stated = () if reply.is_of_model else _in_our_order(reply.facts[:MAX_SENTENCES], task)
+        return RetrievalResult(draft, things, tuple(facts), 1, notes, reply=sentences, reply_facts=stated)
 
     def _facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
         """The facts of the reply, those that matter most first, and whether some could not be ranked."""
         graph, dialogue = inquiry.graph, inquiry.dialogue
-        near = list(facts_around(graph, spoken, NO_MIDS))
+        near = list(_sayable(inquiry, facts_around(graph, spoken)))
         told = frozenset(int(mid) for topic in dialogue.topics for mid in topic.mids)
         if not near:
             return [], False
         if inquiry.turn == "tell":
             return describing(inquiry, near, told), was_cut(near)
         scores = self._ranker.scores(dialogue, graph, near)
-        bridges = _bridges(near, scores)
-        candidates = near + list(facts_around(graph, bridges, as_mids(spoken)))
+        bridges = _bridges(near, scores) if self._ranker.looks_further else []
+        candidates = near + list(_sayable(inquiry, facts_around(graph, bridges, as_mids(spoken), is_behind=True)))
         scores = self._ranker.scores(dialogue, graph, candidates) if bridges else scores
         return nearest(inquiry, candidates, scores, told), was_cut(candidates)
 
@@ -77,13 +82,22 @@ def spoken_of(inquiry: StrategyInput) -> list[Mid]:
     """The single things that the turn speaks of; where it names none, those of the turns before it. What a name that
     several share stands for has to be known first."""
     newest = [topic for topic in inquiry.dialogue.topics if topic.newest]
-    named = _single(newest) or ([] if newest else _single(inquiry.dialogue.topics))
-    return named[:MAX_SPOKEN_OF]
+    if newest:
+        return _single(newest)[:MAX_SPOKEN_OF]
+    return _single(inquiry.dialogue.topics)[:MAX_EARLIER]
 
 
 def _single(topics: Sequence[Topic]) -> list[Mid]:
     found = [Mid(int(topic.mids[0])) for topic in topics if len(topic.mids) == 1 and topic.value_kind is None]
     return list(dict.fromkeys(found))
+
+
+def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator[CandidateFact]:
+    """A model words what it likes; the service itself states what it has the words for."""
+    if inquiry.reasoner.is_model and inquiry.profile.is_open:
+        return iter(facts)
+    label = inquiry.graph.schema.label_step
+    return (fact for fact in facts if can_be_said(label(fact.step)))
 
 
 def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:
@@ -108,6 +122,12 @@ def _task(inquiry: StrategyInput, facts: Sequence[FoundFact]) -> Task[DialogueRe
         describes=inquiry.turn == "tell",
     )
     return Task(REPLY, given)
+
+
+def _in_our_order(stated: Sequence[Sequence[int]], task: Task[DialogueReply]) -> tuple[tuple[int, ...], ...]:
+    """Places among our facts, for places in the shuffled evidence that was shown."""
+    shown = cast(ReplyInput, task.input).ranked
+    return tuple(tuple(shown.index(at) for at in each) for each in stated)
 
 
 def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:

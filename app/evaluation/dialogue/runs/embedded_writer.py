@@ -36,7 +36,7 @@ def embedded_writer() -> EmbeddedWriter:
     """The writer of the reasoner inside the service."""
     from app.llm.embedded.sentences.dialogue_text import dialogue_text
 
-    return EmbeddedWriter(dialogue_text)
+    return EmbeddedWriter(lambda given: [each.text for each in dialogue_text(given)])
 
 
 def reply_input(turn: GroundedTurn, words: dict[str, str]) -> ReplyInput:

@@ -6,10 +6,11 @@ facts stand in one sentence only where they are about the same thing, or the sec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from app.llm.embedded.sentences.fact_clauses import FactClause, clause_of, concept_noun, is_person, joined
+from app.llm.embedded.sentences.fact_clauses import FactClause, clauses_of, concept_noun, is_person, joined
 from app.llm.embedded.sentences.relation_phrases import with_article
 from app.llm.tasks import ReplyInput
 
@@ -19,24 +20,41 @@ MAX_TOGETHER: Final = 3
 """Facts in one sentence."""
 
 
-def dialogue_text(given: ReplyInput) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class WrittenSentence:
+    """One sentence and the places in the evidence of the facts that it states."""
+
+    text: str
+    facts: tuple[int, ...]
+
+
+Said = tuple[str, Sequence[FactClause]]
+"""A sentence without its capital and full stop, and its clauses."""
+
+
+def dialogue_text(given: ReplyInput) -> list[WrittenSentence]:
     """One to three sentences, up to five where the turn wants to hear about a thing; none where no fact can be
     said."""
     ranked = [given.evidence[at] for at in given.ranked] or list(given.evidence)
+    place = {id(fact): at for at, fact in enumerate(given.evidence)}
     concepts = {thing.name: thing.concept for thing in given.things}
     for fact in ranked:
         concepts.setdefault(fact.start, fact.start_concept)
         concepts.setdefault(fact.end, fact.end_concept if fact.size == "1" else "")
-    clauses = [clause for fact in ranked if (clause := clause_of(fact)) is not None]
-    said: list[str] = []
+    clauses = clauses_of(ranked)
+    said: list[Said] = []
     for subject in dict.fromkeys(clause.fact.start for clause in clauses):
         about = [clause for clause in clauses if clause.fact.start == subject]
         said += _about(subject, concepts.get(subject, ""), about, introduces=given.describes)
     most = MAX_SENTENCES if given.describes else MAX_REMARKS
-    return [f"{each[:1].upper()}{each[1:]}." for each in said[:most]]
+    return [WrittenSentence(f"{text[:1].upper()}{text[1:]}.", _places(stated, place)) for text, stated in said[:most]]
 
 
-def _about(subject: str, concept: str, clauses: Sequence[FactClause], introduces: bool) -> Iterator[str]:
+def _places(clauses: Sequence[FactClause], place: Mapping[int, int]) -> tuple[int, ...]:
+    return tuple(place[id(fact)] for clause in clauses for fact in (clause.fact, *clause.also))
+
+
+def _about(subject: str, concept: str, clauses: Sequence[FactClause], introduces: bool) -> Iterator[Said]:
     """Sentences about one thing; after the first it goes by a pronoun where that is clear."""
     noun = concept_noun(concept)
     pronoun = "it" if noun and not is_person(concept) else ""
@@ -48,19 +66,22 @@ def _about(subject: str, concept: str, clauses: Sequence[FactClause], introduces
     if introduces and noun:
         first = _kind_of(predicates)
         predicates = [each for each in predicates if each is not first]
-        yield f"{subject} is {with_article(noun)}{f' {_reduced(first)}' if first else ''}"
+        beside, predicates = predicates[: MAX_TOGETHER - 1], predicates[MAX_TOGETHER - 1 :]
+        kind = f"is {with_article(noun)}{f' {_reduced(first)}' if first else ''}"
+        stated = [*([first] if first else []), *beside]
+        yield f"{subject} {joined([kind, *(each.predicate for each in beside)])}", stated
         named, said = pronoun or subject, True
     for group in _by(MAX_TOGETHER, predicates):
-        yield f"{named} {joined([each.predicate for each in group])}"
+        yield f"{named} {joined([each.predicate for each in group])}", group
         named, said = pronoun or subject, True
     for group in _by(MAX_TOGETHER, nouns):
         owner = "its" if named == "it" else (owned if said and owned else f"{subject}'s")
         rest = [f"the {each.noun} {each.verb} {each.predicate}" for each in group[1:]]
-        yield joined([f"{owner} {group[0].noun} {group[0].verb} {group[0].predicate}", *rest])
+        yield joined([f"{owner} {group[0].noun} {group[0].verb} {group[0].predicate}", *rest]), group
         named, said = pronoun or subject, True
     for clause in clauses:
         if not clause.is_of_start:
-            yield clause.sentence
+            yield clause.sentence, [clause]
 
 
 def _kind_of(predicates: Sequence[FactClause]) -> FactClause | None:

@@ -26,13 +26,14 @@ NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
 @dataclass(frozen=True, slots=True)
 class FactClause:
     """`is_of_start`: the clause has the start of its fact for a subject, and `predicate` is said of it. `noun`: it
-    says what the start's `noun` is, and `predicate` holds the end alone.
+    says what the start's `noun` is, and `predicate` holds the end alone. `also`: further facts that it states.
     """
 
     fact: Evidence
     subject: str
     predicate: str
     is_of_start: bool
+    also: tuple[Evidence, ...] = ()
     noun: str = ""
     verb: str = ""
 
@@ -45,9 +46,7 @@ class FactClause:
 
 def clause_of(fact: Evidence) -> FactClause | None:
     """None where its words are masked, or make no English for certain."""
-    if len(fact.path) != 1 or any(is_mask_word(part.lstrip("^")) for part in fact.path[0].split("|")):
-        return None
-    phrase = phrase_of(fact.path[0]) or _plain_noun(fact.path[0])
+    phrase = _phrase(fact.path[0]) if len(fact.path) == 1 else None
     if phrase is None:
         return None
     agree = one if fact.size == "1" else many
@@ -55,9 +54,43 @@ def clause_of(fact: Evidence) -> FactClause | None:
         return _backwards(fact, phrase, agree)
     if phrase.form == "noun":
         noun = agree(phrase.words, plural(phrase.words))
-        return FactClause(fact, fact.start, fact.end, True, noun, agree("is", "are"))
+        return FactClause(fact, fact.start, fact.end, True, noun=noun, verb=agree("is", "are"))
+    if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
+        return FactClause(fact, fact.start, f"was {phrase.words} on {fact.end}", True)  # "admitted", by somebody.
     speaker = Speaker.named(fact.start)
     return FactClause(fact, fact.start, f"{speaker.predicate(phrase, _be(phrase))} {fact.end}", True)
+
+
+def can_be_said(step: str) -> bool:
+    """True of a step by whose words a fact can be stated."""
+    return _phrase(step) is not None
+
+
+def _phrase(step: str) -> RelationPhrase | None:
+    if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
+        return None
+    return phrase_of(step) or _plain_noun(step)
+
+
+def clauses_of(facts: Sequence[Evidence]) -> list[FactClause]:
+    """Those of `facts` that can be said; ends that the same is said of stand in one clause."""
+    found: dict[tuple[str, str], FactClause] = {}
+    for fact in facts:
+        clause = clause_of(fact)
+        if clause is None:
+            continue
+        key = (fact.start, fact.path[0]) if not clause.is_of_start else (fact.start, f"{fact.path[0]} {fact.end}")
+        before = found.get(key)
+        found[key] = clause if before is None else _together([before.fact, *before.also, fact])
+    return list(found.values())
+
+
+def _together(facts: Sequence[Evidence]) -> FactClause:
+    phrase = _phrase(facts[0].path[0])
+    subject = joined([fact.end for fact in facts])
+    assert phrase is not None  # each was said alone  # nosec B101
+    predicate = Speaker(subject, many, subject, None).predicate(phrase, _be(phrase))
+    return FactClause(facts[0], subject, f"{predicate} {facts[0].start}", False, tuple(facts[1:]))
 
 
 def concept_noun(concept: str) -> str:
