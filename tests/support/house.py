@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.accounts.api_keys import Caller
+from app.chat.dialogue.turn_classifier import TurnClassifier, VectorOf, read_turn_model
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
@@ -15,7 +16,11 @@ from app.egress.ledger.ledger import Ledger
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from app.llm.reasoner import Reasoner
+from app.strategies.dialogue.fact_ranking import LikenessRanker
+from app.strategies.dialogue.prompts import REPLY
+from app.strategies.dialogue.strategy import DialogueStrategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
@@ -94,6 +99,29 @@ def sets_house(
 ) -> House:
     """A dialogue with the service that `sets_chat` gives."""
     return House(sets_chat(store, embedder, options, reasoner), store.ledger)
+
+
+def dialogue_house(
+    store: ServiceContext,
+    embedder: Embedder,
+    options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
+    reasoner: Reasoner | None = None,
+) -> House:
+    """A dialogue in which turns choose their strategy, `sets` or `dialogue`."""
+    own = EmbeddedReasoner(embedder)
+    reasoner, statics = reasoner or own, StaticSegments()
+    for kind in (STEP, REPLY):
+        for data in reasoner.statics_of(kind):
+            statics.register(data)
+    strategies = {"sets": SetsStrategy(embedder), "dialogue": DialogueStrategy(LikenessRanker(embedder), own)}
+    turns = TurnClassifier(read_turn_model(model_digest=weights_digest_of(BOXED_MODEL)), _vector_of(embedder))
+    options = replace(options, turns=turns)
+    chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, statics, options)
+    return House(chat, store.ledger, "auto")
+
+
+def _vector_of(embedder: Embedder) -> VectorOf:
+    return lambda text: embedder.sentences([text])[0]
 
 
 def step(action: str, **more: object) -> Canned:

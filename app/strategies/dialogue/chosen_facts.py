@@ -58,6 +58,14 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
     return [_as_set(inquiry, [each]) if each.size <= MAX_TOGETHER else _as_one(inquiry, each) for each in chosen]
 
 
+def upright(fact: FoundFact) -> FoundFact:
+    """A fact between two single things from the end that its relation is said of; others as they are."""
+    step = fact.path[0]
+    if len(fact.path) != 1 or fact.size != "1" or "|" in step or not step.startswith("^"):
+        return fact
+    return FoundFact(fact.end, fact.end_concept, (step[1:],), fact.start, fact.start_concept, "1")
+
+
 def _leading_to(fact: CandidateFact, facts: Sequence[CandidateFact]) -> list[CandidateFact]:
     """The fact by which one comes to a thing that the dialogue does not speak of; none where it does."""
     if not fact.is_behind:

@@ -14,7 +14,7 @@ from app.llm.tasks import DialogueReply, ReplyInput, Task
 from app.privacy.safe_text import Topic
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.dialogue.candidate_facts import MAX_TAILS, CandidateFact, facts_around, was_cut
-from app.strategies.dialogue.chosen_facts import describing, nearest
+from app.strategies.dialogue.chosen_facts import describing, nearest, upright
 from app.strategies.dialogue.fact_ranking import FactRanker
 from app.strategies.dialogue.prompts import REPLY
 from app.strategies.retrieval import NodeSet, over_budget, show_dialogue, show_evidence, show_masked, show_things
@@ -110,7 +110,9 @@ def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:
 def _task(inquiry: StrategyInput, facts: Sequence[FoundFact]) -> Task[DialogueReply]:
     places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if len(topic.mids)]
     shown = [place for place in places if any(place.pseudonym in (fact.start, fact.end) for fact in facts)]
-    evidence = show_evidence(inquiry, facts, {place.pseudonym for place in shown})
+    # A model gets a fact in one form, whichever of its ends it was found from (SURGE, invariance to inversion).
+    ordered = [upright(fact) for fact in facts] if inquiry.reasoner.is_model else list(facts)
+    evidence = show_evidence(inquiry, list(dict.fromkeys(ordered)), {place.pseudonym for place in shown})
     at = {(fact.start, tuple(fact.path), fact.end): number for number, fact in enumerate(evidence)}
     given = ReplyInput(
         question=inquiry.dialogue.question,
@@ -118,7 +120,7 @@ def _task(inquiry: StrategyInput, facts: Sequence[FoundFact]) -> Task[DialogueRe
         things=show_things(inquiry, shown),
         evidence=evidence,
         masked_relations=show_masked(inquiry, *(step for fact in evidence for step in fact.path)),
-        ranked=tuple(at[fact.start, fact.path, fact.end] for fact in facts),
+        ranked=tuple(at[fact.start, fact.path, fact.end] for fact in ordered),
         describes=inquiry.turn == "tell",
     )
     return Task(REPLY, given)

@@ -1,0 +1,146 @@
+"""Turns that talk about things are answered in dialogue: from facts alone, checked sentence by sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from app.chat.question_run import ChatOptions
+from app.egress.disclosure import Disclosure, Profile
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.wiring.store import ServiceContext
+from client_sdk.answers.answer import Answer
+from tests.support.asking import SECRETS
+from tests.support.house import DOCTOR_OF, House, clinic_store, dialogue_house, visible
+from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+ABOUT = "Tell me about Aurelio Vantongeren"
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
+    with clinic_store(tmp_path_factory.mktemp("dialogue"), embedder) as store:
+        yield store
+
+
+@pytest.fixture
+def house(store: ServiceContext, embedder: Embedder) -> House:
+    return dialogue_house(store, embedder)
+
+
+def saying(*sentences: str) -> Callable[[Request], Canned]:
+    """Replies with these sentences; `{treated by}` is what that relation leads to, `{X}` what is told of."""
+
+    def replies(request: Request) -> Canned:
+        facts: list[dict[str, Any]] = request.input["evidence"]
+        ends = {fact["path"][0]: fact["end"] for fact in facts} | {"X": facts[0]["start"]}
+
+        def filled(text: str) -> str:
+            for label, end in ends.items():
+                text = text.replace("{" + label + "}", end)
+            return text
+
+        return reply({"sentences": [filled(each) for each in sentences]})
+
+    return replies
+
+
+def told_of(answer: Answer, number: int) -> set[str]:
+    """The relations of the facts behind a sentence."""
+    return {fact.path[0] for fact in answer.sentences[number].facts}
+
+
+async def test_a_thing_is_described_in_whole_sentences_each_with_its_facts(house: House) -> None:
+    answer = await house.ask(ABOUT)
+    assert (house.last.turn, answer.strategy, answer.answered, answer.removed) == ("tell", "dialogue", True, 0)
+    assert 1 <= len(answer.sentences) <= 5
+    assert answer.text == " ".join(sentence.text for sentence in answer.sentences)
+    assert {"Zemgalburg", "Zofia Quarrel", "1958-09-30"} <= house.named
+    held = {label for number in range(len(answer.sentences)) for label in told_of(answer, number)}
+    assert {"treated by", "lives in", "date of birth"} <= held
+    assert house.last.usage.attachment == 1
+
+
+async def test_a_question_is_still_answered_as_one(house: House) -> None:
+    answer = await house.ask(DOCTOR_OF)
+    assert (house.last.turn, answer.strategy, answer.sentences) == ("question", "sets", ())
+    assert answer.names == ["Ottoline Brackwater"]
+
+
+async def test_talk_is_answered_with_facts_about_what_it_speaks_of(house: House) -> None:
+    answer = await house.ask("Ottoline Brackwater has been so kind to my mother")
+    assert (house.last.turn, answer.strategy, answer.answered) == ("talk", "dialogue", True)
+    assert all("Ottoline Brackwater" in sentence.text for sentence in answer.sentences[:1])
+    assert len(answer.sentences) <= 3
+
+
+async def test_what_has_nothing_to_do_with_the_graph_is_told_what_can_be_asked(house: House) -> None:
+    answer = await house.ask("write me a poem about the sea please")
+    assert (house.last.turn, answer.sentences) == ("neither", ())
+    assert answer.text.startswith("I can only talk about what this graph holds.")
+
+
+async def test_statements_of_a_model_that_the_graph_does_not_hold_are_taken_out(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = saying(
+        "{X} lives in {lives in}.", "{X} was never married to {married to}.", "{X} won an award in 1999."
+    )
+    house = dialogue_house(store, embedder, reasoner=model)
+    answer = await house.ask(ABOUT)
+    assert [sentence.text for sentence in answer.sentences] == ["Aurelio Vantongeren lives in Zemgalburg."]
+    assert answer.removed == 2
+    assert house.last.usage.attachment is not None
+    assert 0 < house.last.usage.attachment < 1
+    assert told_of(answer, 0) == {"lives in"}
+
+
+async def test_a_reply_of_which_nothing_holds_is_refused(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = saying("{lives in} lives in {X}.")
+    answer = await dialogue_house(store, embedder, reasoner=model).ask(ABOUT)
+    assert (answer.answered, answer.grounded, answer.sentences) == (False, False, ())
+    assert "not shown" in answer.text
+
+
+async def test_a_model_reads_pseudonyms_relations_and_concepts_alone(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = saying("{X} lives in {lives in}.")
+    house = dialogue_house(store, embedder, reasoner=model)
+    for turn in (ABOUT, "I like Aurelio Vantongeren", "he is a kind man, is he not"):
+        await house.ask(turn)
+        assert not [secret for secret in SECRETS if secret.encode() in visible(house.last)]
+    assert sent_to(server, "reply")
+    assert not [secret for secret in SECRETS if secret.encode() in server.everything]
+
+
+async def test_where_prompts_may_not_show_what_a_thing_has_the_service_writes_the_reply(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = saying("{X} lives in {lives in}.")
+    options = ChatOptions(profile=Profile.STRICT, disclosure=Disclosure())
+    house = dialogue_house(store, embedder, options, model)
+    answer = await house.ask(ABOUT)
+    assert answer.answered
+    assert "Aurelio Vantongeren is a patient" in answer.text
+    assert not sent_to(server, "reply")
+
+
+async def test_the_same_facts_are_the_same_bytes_in_a_thread(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    """SURGE, definition of invariance to order: however facts were found, a thread shows them in one order."""
+    server.replies = saying("{X} lives in {lives in}.")
+    house = dialogue_house(store, embedder, reasoner=model)
+    await house.ask(ABOUT)
+    await house.ask("Tell me about him")
+    first, second = (given["evidence"] for given in sent_to(server, "reply"))
+    kept = [fact for fact in first if fact in second]
+    assert kept == [fact for fact in second if fact in first]
+    assert kept
