@@ -26,7 +26,9 @@ OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", 
 StrategyName = Literal["auto", "sets", "arog", "dialogue"]
 
 Graph = Annotated[str | None, typer.Option(envvar="AROG_GRAPH", help="The graph to ask  [default: demo]")]
-Strategy = Annotated[StrategyName, typer.Option(help="The way to reply; auto decides by turn, arog asks the model more often")]
+Strategy = Annotated[
+    StrategyName, typer.Option(help="The way to reply; auto decides by turn, arog asks the model more often")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON")]
 
 app = typer.Typer(
