@@ -104,6 +104,31 @@ def matcher(
 
 
 @app.command()
+def turns(
+    out: Annotated[Path, typer.Option(help="Where the weights are written")],
+    labelled: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Lines of JSON with text and kind; ours without it")
+    ] = None,
+) -> None:
+    """Learn to tell questions, wishes to hear about a thing, and talk apart, from labelled turns."""
+    from app.cli.output import failures_in_words
+    from app.evaluation.dialogue.turns_run import TRAINING
+    from app.llm.embeddings.embedder import Embedder
+    from app.settings import load_settings
+    from app.training.turns import read_labelled, train_turns
+
+    settings = load_settings()
+    with failures_in_words(console):
+        try:
+            given = read_labelled(labelled or TRAINING)
+        except ValueError as problem:
+            refuse(problem)
+        embedder = Embedder(settings.embedder, settings.cache_dir)
+        out.write_bytes(train_turns(given, embedder, settings.embedder))
+    console.print(f"{len(given)} turns to learn from")
+
+
+@app.command()
 def retriever(
     out: Annotated[Path, typer.Option(help="Where the weights are written")],
     data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = DATA,

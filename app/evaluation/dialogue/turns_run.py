@@ -25,6 +25,7 @@ FURTHER: Final = {
     "films": str(GRAPHS["wikidata"]), "hospital": "rdf/hospital.ttl", "c360": "rdf/c360.ttl",
     "opendialkg": "opendialkg/triples.tsv",
 }  # fmt: skip
+TRAINING: Final = SETS / "turns_training.jsonl"
 MIN_RIGHT: Final = 0.93
 KINDS: Final[tuple[TurnKind, ...]] = get_args(TurnKind)
 
