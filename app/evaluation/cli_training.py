@@ -107,7 +107,7 @@ def matcher(
 def turns(
     out: Annotated[Path, typer.Option(help="Where the weights are written")],
     labelled: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Lines of JSON with text and kind; ours without it")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Lines of JSON: text and kind; ours without it")
     ] = None,
 ) -> None:
     """Learn to tell questions, wishes to hear about a thing, and talk apart, from labelled turns."""
