@@ -40,7 +40,11 @@ def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Tol
         return _is_told(group, told), first.is_inverse, not describes, is_value, first.size, label
 
     if kept:
-        return [_as_set(inquiry, group) for group in sorted(kept, key=worth)[:MAX_TOLD]]
+        heads = list(dict.fromkeys(fact.head for fact in facts))
+        each_most = MAX_TOLD // len(heads)
+        ordered = sorted(kept, key=worth)
+        told_of = [[group for group in ordered if group[0].head == head][:each_most] for head in heads]
+        return [_as_set(inquiry, group) for groups_of_one in told_of for group in groups_of_one]
     # A hub that has nothing of its own is told by a few of those who have it.
     return [_as_one(inquiry, each) for group in sorted(groups, key=worth)[:1] for each in group[:MAX_OF_HUB]]
 

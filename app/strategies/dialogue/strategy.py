@@ -79,16 +79,17 @@ class DialogueStrategy:
 
 
 def spoken_of(inquiry: StrategyInput) -> list[Mid]:
-    """The single things that the turn speaks of; where it names none, those of the turns before it. What a name that
-    several share stands for has to be known first."""
+    """The things that the turn speaks of; where it names none, those of the turns before it. Who share a name are told
+    of one by one, and so are a few of a set."""
     newest = [topic for topic in inquiry.dialogue.topics if topic.newest]
     if newest:
-        return _single(newest)[:MAX_SPOKEN_OF]
-    return _single(inquiry.dialogue.topics)[:MAX_EARLIER]
+        return _few(newest)[:MAX_SPOKEN_OF]
+    return _few(inquiry.dialogue.topics)[:MAX_EARLIER]
 
 
-def _single(topics: Sequence[Topic]) -> list[Mid]:
-    found = [Mid(int(topic.mids[0])) for topic in topics if len(topic.mids) == 1 and topic.value_kind is None]
+def _few(topics: Sequence[Topic]) -> list[Mid]:
+    named = [topic for topic in topics if len(topic.mids) <= MAX_SPOKEN_OF and topic.value_kind is None]
+    found = [Mid(int(mid)) for topic in named for mid in topic.mids]
     return list(dict.fromkeys(found))
 
 
