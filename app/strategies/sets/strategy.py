@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Final
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
@@ -44,6 +45,8 @@ from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, starting_places
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
+NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
+
 
 class SetsStrategy:
     """Fewer calls than the paper's method: at most one a round, and one to answer after the last.
@@ -59,11 +62,13 @@ class SetsStrategy:
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         """A question about a time is asked without it first; what is found is narrowed to the time. Where nothing in
-        the graph says when, it is asked as it stands."""
+        the graph says when, it is asked as it stands; what the graph puts at other times alone is no answer."""
         timed = TimedPaths.of(inquiry)
         found = await self._find(timed.inquiry, timed) if timed else None
         if timed is None or found is None or (timed.is_cut and found.draft is None):
-            return await self._find(inquiry)
+            found = await self._find(inquiry)
+            if timed is not None and await asyncio.to_thread(timed.excludes, found.draft, found.evidence):
+                return replace(found, draft=None, contradicted=NOT_THEN)
         return found
 
     async def _find(self, inquiry: StrategyInput, timed: TimedPaths | None = None) -> RetrievalResult:

@@ -91,6 +91,22 @@ class TimedPaths:
             return None
         return replace(draft, expressions=tuple(told))
 
+    def excludes(self, draft: Draft | None, facts: Sequence[FoundFact]) -> bool:
+        """True of a draft that leaves out the time that the question states, though the graph says when all that it
+        walked held, and none of it then."""
+        if draft is None or not self.asked.is_stated:
+            return False
+        if any(name in expression for expression in draft.expressions for name in self.asked.names):
+            return False
+        by_end = {fact.end: fact for fact in facts}
+        walked = [_path_of(parse(expression), by_end) for expression in draft.expressions]
+        return any(way and self._says_when(*way) and self.narrowed(*way) is None for way in walked)
+
+    def _says_when(self, start: str, path: Sequence[str]) -> bool:
+        head = path[-1].rpartition("|")[0]
+        between = f'reach({_walked(start, path[:-1])}, "{head}")'
+        return bool(head) and self._dates.of(between, in_passing=False) is not None
+
     def _settled(self, expression: str, facts: Mapping[str, FoundFact]) -> str:
         return written(self._with_time(parse(expression), facts))
 

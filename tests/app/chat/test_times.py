@@ -125,10 +125,6 @@ async def test_years_in_all_of_the_names_say_which_was_the_first(untyped: Servic
 @pytest.mark.parametrize(
     ("question", "names"),
     [
-        (
-            "Who was the director of Vexquilda Museum in 1950?",
-            {"Ottoline Brackwater", "Bertil Oxenhame", "Zofia Quarrel"},
-        ),
         ("Who are the directors of Thrombury Theatre now?", {"Marlo Fenwhistle", "Ivo Saltmarsh"}),
         ("Where does Ivo Saltmarsh live now?", {"Hexamby"}),
     ],
@@ -160,3 +156,17 @@ async def test_a_model_is_asked_the_question_as_it_stands(untyped: ServiceContex
     assert re.search(rb"Who was the director of E\w{5} in V\w{5}\?", sent)
     assert b"filter(" not in sent
     assert canaries_in(sent, NAMES + DATES) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Who was the director of Vexquilda Museum in 1950?", "Which directors did Vexquilda Museum have in the 1960s?"],
+)
+async def test_a_time_at_which_nobody_held_it_is_no_answer(
+    typed: ServiceContext, untyped: ServiceContext, embedder: Embedder, text: str
+) -> None:
+    """Everybody who ever held it would be wrong, and look sure."""
+    for store in (typed, untyped):
+        answer = await house_of(store, embedder).ask(text)
+        assert not answer.answered
+        assert answer.names == []
