@@ -95,14 +95,14 @@ def ask(
     if stream and as_json:
         raise typer.BadParameter("choose one of --stream and --json: JSON is printed when all of it is there")
     text = sys.stdin.read().strip() if question == "-" else question
+    options = names_options(names, language)
+    if not (as_json or sys.stdout.isatty()):
+        options["suggestions"] = 0  # A pipe wants the answer alone.
+    chat = _open_chat(url, api_key, graph, plain_http=plain_http, strategy=strategy, **options)
     from client_sdk.cli.render import answer_as_json, make_console, show_parts, show_suggestions
     from client_sdk.cli.stream import show_stream
 
     console, notes = make_console(), not (evidence or why)
-    options = names_options(names, language)
-    if not (as_json or console.is_terminal):
-        options["suggestions"] = 0  # A pipe wants the answer alone.
-    chat = _open_chat(url, api_key, graph, plain_http=plain_http, strategy=strategy, **options)
     with chat:
         answer = show_stream(console, chat.stream(text), notes=notes) if stream else chat.ask(text)
         rows = chat.ledger(answer.id) if seen else None
