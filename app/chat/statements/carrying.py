@@ -17,9 +17,10 @@ from app.chat.statements.directions import (
 )
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import Carriers, content, counted
-from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas
+from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas, noun_base
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
-from app.chat.statements.wording import direct_verbs
+from app.chat.statements.wording import direct_verbs, known_kinds
+from app.llm.embedded.language.morphology import is_agent
 
 MAX_UNKNOWN: Final = 1
 """Nouns that say nothing of a relation, and are let pass where facts tie the things of a piece together."""
@@ -42,6 +43,8 @@ def checked(
     check = check_words(evidence, said, steps, things)
     if (check.foreign and not check.fitting) or check.is_adorned or _is_listed(said, check.unknown):
         return None
+    if _is_of_others(check.others, steps):
+        return None
     if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
@@ -51,6 +54,13 @@ def checked(
     if _is_stray(piece, steps, content(said)) or any(is_form(word, "VBD") for word in check.foreign):
         return None
     return None if is_misnamed(piece, evidence) else _telling(facts, steps, content(said))
+
+
+def _is_of_others(words: Sequence[str], steps: Sequence[Step]) -> bool:
+    """True where a word says another relation of the graph, and two things are tied by more than a value."""
+    if all("V" in (step.name[0], step.there[0]) for step in steps):
+        return False
+    return any(noun_base(word) not in known_kinds() or is_agent(noun_base(word)) for word in words)
 
 
 def _is_stray(piece: Piece, steps: Sequence[Step], words: frozenset[str]) -> bool:

@@ -51,6 +51,8 @@ class WordCheck:
     unknown: tuple[str, ...]
     is_adorned: bool = False
     """True where a name that the house did not give, an adjective or an adverb adds something that no fact says."""
+    others: tuple[str, ...] = ()
+    """Words of `foreign` that say another relation of the graph."""
 
 
 def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
@@ -60,7 +62,8 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
     unknown = tuple(word for word, sort in sorts if sort == "unknown")
     adorned = any(token.is_capital and token.word in unknown for token in tokens) or any(map(_adorns, unknown))
     fitting = tuple(word for word, sort in sorts if sort == "fitting")
-    return WordCheck(fitting, tuple(word for word, sort in sorts if sort == "foreign"), unknown, adorned)
+    foreign = tuple(word for word, sort in sorts if sort == "foreign")
+    return WordCheck(fitting, foreign, unknown, adorned, words.saying_others(foreign))
 
 
 class _Words:
@@ -77,6 +80,7 @@ class _Words:
             *(_parts(evidence.concept_words(name)) for name in near),
         )
         self._concepts = frozenset(part for name in near for kind in evidence.kinds(name) for part in kind.split())
+        self._labels = tuple(evidence.beside.labels)
         self._graph = words_of_labels(tuple(evidence.beside.labels))
         self._verbs = {key[0] for step in steps for key in step.wording.verbs}
         self._nouns = {noun for step in steps for noun in step.wording.nouns} if steps else noun_phrases()
@@ -105,6 +109,10 @@ class _Words:
         if forms & NEUTRAL or not forms.isdisjoint(self._concepts if is_held else self._kinds):
             return ""
         return "unknown" if forms.isdisjoint(all_frame_words()) and forms.isdisjoint(self._graph) else "foreign"
+
+    def saying_others(self, foreign: Sequence[str]) -> tuple[str, ...]:
+        said = words_of_relations(self._labels)
+        return tuple(word for word in foreign if not bases(word).isdisjoint(said))
 
     def _is_foreign(self, word: str, before: str) -> bool:
         """ "First name" of a phone number, "set off" of an arrival, "dated" of an amount."""
@@ -140,6 +148,12 @@ def words_of_labels(labels: tuple[str, ...]) -> frozenset[str]:
     """The base forms of the words that the relations of a graph are called by."""
     words = {word for label in labels for hop in label.split("|") for word in plain_label(hop).split()}
     return frozenset(base for word in words if not is_grammar(word) for base in bases(word)) - NEUTRAL
+
+
+@lru_cache(maxsize=256)
+def words_of_relations(labels: tuple[str, ...]) -> frozenset[str]:
+    """The base forms of the words that say one of the relations of a graph."""
+    return frozenset(word for label in labels for word in relation_words(label))
 
 
 @lru_cache(maxsize=1)
