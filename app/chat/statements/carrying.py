@@ -16,6 +16,7 @@ from app.chat.statements.directions import (
     says_other,
 )
 from app.chat.statements.evidence import Evidence, Step
+from app.chat.statements.phrases import is_phrased_otherwise, is_undirected
 from app.chat.statements.quantities import Carriers, content, counted
 from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas, noun_base
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
@@ -46,6 +47,8 @@ def checked(
     if _is_of_others(check.others, steps):
         return None
     if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
+        return None
+    if is_phrased_otherwise(piece, steps) or is_undirected(evidence, piece, steps):
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
         return None

@@ -1,0 +1,100 @@
+"""Says which way a piece says a relation between two things of one kind, where words alone could go both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+from app.chat.statements.directions import Piece, holder_is_right, is_right, subject_ends
+from app.chat.statements.evidence import Evidence, Step
+from app.chat.statements.tokens import ARTICLES, HAVE, POSSESSIVES, PREPOSITIONS, SHADES, is_grammar, lemmas, noun_base
+from app.chat.statements.wording import Ends, like
+
+MAX_WORDS: Final = 5
+_SKIPPED: Final = ARTICLES | POSSESSIVES | SHADES
+
+
+def is_phrased_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
+    """True where words that say these facts together, such as "in the care of", stand between them turned round."""
+    for at in range(len(piece.tokens)):
+        saying = [(step, ends) for step in steps if (ends := _phrase_ends(piece, at, step))]
+        if saying and not any(is_right(piece, at, step, ends) for step, ends in saying):
+            return True
+    return False
+
+
+def is_undirected(evidence: Evidence, piece: Piece, steps: Sequence[Step]) -> bool:
+    """True where two things of one kind are tied, and no verb, noun or phrase of the relation says which way."""
+    names = set(piece.places.values())
+    if all(is_grammar(piece.word(at)) for at in range(len(piece.tokens)) if piece.word(at).isalpha()):
+        return False
+    ties = [step for step in steps if {step.name, step.there} <= names and _is_alike(evidence, step)]
+    return any(not _is_mutual(step) and not _is_directed(piece, step) for step in ties)
+
+
+def _is_directed(piece: Piece, step: Step) -> bool:
+    for at in range(len(piece.tokens)):
+        for ends in (subject_ends(piece, at, step), _phrase_ends(piece, at, step)):
+            if ends and is_right(piece, at, step, ends):
+                return True
+        if holder_is_right(piece, at, step) or _is_had(piece, at, step):
+            return True
+    return False
+
+
+def _is_had(piece: Piece, at: int, step: Step) -> bool:
+    """ "X has Y as mentor", "X has three children"."""
+    if piece.word(at) not in HAVE | {"with"}:
+        return False
+    before = [place for place in piece.places if place < at]
+    owner = piece.places[max(before)] if before else piece.subject
+    ends = {step.name: step.here, step.there: step.over}
+    words = [piece.word(k) for k in range(at + 1, len(piece.tokens))]
+    return owner in ends and any(ends[owner] in step.wording.holders(noun_base(word)) for word in words if word)
+
+
+def _is_alike(evidence: Evidence, step: Step) -> bool:
+    one, other = step.name, step.there
+    if "V" in (one[0], other[0]):
+        return False
+    if evidence.is_person(one) and evidence.is_person(other):
+        return True
+    return bool(evidence.kinds(one) & evidence.kinds(other))
+
+
+def _is_mutual(step: Step) -> bool:
+    """True of a relation that is said of both ends alike: "X is married to Y"."""
+    said = [*step.wording.verbs.values(), *step.wording.nouns.values()]
+    both = sum(len(ends) > 1 for ends in said)
+    return both * 2 > len(said)
+
+
+def _phrase_ends(piece: Piece, at: int, step: Step) -> Ends:
+    """The ends that may be the subject of a phrase that begins at `at`."""
+    found: Ends = frozenset()
+    for text, prep, is_passive in _phrases(piece, at):
+        found |= step.wording.verbs.get((text, is_passive, like(prep)), frozenset())
+    return found
+
+
+def _phrases(piece: Piece, at: int) -> Iterator[tuple[str, str, bool]]:
+    """The words from `at` to the next thing, in their base forms."""
+    words: list[str] = []
+    if not piece.word(at) or at in piece.places or piece.word(at) in _SKIPPED:
+        return
+    while at < len(piece.tokens) and at not in piece.places and len(words) < MAX_WORDS:
+        if not piece.word(at).isalpha():
+            return
+        if piece.word(at) not in _SKIPPED:
+            words.append(piece.word(at))
+        at += 1
+    if at not in piece.places or not words:
+        return
+    prep = words.pop() if words[-1] in PREPOSITIONS else ""
+    if len(words) < 2:
+        return
+    is_passive = words[0] in PREPOSITIONS
+    first = (words[0],) if is_passive else lemmas(words[0], "VERB")
+    for parts in product(first, *({word, noun_base(word)} for word in words[1:])):
+        yield " ".join(parts), prep, is_passive
