@@ -8,7 +8,8 @@ from typing import Final
 
 from app.chat.statements.directions import Piece, holder_is_right, is_right, subject_ends
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import ARTICLES, HAVE, POSSESSIVES, PREPOSITIONS, SHADES, is_grammar, lemmas, noun_base
+from app.chat.statements.tokens import ARTICLES, HAVE, POSSESSIVES, PREPOSITIONS, SHADES, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.vocabulary import NEUTRAL
 from app.chat.statements.wording import Ends, like
 
 MAX_WORDS: Final = 5
@@ -21,7 +22,30 @@ def is_phrased_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
         saying = [(step, ends) for step in steps if (ends := _phrase_ends(piece, at, step))]
         if saying and not any(is_right(piece, at, step, ends) for step, ends in saying):
             return True
+        had = [right for step in steps if (right := _had_rightly(piece, at, step)) is not None]
+        if (had and not any(had)) or _is_made_otherwise(piece, at, steps):
+            return True
     return False
+
+
+def _is_made_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:
+    """ "X was made by Y" and "X was held by Y" where no fact of Y is said so."""
+    verbs = set(lemmas(piece.word(at), "VERB")) & NEUTRAL if is_form(piece.word(at), "VBN") else set()
+    if not verbs or piece.word(at + 1) != "by" or at + 2 not in piece.places:
+        return False
+    own = [step for step in steps if piece.places[at + 2] in (step.name, step.there)]
+    return not any(step.wording.verb_subjects(tuple(verbs), "by", is_passive=True) for step in own)
+
+
+def _had_rightly(piece: Piece, at: int, step: Step) -> bool | None:
+    """ "X has Y as her mentor": the noun is one of what Y is to X."""
+    words = [piece.word(k) for k in range(at + 2, at + 5)]
+    if piece.word(at) not in HAVE | {"with"} or at + 1 not in piece.places or words[0] != "as":
+        return None
+    noun = next((word for word in words[1:] if word and word not in _SKIPPED), "")
+    ends = step.wording.holders(noun_base(noun)) if noun else frozenset()
+    owner = {step.name: step.over, step.there: step.here}.get(piece.places[at + 1])
+    return owner in ends if ends and owner else None
 
 
 def is_undirected(evidence: Evidence, piece: Piece, steps: Sequence[Step]) -> bool:

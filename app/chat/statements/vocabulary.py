@@ -122,7 +122,8 @@ class _Words:
         if before in NEUTRAL and phrase in noun_phrases() and phrase not in self._nouns:
             return True
         phrases = {f"{base} {word}" for base in lemmas(before, "VERB")} if before and word in _PARTICLES else set()
-        return bool(phrases & verb_phrases()) and not phrases & self._verbs
+        is_said = bool(phrases & verb_phrases()) or bool(NEUTRAL.intersection(lemmas(before, "VERB")))
+        return bool(phrases) and is_said and not phrases & self._verbs
 
 
 @lru_cache(maxsize=50_000)
@@ -181,7 +182,7 @@ def _adorns(word: str) -> bool:
     """True of "famous", "brilliantly", "award-winning" and "greatest"; and of figures."""
     if not word.isalpha() or _is_superlative(word):
         return True
-    if is_form(word, "VBD") or is_form(word, "VBN"):
+    if is_form(word, "VBD") or is_form(word, "VBN") or (is_form(word, "VBG") and word not in lemmas(word, "NOUN")):
         return True
     if not any(lemmas(word, part) for part in ("NOUN", "VERB", "ADJ", "ADV")):
         return True
