@@ -48,6 +48,8 @@ def checked(
         return None
     if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
         return None
+    if check.unknown and not check.fitting and _ties_things(steps):
+        return None
     if is_phrased_otherwise(piece, steps) or is_undirected(evidence, piece, steps):
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
@@ -61,9 +63,14 @@ def checked(
 
 def _is_of_others(words: Sequence[str], steps: Sequence[Step]) -> bool:
     """True where a word says another relation of the graph, and two things are tied by more than a value."""
-    if all("V" in (step.name[0], step.there[0]) for step in steps):
-        return False
-    return any(noun_base(word) not in known_kinds() or is_agent(noun_base(word)) for word in words)
+    return _ties_things(steps) and any(
+        noun_base(word) not in known_kinds() or is_agent(noun_base(word)) for word in words
+    )
+
+
+def _ties_things(steps: Sequence[Step]) -> bool:
+    """True where two things are tied, neither of which is a value."""
+    return any("V" not in (step.name[0], step.there[0]) for step in steps)
 
 
 def _is_stray(piece: Piece, steps: Sequence[Step], words: frozenset[str]) -> bool:

@@ -26,6 +26,13 @@ _EARLIER: Final = frozenset("older elder senior earlier before sooner oldest".sp
 _LATER: Final = frozenset("younger newer junior later after".split())
 _BY_BIRTH: Final = frozenset("older elder senior younger junior lived live age".split())
 _BOUNDS: Final = {"least": ">=", "most": "<=", "than": ">", "over": ">", "exactly": "="}
+_PRECEDING: Final = {
+    **dict.fromkeys("predates predated predate antedates antedated".split(), "earlier"),
+    **dict.fromkeys("postdates postdated postdate".split(), "later"),
+    **dict.fromkeys("outweighs outweighed".split(), "heavier"),
+    **dict.fromkeys("exceeds exceeded surpasses surpassed".split(), "greater"),
+}
+"""Verbs that compare their subject with their object."""
 _LED_BY: Final = frozenset({"look", "name", "take", "care"})
 """Verbs behind which "after" compares nothing."""
 _NO_COUNT: Final = frozenset("the no some any each every which this that other another".split())
@@ -146,6 +153,8 @@ def comparator(tokens: Sequence[Token]) -> tuple[str, int] | None:
     """The word that compares, and its place."""
     for at, token in enumerate(tokens):
         word = token.word
+        if not token.is_name and word in _PRECEDING:
+            return _PRECEDING[word], at
         if token.is_name or word not in _UP | _DOWN | _EARLIER | _LATER:
             continue
         behind = [each.word for each in tokens[at + 1 :]]

@@ -34,7 +34,7 @@ from app.chat.statements.quantities import (
 )
 from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.segments import Segment
-from app.chat.statements.talk import is_talk
+from app.chat.statements.talk import is_talk, names_topic
 from app.chat.statements.tokens import Token
 from app.chat.statements.vocabulary import check_words
 
@@ -83,6 +83,8 @@ class SentenceReader:
         names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
         if is_talk(tokens, names, references, is_question=self.is_question and self._is_asked(segment)):
             return Verdict(frozenset(), states=False)
+        if segment.is_fronted and names_topic(tokens):
+            return Verdict(frozenset(), states=False, subject=names[0])
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
         best = Verdict(None)
