@@ -156,7 +156,7 @@ def subject_ends(piece: Piece, at: int, step: Step) -> Ends:
     word = piece.word(at)
     if not word or is_grammar(word) or not lemmas(word, "VERB"):
         return frozenset()
-    if piece.word(at - 1) in ARTICLES or piece.word(at - 1) in POSSESSIVES or piece.word(at - 1) == "'s":
+    if piece.word(at - 1) in ARTICLES | POSSESSIVES | {"'s", "as"}:
         return frozenset()
     prep = piece.word(at + 1) if piece.word(at + 1) in PREPOSITIONS else ""
     passive = _is_passive(piece, at)

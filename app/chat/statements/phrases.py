@@ -8,11 +8,13 @@ from typing import Final
 
 from app.chat.statements.directions import Piece, holder_is_right, is_right, subject_ends
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import ARTICLES, HAVE, POSSESSIVES, PREPOSITIONS, SHADES, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.tokens import ARTICLES, BE, HAVE, POSSESSIVES, PREPOSITIONS, SHADES, is_form, is_grammar, lemmas, noun_base
 from app.chat.statements.vocabulary import NEUTRAL
 from app.chat.statements.wording import Ends, like
 
 MAX_WORDS: Final = 5
+_ORDINALS: Final = frozenset("first second third main chief".split())
+_MADE: Final = frozenset("work creation product brainchild baby".split())
 _SKIPPED: Final = ARTICLES | POSSESSIVES | SHADES
 
 
@@ -23,9 +25,26 @@ def is_phrased_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
         if saying and not any(is_right(piece, at, step, ends) for step, ends in saying):
             return True
         had = [right for step in steps if (right := _had_rightly(piece, at, step)) is not None]
-        if (had and not any(had)) or _is_made_otherwise(piece, at, steps):
+        if (had and not any(had)) or _is_made_otherwise(piece, at, steps) or _is_owned_otherwise(piece, at, steps):
             return True
-    return False
+        if piece.word(at) == "used" and piece.word(at + 1) == "to" and piece.word(at - 1) not in BE:
+            return True
+    return _is_numbered_otherwise(piece, steps)
+
+
+def _is_owned_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:
+    """ "X is the work of Y" where it is no work of theirs."""
+    if piece.word(at) not in _MADE or piece.word(at + 1) != "of" or at + 2 not in piece.places:
+        return False
+    own = [step for step in steps if piece.places[at + 2] in (step.name, step.there)]
+    return not any(step.wording.holders(piece.word(at)) for step in own)
+
+
+def _is_numbered_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
+    """ "The first reader" of a second one."""
+    said = {piece.word(at) for at in range(len(piece.tokens))} & _ORDINALS
+    meant = {word for step in steps for word in step.label.split()} & _ORDINALS
+    return bool(said and meant) and said.isdisjoint(meant)
 
 
 def _is_made_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:
