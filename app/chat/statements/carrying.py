@@ -17,7 +17,7 @@ from app.chat.statements.directions import (
 )
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.phrases import is_phrased_otherwise, is_undirected
-from app.chat.statements.quantities import Carriers, content, counted
+from app.chat.statements.quantities import Carriers, content, counted, is_alone
 from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas, noun_base
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
 from app.chat.statements.wording import direct_verbs, known_kinds
@@ -50,7 +50,7 @@ def checked(
         return None
     if check.unknown and not check.fitting and _ties_things(steps):
         return None
-    if is_phrased_otherwise(piece, steps) or is_undirected(evidence, piece, steps):
+    if is_phrased_otherwise(evidence, piece, steps) or is_undirected(evidence, piece, steps):
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
         return None
@@ -140,6 +140,15 @@ def called(
         return None
     kinds = {part for kind in evidence.kind_words(named[0]) for part in kind.split()}
     return None if content(said).isdisjoint(kinds) else frozenset()
+
+
+def alone(evidence: Evidence, piece: Piece, ends: Sequence[str]) -> Carriers | None:
+    """ "Only X directed Y" where nobody else did; elsewhere each has to be all that there is for the other."""
+    named = {piece.places.get(at + 1, "") for at in range(len(piece.tokens)) if piece.word(at) in ("only", "just")}
+    one, other = ends if ends[1] in named else (ends[1], ends[0])
+    if named & set(ends):
+        return is_alone(evidence, one, other)
+    return is_alone(evidence, one, other) and is_alone(evidence, other, one)
 
 
 def says_shared(said: Sequence[Token]) -> bool:

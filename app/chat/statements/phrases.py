@@ -8,17 +8,29 @@ from typing import Final
 
 from app.chat.statements.directions import Piece, holder_is_right, is_right, subject_ends
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import ARTICLES, BE, HAVE, POSSESSIVES, PREPOSITIONS, SHADES, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.tokens import (
+    ARTICLES,
+    BE,
+    HAVE,
+    POSSESSIVES,
+    PREPOSITIONS,
+    SHADES,
+    is_form,
+    is_grammar,
+    lemmas,
+    noun_base,
+)
 from app.chat.statements.vocabulary import NEUTRAL
-from app.chat.statements.wording import Ends, like
+from app.chat.statements.wording import Ends, like, wording_of
 
 MAX_WORDS: Final = 5
 _ORDINALS: Final = frozenset("first second third main chief".split())
+_BOUNDS: Final = frozenset("over than above below under beyond".split())
 _MADE: Final = frozenset("work creation product brainchild baby".split())
 _SKIPPED: Final = ARTICLES | POSSESSIVES | SHADES
 
 
-def is_phrased_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
+def is_phrased_otherwise(evidence: Evidence, piece: Piece, steps: Sequence[Step]) -> bool:
     """True where words that say these facts together, such as "in the care of", stand between them turned round."""
     for at in range(len(piece.tokens)):
         saying = [(step, ends) for step in steps if (ends := _phrase_ends(piece, at, step))]
@@ -27,9 +39,40 @@ def is_phrased_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
         had = [right for step in steps if (right := _had_rightly(piece, at, step)) is not None]
         if (had and not any(had)) or _is_made_otherwise(piece, at, steps) or _is_owned_otherwise(piece, at, steps):
             return True
+        if _says_other_verb(evidence, piece, at, steps):
+            return True
         if piece.word(at) == "used" and piece.word(at + 1) == "to" and piece.word(at - 1) not in BE:
             return True
-    return _is_numbered_otherwise(piece, steps)
+    return _is_numbered_otherwise(piece, steps) or _is_bounded(piece, steps)
+
+
+def _is_bounded(piece: Piece, steps: Sequence[Step]) -> bool:
+    """ "More than V1", "over V1", and "at least V1" of what is the most: a value is no bound to itself."""
+    for at, name in piece.places.items():
+        own = [
+            step for step in steps if name in (step.name, step.there) and "number" in (step.sort, _sort(step, steps))
+        ]
+        is_most = any("max" in step.label.split() or "maximum" in step.label.split() for step in own)
+        if own and (piece.word(at - 1) in _BOUNDS or (is_most and piece.word(at - 1) == "least")):
+            return True
+    return False
+
+
+def _sort(step: Step, steps: Sequence[Step]) -> str:
+    return next((each.sort for each in steps if each.fact == step.fact and each.sort), "")
+
+
+def _says_other_verb(evidence: Evidence, piece: Piece, at: int, steps: Sequence[Step]) -> bool:
+    """ "X lectures on Y" of who attends it: the verb of another relation of the graph, and of none of these facts."""
+    if at - 1 not in piece.places or piece.word(at + 1) not in PREPOSITIONS or at + 2 not in piece.places:
+        return False
+    verbs = lemmas(piece.word(at), "VERB")
+    key = tuple(verb for verb in verbs if verb not in NEUTRAL)
+    if any(verb in key for step in steps for verb, _, _ in step.wording.verbs):
+        return False
+    return any(
+        wording_of(label).verb_subjects(key, piece.word(at + 1), is_passive=False) for label in evidence.beside.labels
+    )
 
 
 def _is_owned_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:
@@ -108,9 +151,7 @@ def _is_alike(evidence: Evidence, step: Step) -> bool:
 
 def _is_mutual(step: Step) -> bool:
     """True of a relation that is said of both ends alike: "X is married to Y"."""
-    said = [*step.wording.verbs.values(), *step.wording.nouns.values()]
-    both = sum(len(ends) > 1 for ends in said)
-    return both * 2 > len(said)
+    return any(len(ends) > 1 for ends in step.wording.nouns.values())
 
 
 def _phrase_ends(piece: Piece, at: int, step: Step) -> Ends:
