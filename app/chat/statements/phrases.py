@@ -26,6 +26,7 @@ from app.chat.statements.wording import Ends, like, wording_of
 MAX_WORDS: Final = 5
 _ORDINALS: Final = frozenset("first second third main chief".split())
 _BOUNDS: Final = frozenset("over than above below under beyond".split())
+_MAKING: Final = frozenset("made makes make did does do".split())
 _MADE: Final = frozenset("work creation product brainchild baby".split())
 _SKIPPED: Final = ARTICLES | POSSESSIVES | SHADES
 
@@ -39,9 +40,7 @@ def is_phrased_otherwise(evidence: Evidence, piece: Piece, steps: Sequence[Step]
         had = [right for step in steps if (right := _had_rightly(piece, at, step)) is not None]
         if (had and not any(had)) or _is_made_otherwise(piece, at, steps) or _is_owned_otherwise(piece, at, steps):
             return True
-        if _says_other_verb(evidence, piece, at, steps):
-            return True
-        if piece.word(at) == "used" and piece.word(at + 1) == "to" and piece.word(at - 1) not in BE:
+        if _says_other_verb(evidence, piece, at, steps) or _is_unreal(piece, at):
             return True
     return _is_numbered_otherwise(piece, steps) or _is_bounded(piece, steps)
 
@@ -91,12 +90,30 @@ def _is_numbered_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
 
 
 def _is_made_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:
-    """ "X was made by Y" and "X was held by Y" where no fact of Y is said so."""
-    verbs = set(lemmas(piece.word(at), "VERB")) & NEUTRAL if is_form(piece.word(at), "VBN") else set()
-    if not verbs or piece.word(at + 1) != "by" or at + 2 not in piece.places:
+    """ "X was made by Y", "X was held in honour by Y" and "who made X" where no fact of Y is said so."""
+    verbs = tuple(set(lemmas(piece.word(at), "VERB")) & NEUTRAL)
+    if not verbs:
         return False
-    own = [step for step in steps if piece.places[at + 2] in (step.name, step.there)]
-    return not any(step.wording.verb_subjects(tuple(verbs), "by", is_passive=True) for step in own)
+    verbs += tuple(f"{verb} {piece.word(at + 1)}" for verb in verbs)
+    if is_form(piece.word(at), "VBN") and (piece.word(at - 1) in BE or piece.word(at + 1) == "by"):
+        makers = [name for place, name in piece.places.items() if place > at and piece.word(place - 1) == "by"]
+        own = [step for step in steps if makers and makers[0] in (step.name, step.there)]
+        return bool(own) and not any(step.wording.verb_subjects(verbs, "by", is_passive=True) for step in own)
+    if piece.word(at) not in _MAKING or at + 1 not in piece.places:
+        return False
+    own = [step for step in steps if piece.places[at + 1] in (step.name, step.there)]
+    return bool(own) and not any(step.wording.verb_subjects(verbs, "", is_passive=False) for step in own)
+
+
+def _is_unreal(piece: Piece, at: int) -> bool:
+    """ "X wants to treat Y", "X could have treated Y", "X used to treat Y"."""
+    word, behind = piece.word(at), piece.word(at + 1)
+    if word in ("could", "would", "should") and behind == "have":
+        return True
+    if not word or behind != "to" or not is_form(piece.word(at + 2), "VB") or word in BE | HAVE:
+        return False
+    verbs = set(lemmas(word, "VERB"))
+    return piece.word(at - 1) not in BE if word == "used" else bool(verbs) and not verbs & NEUTRAL
 
 
 def _had_rightly(piece: Piece, at: int, step: Step) -> bool | None:

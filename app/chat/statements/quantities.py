@@ -13,8 +13,11 @@ from app.chat.statements.wording import plain_label
 Carriers = frozenset[int]
 
 DENYING: Final = frozenset(
-    "not n't never no nobody nothing none neither nor without cannot hardly barely scarcely rarely seldom nowhere false wrong untrue lack lacks "
-    "lacked lacking fail fails failed failing refuse refuses refused refusing free anything".split()
+    (
+        "not n't never no nobody nothing none neither nor without cannot hardly barely scarcely rarely seldom "
+        "nowhere false wrong untrue lack lacks lacked lacking fail fails failed failing refuse refuses refused "
+        "refusing free anything almost nearly "
+    ).split()
 )
 EXCLUDING: Final = frozenset("only sole except besides solely exclusively alone just apart merely".split())
 _UP: Final = frozenset(

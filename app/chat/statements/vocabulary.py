@@ -112,7 +112,7 @@ class _Words:
 
     def saying_others(self, foreign: Sequence[str]) -> tuple[str, ...]:
         said = words_of_relations(self._labels)
-        return tuple(word for word in foreign if not bases(word).isdisjoint(said))
+        return tuple(word for word in foreign if word in _PARTICLES or not bases(word).isdisjoint(said))
 
     def _is_foreign(self, word: str, before: str) -> bool:
         """ "First name" of a phone number, "set off" of an arrival, "dated" of an amount."""
@@ -122,7 +122,8 @@ class _Words:
         if before in NEUTRAL and phrase in noun_phrases() and phrase not in self._nouns:
             return True
         phrases = {f"{base} {word}" for base in lemmas(before, "VERB")} if before and word in _PARTICLES else set()
-        is_said = bool(phrases & verb_phrases()) or bool(NEUTRAL.intersection(lemmas(before, "VERB")))
+        is_said = bool(phrases & verb_phrases()) or is_form(before, "VBD") or is_form(before, "VBN")
+        is_said = is_said or bool(NEUTRAL.intersection(lemmas(before, "VERB")))
         return bool(phrases) and is_said and not phrases & self._verbs
 
 
