@@ -250,8 +250,7 @@ def is_misnamed(piece: Piece, evidence: Evidence) -> bool:
         if called and not _may_be(evidence, name, called):
             return True
     if piece.subject and not piece.places.get(0) and piece.word(0) in ("a", "an"):
-        called = _head(piece, 1)
-        return bool(called) and not _may_be(evidence, piece.subject, called)
+        return not _may_be(evidence, piece.subject, _head(piece, 1))
     return False
 
 

@@ -98,7 +98,12 @@ def _is_made_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:
     if is_form(piece.word(at), "VBN") and (piece.word(at - 1) in BE or piece.word(at + 1) == "by"):
         makers = [name for place, name in piece.places.items() if place > at and piece.word(place - 1) == "by"]
         own = [step for step in steps if makers and makers[0] in (step.name, step.there)]
-        return bool(own) and not any(step.wording.verb_subjects(verbs, "by", is_passive=True) for step in own)
+        prep = piece.word(at + 1)
+        return bool(own) and not any(
+            step.wording.verb_subjects(verbs, "by", is_passive=True)
+            or step.wording.verb_subjects(verbs, prep, is_passive=False)
+            for step in own
+        )
     if piece.word(at) not in _MAKING or at + 1 not in piece.places:
         return False
     own = [step for step in steps if piece.places[at + 1] in (step.name, step.there)]
