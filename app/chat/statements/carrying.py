@@ -16,10 +16,12 @@ from app.chat.statements.directions import (
     says_other,
 )
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.quantities import Carriers, content, counted
-from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas
+from app.chat.statements.phrases import is_phrased_otherwise, is_undirected
+from app.chat.statements.quantities import Carriers, content, counted, is_alone
+from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas, noun_base
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
-from app.chat.statements.wording import direct_verbs
+from app.chat.statements.wording import direct_verbs, known_kinds
+from app.llm.embedded.language.morphology import is_agent
 
 MAX_UNKNOWN: Final = 1
 """Nouns that say nothing of a relation, and are let pass where facts tie the things of a piece together."""
@@ -42,7 +44,13 @@ def checked(
     check = check_words(evidence, said, steps, things)
     if (check.foreign and not check.fitting) or check.is_adorned or _is_listed(said, check.unknown):
         return None
+    if _is_of_others(check.others, steps):
+        return None
     if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
+        return None
+    if check.unknown and not check.fitting and _ties_things(steps):
+        return None
+    if is_phrased_otherwise(evidence, piece, steps) or is_undirected(evidence, piece, steps):
         return None
     if is_turned(piece, steps) or says_other(piece, steps) or is_misplaced(piece, steps):
         return None
@@ -51,6 +59,18 @@ def checked(
     if _is_stray(piece, steps, content(said)) or any(is_form(word, "VBD") for word in check.foreign):
         return None
     return None if is_misnamed(piece, evidence) else _telling(facts, steps, content(said))
+
+
+def _is_of_others(words: Sequence[str], steps: Sequence[Step]) -> bool:
+    """True where a word says another relation of the graph, and two things are tied by more than a value."""
+    return _ties_things(steps) and any(
+        noun_base(word) not in known_kinds() or is_agent(noun_base(word)) for word in words
+    )
+
+
+def _ties_things(steps: Sequence[Step]) -> bool:
+    """True where two things are tied, neither of which is a value."""
+    return any("V" not in (step.name[0], step.there[0]) for step in steps)
 
 
 def _is_stray(piece: Piece, steps: Sequence[Step], words: frozenset[str]) -> bool:
@@ -120,6 +140,15 @@ def called(
         return None
     kinds = {part for kind in evidence.kind_words(named[0]) for part in kind.split()}
     return None if content(said).isdisjoint(kinds) else frozenset()
+
+
+def alone(evidence: Evidence, piece: Piece, ends: Sequence[str]) -> Carriers | None:
+    """ "Only X directed Y" where nobody else did; elsewhere each has to be all that there is for the other."""
+    named = {piece.places.get(at + 1, "") for at in range(len(piece.tokens)) if piece.word(at) in ("only", "just")}
+    one, other = ends if ends[1] in named else (ends[1], ends[0])
+    if named & set(ends):
+        return is_alone(evidence, one, other)
+    return is_alone(evidence, one, other) and is_alone(evidence, other, one)
 
 
 def says_shared(said: Sequence[Token]) -> bool:

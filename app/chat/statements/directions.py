@@ -43,11 +43,11 @@ class Piece:
 def is_turned(piece: Piece, steps: Sequence[Step]) -> bool:
     """True where a verb or noun of these facts stands between other things than theirs, or the other way round."""
     for at in range(len(piece.tokens)):
-        saying = [(step, ends) for step in steps if (ends := _subject_ends(piece, at, step))]
-        if saying and not any(_is_right(piece, at, step, ends) for step, ends in saying):
+        saying = [(step, ends) for step in steps if (ends := subject_ends(piece, at, step))]
+        if saying and not any(is_right(piece, at, step, ends) for step, ends in saying):
             return True
     for at in range(len(piece.tokens)):
-        held = [right for step in steps if (right := _holder_is_right(piece, at, step)) is not None]
+        held = [right for step in steps if (right := holder_is_right(piece, at, step)) is not None]
         if held and not any(held):
             return True
     return False
@@ -139,7 +139,7 @@ def _placed_ends(step: Step, prep: str) -> Ends:
     return frozenset(found)
 
 
-def _is_right(piece: Piece, at: int, step: Step, ends: Ends) -> bool:
+def is_right(piece: Piece, at: int, step: Step, ends: Ends) -> bool:
     subject = _subject(piece, at)
     if subject == step.name:
         return step.here in ends
@@ -151,12 +151,12 @@ def _is_right(piece: Piece, at: int, step: Step, ends: Ends) -> bool:
     return not subject
 
 
-def _subject_ends(piece: Piece, at: int, step: Step) -> Ends:
+def subject_ends(piece: Piece, at: int, step: Step) -> Ends:
     """The ends that may be the subject of the verb at `at`; empty where it is no verb of the relation."""
     word = piece.word(at)
     if not word or is_grammar(word) or not lemmas(word, "VERB"):
         return frozenset()
-    if piece.word(at - 1) in ARTICLES or piece.word(at - 1) in POSSESSIVES or piece.word(at - 1) == "'s":
+    if piece.word(at - 1) in ARTICLES | POSSESSIVES | {"'s", "as"}:
         return frozenset()
     prep = piece.word(at + 1) if piece.word(at + 1) in PREPOSITIONS else ""
     passive = _is_passive(piece, at)
@@ -208,7 +208,7 @@ def _subject(piece: Piece, at: int) -> str:
     return piece.subject
 
 
-def _holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
+def holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
     """ "X is the director of Y" where X is; None where no such noun stands at `at`."""
     word = piece.word(at)
     if not word or is_grammar(word):
@@ -221,6 +221,8 @@ def _holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
         holder = _next_name(piece, at + 2)
     elif piece.word(at - 1) == "'s" and at - 2 in piece.places:
         holder = piece.places[at - 2]
+    elif piece.word(at - 1) in POSSESSIVES and at - 1 in piece.places:
+        holder = piece.places[at - 1]
     if not ends or not holder or not (noun in PERSONS or is_agent(noun) or _is_predicate_noun(piece, at)):
         return None
     if holder not in (step.name, step.there):
@@ -248,8 +250,7 @@ def is_misnamed(piece: Piece, evidence: Evidence) -> bool:
         if called and not _may_be(evidence, name, called):
             return True
     if piece.subject and not piece.places.get(0) and piece.word(0) in ("a", "an"):
-        called = _head(piece, 1)
-        return bool(called) and not _may_be(evidence, piece.subject, called)
+        return not _may_be(evidence, piece.subject, _head(piece, 1))
     return False
 
 

@@ -13,8 +13,11 @@ from app.chat.statements.wording import plain_label
 Carriers = frozenset[int]
 
 DENYING: Final = frozenset(
-    "not n't never no nobody nothing none neither nor without cannot hardly nowhere false wrong untrue lack fail "
-    "refuse".split()
+    (
+        "not n't never no nobody nothing none neither nor without cannot hardly barely scarcely rarely seldom "
+        "nowhere false wrong untrue lack lacks lacked lacking fail fails failed failing refuse refuses refused "
+        "refusing free anything almost nearly "
+    ).split()
 )
 EXCLUDING: Final = frozenset("only sole except besides solely exclusively alone just apart merely".split())
 _UP: Final = frozenset(
@@ -26,6 +29,13 @@ _EARLIER: Final = frozenset("older elder senior earlier before sooner oldest".sp
 _LATER: Final = frozenset("younger newer junior later after".split())
 _BY_BIRTH: Final = frozenset("older elder senior younger junior lived live age".split())
 _BOUNDS: Final = {"least": ">=", "most": "<=", "than": ">", "over": ">", "exactly": "="}
+_PRECEDING: Final = {
+    **dict.fromkeys("predates predated predate antedates antedated".split(), "earlier"),
+    **dict.fromkeys("postdates postdated postdate".split(), "later"),
+    **dict.fromkeys("outweighs outweighed".split(), "heavier"),
+    **dict.fromkeys("exceeds exceeded surpasses surpassed".split(), "greater"),
+}
+"""Verbs that compare their subject with their object."""
 _LED_BY: Final = frozenset({"look", "name", "take", "care"})
 """Verbs behind which "after" compares nothing."""
 _NO_COUNT: Final = frozenset("the no some any each every which this that other another".split())
@@ -146,6 +156,8 @@ def comparator(tokens: Sequence[Token]) -> tuple[str, int] | None:
     """The word that compares, and its place."""
     for at, token in enumerate(tokens):
         word = token.word
+        if not token.is_name and word in _PRECEDING:
+            return _PRECEDING[word], at
         if token.is_name or word not in _UP | _DOWN | _EARLIER | _LATER:
             continue
         behind = [each.word for each in tokens[at + 1 :]]

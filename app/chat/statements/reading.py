@@ -10,6 +10,7 @@ from typing import Final
 from app.chat.statements.carrying import (
     MAX_UNKNOWN,
     all_counted,
+    alone,
     beside_row,
     called,
     checked,
@@ -28,13 +29,12 @@ from app.chat.statements.quantities import (
     counts_in,
     denied,
     has_truth_step,
-    is_alone,
     is_denying,
     is_so,
 )
 from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.segments import Segment
-from app.chat.statements.talk import is_talk
+from app.chat.statements.talk import is_talk, names_topic
 from app.chat.statements.tokens import Token
 from app.chat.statements.vocabulary import check_words
 
@@ -83,6 +83,8 @@ class SentenceReader:
         names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
         if is_talk(tokens, names, references, is_question=self.is_question and self._is_asked(segment)):
             return Verdict(frozenset(), states=False)
+        if segment.is_fronted and names_topic(tokens):
+            return Verdict(frozenset(), states=False, subject=names[0])
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
         best = Verdict(None)
@@ -195,7 +197,7 @@ class SentenceReader:
         if denies:
             return self._denied(names, meant, subject, words)
         if any(token.word in EXCLUDING for token in said if not token.is_name):
-            return self._alone(names, meant, subject)
+            return self._alone(piece, names, meant, subject)
         return self._plain(piece, said, names, meant, subject, has_subject=self._has_subject(segment))
 
     def _has_subject(self, segment: Segment) -> bool:
@@ -237,12 +239,10 @@ class SentenceReader:
             return None
         return denied(self.evidence, ends[0], ends[1], words) or denied(self.evidence, ends[1], ends[0], words)
 
-    def _alone(self, names: Sequence[str], meant: Sequence[str], subject: str) -> Carriers | None:
-        ends = list(dict.fromkeys([*names, *meant])) or []
+    def _alone(self, piece: Piece, names: Sequence[str], meant: Sequence[str], subject: str) -> Carriers | None:
+        ends = list(dict.fromkeys([*names, *meant]))
         ends = ends if len(ends) > 1 else [*ends, subject]
-        if len(ends) != 2 or not all(ends):
-            return None
-        return is_alone(self.evidence, ends[0], ends[1])
+        return alone(self.evidence, piece, ends) if len(ends) == 2 and all(ends) else None
 
     def _plain(
         self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str, *,

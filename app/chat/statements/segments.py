@@ -110,6 +110,8 @@ class Segmenter(WordReader):
 
     def _joins_here(self, at: int) -> bool:
         word, behind = self.word(at), at + 1
+        if word in ("where", "when") and self.word(at - 1) in BE:
+            return False
         if word in ("and", "or") and self.is_name(at - 1) and self.is_name(behind) and self._in_row(at):
             return False
         if word == "as":

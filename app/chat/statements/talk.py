@@ -6,9 +6,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.chat.statements.references import Reference
-from app.chat.statements.tokens import NUMBERS, PERSONAL, SHADES, SPEAKERS, Token, is_form, is_grammar
+from app.chat.statements.tokens import ARTICLES, NUMBERS, PERSONAL, SHADES, SPEAKERS, Token, is_form, is_grammar
 
 MIN_TAGGED: Final = 4
+_TOPICAL: Final = frozenset(
+    (
+        "as for", "as to", "regarding", "concerning", "with regard to", "with respect to", "when it comes to",
+        "turning to", "speaking of", "talking of", "in case of", "moving on to", "coming to", "for", "about",
+    )
+)  # fmt: skip
 _GREETING: Final = frozenset(
     "yes no sure certainly hello hi hey oh ah well ok okay right thanks thank sorry please great absolutely "
     "definitely good nice glad happy welcome hmm alas wow indeed gladly".split()
@@ -30,6 +36,12 @@ def asks(sentence: str, tokens: Sequence[Token]) -> bool:
     if "know" in words[:4] and "you" in words[:3] and ("that" in words[:5] or words[0] == "did"):
         return False
     return not (tokens[0].is_name or words[0] in PERSONAL) or len(words) < MIN_TAGGED
+
+
+def names_topic(tokens: Sequence[Token]) -> bool:
+    """ "As for E1", "with regard to E1": no more than what the sentence is about."""
+    words = [token.word for token in tokens[:-1] if token.word not in ARTICLES]
+    return tokens[-1].is_name and " ".join(words) in _TOPICAL
 
 
 def is_talk(

@@ -42,8 +42,8 @@ SHADES: Final = frozenset(
     "also too both indeed actually really just simply certainly definitely surely clearly truly probably possibly "
     "perhaps maybe likely apparently reportedly supposedly seemingly presumably allegedly well even still then later "
     "currently now already additionally furthermore moreover however meanwhile therefore instead though anyway "
-    "evidently arguably subsequently eventually interestingly conveniently similarly likewise otherwise there here "
-    "again together once formerly previously fact far".split()
+    "evidently arguably subsequently eventually interestingly conveniently similarly likewise there here "
+    "again together fact far".split()
 )
 """Words that a statement is as true with as without, hedges among them."""
 NUMBERS: Final = {

@@ -51,6 +51,8 @@ class WordCheck:
     unknown: tuple[str, ...]
     is_adorned: bool = False
     """True where a name that the house did not give, an adjective or an adverb adds something that no fact says."""
+    others: tuple[str, ...] = ()
+    """Words of `foreign` that say another relation of the graph."""
 
 
 def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Step], near: Iterable[str]) -> WordCheck:
@@ -60,7 +62,8 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
     unknown = tuple(word for word, sort in sorts if sort == "unknown")
     adorned = any(token.is_capital and token.word in unknown for token in tokens) or any(map(_adorns, unknown))
     fitting = tuple(word for word, sort in sorts if sort == "fitting")
-    return WordCheck(fitting, tuple(word for word, sort in sorts if sort == "foreign"), unknown, adorned)
+    foreign = tuple(word for word, sort in sorts if sort == "foreign")
+    return WordCheck(fitting, foreign, unknown, adorned, words.saying_others(foreign))
 
 
 class _Words:
@@ -77,6 +80,7 @@ class _Words:
             *(_parts(evidence.concept_words(name)) for name in near),
         )
         self._concepts = frozenset(part for name in near for kind in evidence.kinds(name) for part in kind.split())
+        self._labels = tuple(evidence.beside.labels)
         self._graph = words_of_labels(tuple(evidence.beside.labels))
         self._verbs = {key[0] for step in steps for key in step.wording.verbs}
         self._nouns = {noun for step in steps for noun in step.wording.nouns} if steps else noun_phrases()
@@ -106,6 +110,10 @@ class _Words:
             return ""
         return "unknown" if forms.isdisjoint(all_frame_words()) and forms.isdisjoint(self._graph) else "foreign"
 
+    def saying_others(self, foreign: Sequence[str]) -> tuple[str, ...]:
+        said = words_of_relations(self._labels)
+        return tuple(word for word in foreign if word in _PARTICLES or not bases(word).isdisjoint(said))
+
     def _is_foreign(self, word: str, before: str) -> bool:
         """ "First name" of a phone number, "set off" of an arrival, "dated" of an amount."""
         if word in _DATE_WORDS and self._is_number and word not in self._known:
@@ -114,7 +122,9 @@ class _Words:
         if before in NEUTRAL and phrase in noun_phrases() and phrase not in self._nouns:
             return True
         phrases = {f"{base} {word}" for base in lemmas(before, "VERB")} if before and word in _PARTICLES else set()
-        return bool(phrases & verb_phrases()) and not phrases & self._verbs
+        is_said = bool(phrases & verb_phrases()) or is_form(before, "VBD") or is_form(before, "VBN")
+        is_said = is_said or bool(NEUTRAL.intersection(lemmas(before, "VERB")))
+        return bool(phrases) and is_said and not phrases & self._verbs
 
 
 @lru_cache(maxsize=50_000)
@@ -142,6 +152,12 @@ def words_of_labels(labels: tuple[str, ...]) -> frozenset[str]:
     return frozenset(base for word in words if not is_grammar(word) for base in bases(word)) - NEUTRAL
 
 
+@lru_cache(maxsize=256)
+def words_of_relations(labels: tuple[str, ...]) -> frozenset[str]:
+    """The base forms of the words that say one of the relations of a graph."""
+    return frozenset(word for label in labels for word in relation_words(label))
+
+
 @lru_cache(maxsize=1)
 def all_frame_words() -> frozenset[str]:
     """The base forms of the words that say any relation of the table."""
@@ -167,7 +183,7 @@ def _adorns(word: str) -> bool:
     """True of "famous", "brilliantly", "award-winning" and "greatest"; and of figures."""
     if not word.isalpha() or _is_superlative(word):
         return True
-    if is_form(word, "VBD") or is_form(word, "VBN"):
+    if is_form(word, "VBD") or is_form(word, "VBN") or (is_form(word, "VBG") and word not in lemmas(word, "NOUN")):
         return True
     if not any(lemmas(word, part) for part in ("NOUN", "VERB", "ADJ", "ADV")):
         return True

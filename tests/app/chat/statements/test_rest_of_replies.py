@@ -93,8 +93,39 @@ def test_without_the_house_nothing_is_counted_compared_or_denied() -> None:
         assert not check_reply([masked], FILMS.facts, StatementContext()).sentences
 
 
-def test_the_words_of_another_relation_of_the_graph_are_not_carried() -> None:
+@pytest.mark.parametrize("labels", [(), ("has garden",)])
+def test_words_that_say_no_fact_carry_nothing_between_two_things(labels: tuple[str, ...]) -> None:
     sentence = f"{FILMS.words['Nolan']} has a garden in {FILMS.words['London']}."
 
-    assert check_reply([sentence], FILMS.facts, StatementContext()).sentences
-    assert not check_reply([sentence], FILMS.facts, StatementContext(labels=("has garden",))).sentences
+    assert not check_reply([sentence], FILMS.facts, StatementContext(labels=labels)).sentences
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "DrLee is in the care of Anna.",
+        "Anna has DrLee as her patient.",
+        "Nolan could have directed Dunkirk.",
+        "Nolan wanted to direct Dunkirk.",
+        "Nolan used to direct Dunkirk.",
+        "Nolan turned down Dunkirk.",
+        "Inception was made by Hardy.",
+        "Only Hardy stars in Inception.",
+    ],
+)
+def test_what_is_turned_round_or_unreal_goes(reply: str) -> None:
+    assert not FILMS.kept(reply)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "As for Inception, it was directed by Nolan.",
+        "London is where Nolan was born.",
+        "Anna is in the care of DrLee.",
+        "Inception has Nolan as its director.",
+        "Nolan called the shots on Inception.",
+    ],
+)
+def test_further_wordings_of_facts_stay(reply: str) -> None:
+    assert FILMS.kept(reply) == reply
