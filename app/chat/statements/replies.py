@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, StatementContext
-from app.chat.statements.pruning import Kept, kept_text
+from app.chat.statements.pruning import Kept, kept_text, row_of_names, spelled_out, with_row
 from app.chat.statements.reading import SentenceReader, Verdict
 from app.chat.statements.references import Discourse
-from app.chat.statements.rewriting import row_of_names, spelled_out, with_row
 from app.chat.statements.segments import Segment, Segmenter
 from app.chat.statements.talk import asks
 from app.chat.statements.tokens import Token, tokenize
