@@ -19,6 +19,8 @@ STRATEGIES: Final[dict[str, StrategyName]] = {
     "auto": "auto", "sets": "sets", "arog": "arog", "dialogue": "dialogue",
 }  # fmt: skip
 DEFAULT: Final = "auto"
+LISTED: Final = ("auto", "arog")
+"""The others are taken where they are asked for by name, and make no list of models longer."""
 _MODEL = re.compile(r"([a-z0-9][a-z0-9_-]{0,62})(?::([a-z]+))?")
 _FIELD = re.compile(r"[a-z_]{1,40}")
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")
@@ -156,7 +158,7 @@ def graph_and_strategy(model: str) -> tuple[str, StrategyName]:
 
 def model_ids(graphs: Iterable[str], strategies: Iterable[str]) -> list[str]:
     """One model for each graph and strategy; the default strategy needs no word."""
-    offered = [name for name in STRATEGIES if name in set(strategies)]
+    offered = [name for name in LISTED if name in set(strategies)]
     return [graph if name == DEFAULT else f"{graph}:{name}" for graph in graphs for name in offered]
 
 

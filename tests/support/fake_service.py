@@ -139,7 +139,7 @@ class FakeService:
         self.removed = 0
         self.suggestions: list[str] = []
         self.strategy = ""
-        self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["sets", "arog"])
+        self.graphs = GraphNames(graphs=["clinic", "demo"], strategies=["auto", "sets", "arog", "dialogue"])
         self.usage = Usage(calls=2, rounds=1)
         self.conversations = 0
         self.numbers_conversations = False  # else each new one is the first

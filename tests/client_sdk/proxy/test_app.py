@@ -102,7 +102,7 @@ def test_the_usage_counts_what_was_asked_again(service: FakeService, client: ope
 def test_models_are_the_graphs_of_the_key_with_each_strategy(service: FakeService, client: openai.OpenAI) -> None:
     assert [model.id for model in client.models.list()] == ["clinic", "clinic:arog", "demo", "demo:arog"]
     assert client.models.retrieve("demo:arog").owned_by == "arog"
-    service.graphs = service.graphs.model_copy(update={"strategies": ["sets", "a-newer-one"]})
+    service.graphs = service.graphs.model_copy(update={"strategies": ["auto", "a-newer-one"]})
     assert [model.id for model in client.models.list()] == ["clinic", "demo"]
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("demo:arog")
@@ -113,7 +113,7 @@ def test_a_model_says_the_graph_and_the_strategy(service: FakeService, client: o
     ask(client, user("Who?"), model="demo:sets")
     ask(client, user("Who?"), model="demo")
     assert [(seen["graph"], seen["strategy"]) for seen in service.seen] == [
-        ("demo", "arog"), ("demo", "sets"), ("demo", "sets"),
+        ("demo", "arog"), ("demo", "sets"), ("demo", "auto"),
     ]  # fmt: skip
 
 
