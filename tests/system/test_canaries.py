@@ -223,8 +223,8 @@ def ask_well(walk: Walk) -> None:
 def ask_badly(walk: Walk) -> None:
     user = {"role": "user", "content": TREATED_BY}
     whole = {"graph": "house", "messages": [user]}
-    walk.ask("smuggled", SMUGGLED, TREATERS)
-    walk.stream("streamed, smuggled", SMUGGLED, TREATERS)
+    walk.ask("smuggled", SMUGGLED, TREATERS, strategy="sets")
+    walk.stream("streamed, smuggled", SMUGGLED, TREATERS, strategy="sets")
     for what, body in {
         "role": {**whole, "messages": [{**user, "role": "Hollowgrimm"}]},
         "field": {**whole, "Hollowgrimm": "Tarnsworth"},
