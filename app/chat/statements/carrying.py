@@ -18,9 +18,9 @@ from app.chat.statements.directions import (
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.phrases import is_phrased_otherwise, is_undirected
 from app.chat.statements.quantities import Carriers, content, counted, is_alone
-from app.chat.statements.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas, noun_base
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
-from app.chat.statements.wording import direct_verbs, known_kinds
+from app.chat.statements.words.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas, noun_base
+from app.chat.statements.words.wording import direct_verbs, known_kinds
 from app.llm.embedded.language.morphology import is_agent
 
 MAX_UNKNOWN: Final = 1

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import (
+from app.chat.statements.vocabulary import NEUTRAL
+from app.chat.statements.words.tokens import (
     ARTICLES,
     BE,
     HAVE,
@@ -21,8 +22,7 @@ from app.chat.statements.tokens import (
     lemmas,
     noun_base,
 )
-from app.chat.statements.vocabulary import NEUTRAL
-from app.chat.statements.wording import OTHER, PERSONS, Ends, direct_verbs, kinds_like, known_kinds, like
+from app.chat.statements.words.wording import OTHER, PERSONS, Ends, direct_verbs, kinds_like, known_kinds, like
 from app.llm.embedded.language.morphology import is_agent
 
 _BETWEEN: Final = SHADES | {"not", "been", "being"}

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from app.chat.statements.tokens import noun_base
-from app.chat.statements.wording import OTHER, PERSONS, End, Wording, kinds_like, wording_of
+from app.chat.statements.words.tokens import noun_base
+from app.chat.statements.words.wording import OTHER, PERSONS, End, Wording, kinds_like, wording_of
 from app.strategies.base import FoundFact
 
 ValueSort = Literal["date", "number", "truth", ""]

@@ -8,7 +8,8 @@ from typing import Final
 
 from app.chat.statements.directions import Piece, holder_is_right, is_right, subject_ends
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import (
+from app.chat.statements.vocabulary import NEUTRAL
+from app.chat.statements.words.tokens import (
     ARTICLES,
     BE,
     HAVE,
@@ -20,8 +21,7 @@ from app.chat.statements.tokens import (
     lemmas,
     noun_base,
 )
-from app.chat.statements.vocabulary import NEUTRAL
-from app.chat.statements.wording import Ends, like, wording_of
+from app.chat.statements.words.wording import Ends, like, wording_of
 
 MAX_WORDS: Final = 5
 _ORDINALS: Final = frozenset("first second third main chief".split())

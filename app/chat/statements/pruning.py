@@ -11,7 +11,7 @@ from typing import Final
 
 from app.chat.statements.reading import Verdict
 from app.chat.statements.segments import Segment
-from app.chat.statements.tokens import BE, PERSONAL, POSSESSIVES, PREPOSITIONS, Token, is_form
+from app.chat.statements.words.tokens import BE, PERSONAL, POSSESSIVES, PREPOSITIONS, Token, is_form
 
 _OWNING: Final = POSSESSIVES - {"her"}
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import NUMBERS, Token, is_grammar, lemmas, noun_base
 from app.chat.statements.vocabulary import bases, relation_words
-from app.chat.statements.wording import plain_label
+from app.chat.statements.words.tokens import NUMBERS, Token, is_grammar, lemmas, noun_base
+from app.chat.statements.words.wording import plain_label
 
 Carriers = frozenset[int]
 

@@ -35,8 +35,8 @@ from app.chat.statements.quantities import (
 from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.segments import Segment
 from app.chat.statements.talk import is_talk, names_topic
-from app.chat.statements.tokens import Token
 from app.chat.statements.vocabulary import check_words
+from app.chat.statements.words.tokens import Token
 
 MAX_IMPLIED: Final = 3
 MAX_OPEN: Final = 3

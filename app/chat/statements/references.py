@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.chat.statements.evidence import Evidence
-from app.chat.statements.tokens import ARTICLES, POINTING, Token, is_grammar, lemmas, noun_base
-from app.chat.statements.wording import known_kinds
+from app.chat.statements.words.tokens import ARTICLES, POINTING, Token, is_grammar, lemmas, noun_base
+from app.chat.statements.words.wording import known_kinds
 
 MAX_CANDIDATES: Final = 3
 _HE: Final = frozenset("he she him his her himself herself".split())

@@ -12,7 +12,7 @@ from app.chat.statements.reading import SentenceReader, Verdict
 from app.chat.statements.references import Discourse
 from app.chat.statements.segments import Segment, Segmenter
 from app.chat.statements.talk import asks
-from app.chat.statements.tokens import Token, tokenize
+from app.chat.statements.words.tokens import Token, tokenize
 from app.strategies.base import FoundFact
 
 MIN_ROW: Final = 2

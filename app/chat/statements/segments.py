@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal
 
-from app.chat.statements.tokens import (
+from app.chat.statements.words.tokens import (
     ARTICLES,
     BE,
     DO,
@@ -18,7 +18,7 @@ from app.chat.statements.tokens import (
     is_form,
     is_grammar,
 )
-from app.chat.statements.word_reader import WordReader
+from app.chat.statements.words.word_reader import WordReader
 
 SegmentKind = Literal[
     "clause", "subject", "predicate", "relative", "participle", "apposed", "gapped", "phrase", "bracket"

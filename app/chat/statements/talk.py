@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.chat.statements.references import Reference
-from app.chat.statements.tokens import ARTICLES, NUMBERS, PERSONAL, SHADES, SPEAKERS, Token, is_form, is_grammar
+from app.chat.statements.words.tokens import ARTICLES, NUMBERS, PERSONAL, SHADES, SPEAKERS, Token, is_form, is_grammar
 
 MIN_TAGGED: Final = 4
 _TOPICAL: Final = frozenset(

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, Step
-from app.chat.statements.tokens import NUMBERS, POSSESSIVES, Token, is_form, is_grammar, lemmas, noun_base
-from app.chat.statements.wording import (
+from app.chat.statements.words.tokens import NUMBERS, POSSESSIVES, Token, is_form, is_grammar, lemmas, noun_base
+from app.chat.statements.words.wording import (
     TABLE,
     frame_words,
     label_words,

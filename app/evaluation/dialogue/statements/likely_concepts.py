@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from app.chat.statements.tokens import is_form, lemmas, noun_base
-from app.chat.statements.wording import plain_label
+from app.chat.statements.words.tokens import is_form, lemmas, noun_base
+from app.chat.statements.words.wording import plain_label
 from kg_store.text.literals import read_literal
 
 _OF_HEADS: Final = {

@@ -11,7 +11,7 @@ from typing import Final
 
 from app.chat.statements.evidence import StatementContext
 from app.chat.statements.replies import CheckedReply, check_reply
-from app.chat.statements.tokens import PERSONAL, POSSESSIVES, Token, tokenize
+from app.chat.statements.words.tokens import PERSONAL, POSSESSIVES, Token, tokenize
 from app.evaluation.dialogue.statements.fact_house import FactHouse
 from app.evaluation.dialogue.statements.labelled_replies import Clause, LabelledReply
 

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from app.chat.statements.tokens import PREPOSITIONS, is_form, lemmas, noun_base
+from app.chat.statements.words.tokens import PREPOSITIONS, is_form, lemmas, noun_base
 from app.llm.embedded.language.morphology import is_agent, verbs_of
 from app.llm.embedded.language.relation_wording import without_storage
 from app.llm.embedded.language.synonyms import kind_words, synonyms_of

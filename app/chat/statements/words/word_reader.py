@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from app.chat.statements.tokens import (
+from app.chat.statements.words.tokens import (
     ARTICLES,
     BE,
     DO,
