@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.chat.statements.evidence import StatementContext
@@ -30,8 +30,15 @@ class World:
         return check_reply(sentences, self.facts, StatementContext(house.truth_of, self.labels, known))
 
     def kept(self, reply: str, topics: Sequence[str] = ()) -> str:
-        """The rest of `reply`, with names."""
-        text = " ".join(sentence.text for sentence in self.check(reply, topics).sentences)
+        """The rest of the model's own `reply`, with names."""
+        return self._named(each.text for each in self.check(reply, topics).sentences if not each.is_restated)
+
+    def restated(self, reply: str, topics: Sequence[str] = ()) -> str:
+        """The sentences that stand in the place of what had to go, with names."""
+        return self._named(each.text for each in self.check(reply, topics).sentences if each.is_restated)
+
+    def _named(self, texts: Iterable[str]) -> str:
+        text = " ".join(texts)
         names = {word: name for name, word in self.words.items()}
         return re.sub(r"\w+", lambda found: names.get(found[0], found[0]), text)
 

@@ -48,13 +48,15 @@ _NAMING: Final = frozenset("call name title".split())
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token; `subject`:
-    the thing that it is said of where it does not name it.
+    the thing that it is said of where it does not name it; `meant`: what one that has to go speaks of without its
+    name, as far as can be told.
     """
 
     facts: Carriers | None
     states: bool = True
     stood_for: dict[int, tuple[Reference, str]] = field(default_factory=dict)
     subject: str = ""
+    meant: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -87,7 +89,6 @@ class SentenceReader:
             return Verdict(frozenset(), states=False, subject=names[0])
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
-        best = Verdict(None)
         alone = [each for each in references if not each.is_all]
         denies = any(map(is_denying, tokens))
         tried = 1 if denies or len(alone) > MAX_OPEN else None
@@ -96,7 +97,12 @@ class SentenceReader:
             verdict = self._with(segment, names, references, stood_for)
             if verdict.facts is not None:
                 return verdict
-        return self._of_roles(segment, references) or best
+        return self._of_roles(segment, references) or Verdict(None, meant=self._meant(segment, names, references))
+
+    def _meant(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> frozenset[str]:
+        """The likeliest that each reference stands for, and the subject where the piece names none."""
+        meant = [name for each in references for name in each.candidates[: None if each.is_all else 1]]
+        return frozenset([*meant, *self._implied(segment, names, meant)[:1]])
 
     def _is_asked(self, segment: Segment) -> bool:
         """True of the question itself; what it says of a thing beside is stated all the same."""

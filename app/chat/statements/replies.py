@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from app.chat.statements.evidence import Evidence, StatementContext
 from app.chat.statements.pruning import Kept, kept_text, row_of_names, spelled_out, with_row
+from app.chat.statements.quantities import content
 from app.chat.statements.reading import SentenceReader, Verdict
 from app.chat.statements.references import Discourse
+from app.chat.statements.restating import RemovedPiece, facts_meant, restated
 from app.chat.statements.segments import Segment, Segmenter
 from app.chat.statements.talk import asks
 from app.chat.statements.words.tokens import Token, tokenize
@@ -20,29 +23,39 @@ MIN_ROW: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class CheckedSentence:
-    """A sentence that stays; `facts`: positions in the facts given, empty where it states none."""
+    """A sentence that stays; `facts`: positions in the facts given, empty where it states none. `is_restated`: the
+    service's own, in place of what had to go."""
 
     text: str
     facts: tuple[int, ...]
+    is_restated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedReply:
-    """The rest of a reply. Of its `stated` pieces the evidence carries `carried`; `removed` were taken out."""
+    """The rest of a reply. Of its `stated` pieces the evidence carries `carried`; `removed` were taken out and have
+    nothing in their place."""
 
     sentences: tuple[CheckedSentence, ...]
     stated: int
     carried: int
     removed: int
 
+    @property
+    def restated(self) -> int:
+        """The sentences of the service's own."""
+        return sum(sentence.is_restated for sentence in self.sentences)
+
 
 def check_reply(sentences: Sequence[str], facts: Sequence[FoundFact], beside: StatementContext) -> CheckedReply:
     """`sentences` hold pseudonyms, never names. Promise: a piece stays only where facts tie its things together, its
-    words say no other relation and turn none round, and the house confirms what it counts, compares or denies."""
+    words say no other relation and turn none round, and the house confirms what it counts, compares or denies. In the
+    place of one that goes stand the facts between the things that it speaks of."""
     checker = _Checker(Discourse(Evidence(facts, beside)))
     for sentence in sentences:
         checker.check(sentence)
-    return CheckedReply(tuple(checker.kept), checker.stated, checker.carried, checker.removed)
+    kept, removed = checker.with_facts(facts)
+    return CheckedReply(tuple(kept), checker.stated, checker.carried, removed)
 
 
 class _Checker:
@@ -51,27 +64,47 @@ class _Checker:
     def __init__(self, discourse: Discourse) -> None:
         self._discourse = discourse
         self._shown = {name for name, _ in discourse.evidence.beside.topics}
-        self.kept: list[CheckedSentence] = []
-        self.stated = self.carried = self.removed = 0
+        self._kept: list[CheckedSentence] = []
+        self._gone: list[tuple[int, RemovedPiece]] = []
+        """The pieces that had to go, each with the place in `_kept` where its facts may stand."""
+        self._cut = 0
+        self.stated = self.carried = 0
 
     def check(self, sentence: str) -> None:
         kept = self._read(sentence)
         if (shorter := self._with_shorter_row(kept)) is not None:
             kept, dropped = shorter
             self.stated += dropped
-            self.removed += dropped
+            self._cut += dropped
         if (spelled := spelled_out(kept, self._shown)) != kept.sentence:
             kept = self._read(spelled)
         verdicts = [verdict for _, verdict in kept.pieces]
         self.stated += sum(verdict.states for verdict in verdicts)
         self.carried += sum(verdict.states and verdict.facts is not None for verdict in verdicts)
-        self.removed += sum(verdict.facts is None for verdict in verdicts)
         text = kept_text(kept)
         if text:
             found = {fact for verdict in verdicts if verdict.facts is not None for fact in verdict.facts}
-            self.kept.append(CheckedSentence(text, tuple(sorted(found))))
+            self._kept.append(CheckedSentence(text, tuple(sorted(found))))
             self._shown |= {token.word for token in tokenize(text) if token.is_name}
+        self._gone += [(len(self._kept), _removed(kept, *each)) for each in kept.pieces if each[1].facts is None]
         self._settle(kept)
+
+    def with_facts(self, facts: Sequence[FoundFact]) -> tuple[list[CheckedSentence], int]:
+        """The sentences with the facts that pieces which had to go were about, and how many pieces left none."""
+        told = {fact for sentence in self._kept for fact in sentence.facts}
+        sentences, removed = list(self._kept), self._cut
+        added = 0
+        for place, pieces in groupby(self._gone, key=lambda each: each[0]):
+            meant = [facts_meant(self._discourse.evidence, piece, told) for _, piece in pieces]
+            written = restated(facts, set[int]().union(*meant))
+            now = {fact for each in written for fact in each.facts}
+            removed += sum(now.isdisjoint(each) for each in meant)
+            told |= now
+            sentences[place + added : place + added] = [
+                CheckedSentence(each.text, each.facts, True) for each in written
+            ]
+            added += len(written)
+        return sentences, removed
 
     def _read(self, sentence: str) -> Kept:
         tokens = tokenize(sentence)
@@ -125,6 +158,12 @@ class _Checker:
             for segment, verdict in shorter.pieces
             if any(token.word == word for token in shorter.tokens[segment.start : segment.end])
         )
+
+
+def _removed(kept: Kept, segment: Segment, verdict: Verdict) -> RemovedPiece:
+    tokens = kept.tokens[segment.start : segment.end]
+    names = frozenset(token.word for token in tokens if token.is_name)
+    return RemovedPiece(names, verdict.meant, content(tokens))
 
 
 def _subject(tokens: Sequence[Token], segment: Segment, verdict: Verdict) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from app.llm.embedded.language.synonyms import synonyms_of
@@ -65,8 +66,10 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
 def upright(fact: FoundFact) -> FoundFact:
     """A fact between two single things from the end that its relation is said of; others as they are."""
     step = fact.path[0]
-    if len(fact.path) != 1 or fact.size != "1" or "|" in step or not step.startswith("^"):
+    if len(fact.path) != 1 or fact.end.startswith("S"):
         return fact
+    if "|" in step or not step.startswith("^"):
+        return replace(fact, size="1")
     return FoundFact(fact.end, fact.end_concept, (step[1:],), fact.start, fact.start_concept, "1")
 
 
@@ -115,7 +118,8 @@ def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact
 
 
 def _as_one(inquiry: StrategyInput, fact: CandidateFact) -> FoundFact:
-    return _found(inquiry, fact, _word(inquiry, fact), "1")
+    """One of those that `head` reaches by the step; the size is left untold where there are others."""
+    return _found(inquiry, fact, _word(inquiry, fact), "1" if fact.size == 1 else "")
 
 
 def _word(inquiry: StrategyInput, fact: CandidateFact) -> str:
@@ -125,7 +129,7 @@ def _word(inquiry: StrategyInput, fact: CandidateFact) -> str:
 
 def _found(inquiry: StrategyInput, fact: CandidateFact, end: str, size: Size) -> FoundFact:
     graph = inquiry.graph
-    is_one_thing = size == "1" and fact.kind is NodeKind.ENTITY
+    is_one_thing = size in ("1", "") and fact.kind is NodeKind.ENTITY
     concept = concept_of(graph, as_mids([fact.tail])) if is_one_thing else tail_concept(graph.schema, fact.step)
     return FoundFact(
         start=inquiry.pseudonyms.of_entity(fact.head),

@@ -10,25 +10,30 @@ from statistics import median
 from typing import Final
 
 from app.chat.statements.evidence import StatementContext
+from app.chat.statements.quantities import comparator, counts_in, is_denying
 from app.chat.statements.replies import CheckedReply, check_reply
 from app.chat.statements.words.tokens import PERSONAL, POSSESSIVES, Token, tokenize
 from app.evaluation.dialogue.statements.fact_house import FactHouse
 from app.evaluation.dialogue.statements.labelled_replies import Clause, LabelledReply
+from app.strategies.base import FoundFact
 
 _STAND_INS: Final = PERSONAL | POSSESSIVES | {"which", "who"}
 MAX_BETWEEN: Final = 2
 """Words that may stand between those of a clause: "E1, a film" may become "E1 is a film"."""
 
 BOUNDS: Final = {"contradicted": 0.0, "unsupported": 0.05, "true": 0.03}
-"""Of contradicted and unsupported clauses the share that may stay, of true ones the share that may go."""
+"""Of contradicted and unsupported clauses the share that may stay, of true ones the share that may be lost: neither
+their words stay nor does the reply tell the facts between their names."""
 
 
 @dataclass(slots=True)
 class StatementFigures:
-    """`amiss`: clauses that stayed and are false, or went and are true, by kind. `milliseconds`: the median check."""
+    """`amiss`: clauses that stayed and are false, or are lost and true, by kind. `restated`: true clauses whose words
+    went and whose facts are told. `milliseconds`: the median check."""
 
     clauses: Counter[str] = field(default_factory=Counter)
     amiss: Counter[str] = field(default_factory=Counter)
+    restated: int = 0
     stated: int = 0
     carried: int = 0
     times: list[float] = field(default_factory=list, repr=False)
@@ -58,14 +63,32 @@ def measure(replies: Sequence[LabelledReply]) -> StatementFigures:
         figures.carried += result.carried
         for clause in reply.clauses:
             figures.clauses[clause.truth] += 1
-            figures.amiss[clause.truth] += stays(clause, result) == (clause.truth in ("contradicted", "unsupported"))
+            is_there = stays(clause, result)
+            if clause.truth == "true" and not is_there:
+                is_there = is_told(clause, result, reply.facts)
+                figures.restated += is_there
+            figures.amiss[clause.truth] += is_there == (clause.truth in ("contradicted", "unsupported"))
     return figures
 
 
 def stays(clause: Clause, result: CheckedReply) -> bool:
-    """True where the words of `clause` stand in a sentence that was kept; a pronoun may have become a name."""
+    """True where the words of `clause` stand in a sentence of the model's that was kept; a pronoun may have become a
+    name."""
     words = _words(clause.text)
-    return any(_stands(words, _words(sentence.text)) for sentence in result.sentences)
+    own = (sentence for sentence in result.sentences if not sentence.is_restated)
+    return any(_stands(words, _words(sentence.text)) for sentence in own)
+
+
+def is_told(clause: Clause, result: CheckedReply, facts: Sequence[FoundFact]) -> bool:
+    """True where facts that the reply tells have each name of `clause` for an end, and another for the other end if it
+    holds several. A count, a comparison and a denial are not told by facts."""
+    words = _words(clause.text)
+    names = {token.word for token in words if token.is_name}
+    if not names or comparator(words) or any(map(is_denying, words)) or counts_in(words):
+        return False
+    told = [facts[at] for sentence in result.sentences for at in sentence.facts]
+    ends = [{fact.start, fact.end} for fact in told]
+    return all(any(name in pair and (len(names) == 1 or pair <= names) for pair in ends) for name in names)
 
 
 def _words(text: str) -> list[Token]:

@@ -1,4 +1,4 @@
-"""The table of falsehoods let through and of true clauses taken out."""
+"""The table of falsehoods let through and of true clauses that are lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.evaluation.tables.measures import Measure
 _NAMES: Final = {
     "contradicted": "contradicted clauses that stayed",
     "unsupported": "unsupported clauses that stayed",
-    "true": "true clauses that went",
+    "true": "true clauses that were lost",
 }
 
 
@@ -25,6 +25,14 @@ def measures(figures: StatementFigures) -> list[Measure]:
         )
         for truth, name in _NAMES.items()
     ]
+    restated = figures.restated / figures.clauses["true"] if figures.clauses["true"] else 0.0
+    lines.append(
+        Measure(
+            name="true clauses told in the service's own words",
+            questions=figures.clauses["true"],
+            reached=f"{figures.restated} ({restated:.3f})",
+        )
+    )
     stated = figures.carried / figures.stated if figures.stated else 0.0
     lines.append(Measure(name="stated pieces that facts carry", questions=figures.stated, reached=f"{stated:.3f}"))
     lines.append(

@@ -40,7 +40,7 @@ def dialogue_text(given: ReplyInput) -> list[WrittenSentence]:
     concepts = {thing.name: thing.concept for thing in given.things}
     for fact in ranked:
         concepts.setdefault(fact.start, fact.start_concept)
-        concepts.setdefault(fact.end, fact.end_concept if fact.size == "1" else "")
+        concepts.setdefault(fact.end, fact.end_concept if not fact.end.startswith("S") else "")
     clauses = clauses_of(ranked)
     said: list[Said] = []
     for subject in dict.fromkeys(clause.fact.start for clause in clauses):

@@ -49,9 +49,11 @@ def clause_of(fact: Evidence) -> FactClause | None:
     phrase = _phrase(fact.path[0]) if len(fact.path) == 1 else None
     if phrase is None:
         return None
-    agree = one if fact.size == "1" else many
+    agree = many if fact.end.startswith("S") else one
     if phrase.inverse:
         return _backwards(fact, phrase, agree)
+    if phrase.form == "noun" and _is_one_of_several(fact):
+        return FactClause(fact, fact.start, fact.end, True, noun=plural(phrase.words), verb="include")
     if phrase.form == "noun":
         noun = agree(phrase.words, plural(phrase.words))
         return FactClause(fact, fact.start, fact.end, True, noun=noun, verb=agree("is", "are"))
@@ -59,6 +61,11 @@ def clause_of(fact: Evidence) -> FactClause | None:
         return FactClause(fact, fact.start, f"was {phrase.words} on {fact.end}", True)  # "admitted", by somebody.
     speaker = Speaker.named(fact.start)
     return FactClause(fact, fact.start, f"{speaker.predicate(phrase, _be(phrase))} {fact.end}", True)
+
+
+def _is_one_of_several(fact: Evidence) -> bool:
+    """True of an end that is no set, where nothing tells that it is the only one."""
+    return fact.size != "1" and not fact.end.startswith("S")
 
 
 def can_be_said(step: str) -> bool:
@@ -113,7 +120,8 @@ def joined(parts: Sequence[str], comma: bool = False) -> str:
 def _backwards(fact: Evidence, phrase: RelationPhrase, agree: Agreement) -> FactClause:
     """The relation is said of the end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
     if phrase.form == "noun":
-        article = with_article(phrase.words) if phrase.had or agree is many else f"the {phrase.words}"
+        is_only = not phrase.had and agree is one and not _is_one_of_several(fact)
+        article = f"the {phrase.words}" if is_only else with_article(phrase.words)
         return FactClause(fact, fact.start, f"is {article} of {fact.end}", True)
     past = _active_past(phrase)
     if past:

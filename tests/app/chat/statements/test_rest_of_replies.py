@@ -77,7 +77,7 @@ def test_each_sentence_tells_the_facts_that_carry_it() -> None:
     labels = [[FILMS.facts[fact].path[0] for fact in sentence.facts] for sentence in checked.sentences]
 
     assert labels == [["directed by"], ["place of birth"]]
-    assert (checked.stated, checked.carried, checked.removed) == (3, 2, 1)
+    assert (checked.stated, checked.carried, checked.removed, checked.restated) == (3, 2, 1, 0)
 
 
 def test_the_first_and_the_second_are_those_named_before() -> None:
@@ -90,14 +90,16 @@ def test_the_first_and_the_second_are_those_named_before() -> None:
 def test_without_the_house_nothing_is_counted_compared_or_denied() -> None:
     for reply in ("Anna has two children.", "Inception came out before Dunkirk.", "Nolan did not direct Titanic."):
         masked = " ".join(FILMS.words.get(word.rstrip("."), word) for word in reply.split())
-        assert not check_reply([masked], FILMS.facts, StatementContext()).sentences
+        assert all(each.is_restated for each in check_reply([masked], FILMS.facts, StatementContext()).sentences)
 
 
 @pytest.mark.parametrize("labels", [(), ("has garden",)])
 def test_words_that_say_no_fact_carry_nothing_between_two_things(labels: tuple[str, ...]) -> None:
     sentence = f"{FILMS.words['Nolan']} has a garden in {FILMS.words['London']}."
 
-    assert not check_reply([sentence], FILMS.facts, StatementContext(labels=labels)).sentences
+    checked = check_reply([sentence], FILMS.facts, StatementContext(labels=labels))
+
+    assert all(each.is_restated for each in checked.sentences)
 
 
 @pytest.mark.parametrize(

@@ -170,10 +170,12 @@ FALSE_OF_FILMS = (
 def test_what_the_facts_carry_stays(sentence: str) -> None:
     checked = FILMS.check(sentence)
 
-    assert checked.removed == 0
+    assert (checked.removed, checked.restated) == (0, 0)
     assert any(each.facts for each in checked.sentences)
 
 
 @pytest.mark.parametrize("sentence", FALSE_OF_FILMS)
 def test_what_the_facts_do_not_carry_goes(sentence: str) -> None:
-    assert FILMS.check(sentence).removed or not FILMS.kept(sentence)
+    checked = FILMS.check(sentence)
+
+    assert checked.removed or checked.restated or not FILMS.kept(sentence)

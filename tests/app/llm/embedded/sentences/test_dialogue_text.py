@@ -41,6 +41,18 @@ def test_a_fact_is_said_by_the_words_of_its_relation(step: str, end: str, said: 
     assert texts("thing", fact(FILM, step, end)) == [said]
 
 
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ("starred actors", f"{FILM}'s starred actors include {MAN}."),
+        ("^friend", f"{FILM} is a friend of {MAN}."),
+        ("directed by", f"{FILM} was directed by {MAN}."),
+    ],
+)
+def test_one_of_several_is_not_said_to_be_the_only_one(step: str, said: str) -> None:
+    assert texts("thing", fact(FILM, step, MAN, size="")) == [said]
+
+
 def test_a_date_of_what_was_done_to_a_thing_stands_behind_on() -> None:
     assert texts("patient", fact(MAN, "admitted", "Va1b2c", "date")) == [f"{MAN} was admitted on Va1b2c."]
 

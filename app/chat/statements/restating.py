@@ -1,0 +1,62 @@
+"""States in the service's own words the facts that a piece which had to go was about.
+
+A piece goes where its words are not known, or say what is not so. Where facts tie the things together that it speaks
+of, these facts take its place: so whoever reads the reply loses no fact that the model meant to tell, and reads what
+is so instead of what is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from app.chat.statements.evidence import Evidence, Step
+from app.chat.statements.vocabulary import relation_words
+from app.llm.embedded.sentences.dialogue_text import WrittenSentence, dialogue_text
+from app.llm.tasks import Evidence as ShownFact
+from app.llm.tasks import ReplyInput
+from app.strategies.base import FoundFact
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedPiece:
+    """`names` stand in the piece; `about` are those that it may speak of beside, as "it" or "the film". `words`: its
+    other words, each in its base form."""
+
+    names: frozenset[str]
+    about: frozenset[str]
+    words: frozenset[str]
+
+
+def facts_meant(evidence: Evidence, piece: RemovedPiece, told: Collection[int]) -> set[int]:
+    """The facts beside `told` that tie a thing of the piece to another that it speaks of: those whose relation it says,
+    or all between the two where it says none of them; then none where one is told, or the piece names neither."""
+    found: dict[frozenset[str], list[Step]] = {}
+    for name in piece.names or piece.about:
+        for step in evidence.steps(name):
+            if step.there in piece.names | piece.about:
+                found.setdefault(frozenset((name, step.there)), []).append(step)
+    meant: set[int] = set()
+    for steps in found.values():
+        said = {step.fact for step in steps if not relation_words(step.label).isdisjoint(piece.words)}
+        every = {step.fact for step in steps}
+        meant |= said or (every if piece.names and every.isdisjoint(told) else set())
+    return meant - set(told)
+
+
+def restated(facts: Sequence[FoundFact], places: Collection[int]) -> list[WrittenSentence]:
+    """Sentences that state the facts at `places`, as far as there are words for them."""
+    chosen = sorted(places)
+    shown = [
+        ShownFact(
+            start=fact.start,
+            start_concept=fact.start_concept,
+            path=list(fact.path),
+            end=fact.end,
+            end_concept=fact.end_concept,
+            size=fact.size,
+        )
+        for fact in (facts[place] for place in chosen)
+    ]
+    written = dialogue_text(ReplyInput(question="", things=[], evidence=shown)) if shown else []
+    return [WrittenSentence(each.text, tuple(chosen[at] for at in each.facts)) for each in written]

@@ -1,0 +1,42 @@
+"""In the place of a piece that had to go stand the facts that it was about, in the service's own words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.statement_worlds import FILMS
+
+
+@pytest.mark.parametrize(
+    ("reply", "instead"),
+    [
+        ("Anna is not treated by DrLee.", "Anna is treated by DrLee."),
+        ("Anna treats DrLee.", "Anna is treated by DrLee."),
+        ("Nolan grew up in London.", "Nolan's place of birth is London."),
+        ("Anna is treated by DrLee. She recovered from Flu.", "Anna is diagnosed with Flu."),
+    ],
+)
+def test_the_fact_between_two_things_takes_the_place_of_what_was_said_of_them(reply: str, instead: str) -> None:
+    assert FILMS.restated(reply) == instead
+    assert FILMS.check(reply).removed == 0
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Nolan and Cameron are rivals.",
+        "Inception won eleven awards.",
+        "Nolan directed Inception. Nolan hated Inception.",
+        "Thanks for asking!",
+    ],
+)
+def test_nothing_stands_there_where_no_fact_ties_them_or_it_is_said_already(reply: str) -> None:
+    assert FILMS.restated(reply) == ""
+
+
+def test_it_stands_behind_the_sentence_that_it_was_said_in() -> None:
+    reply = "Anna is treated by DrLee. Nolan grew up in London. Anna has Flu."
+    checked = FILMS.check(reply)
+
+    assert [each.is_restated for each in checked.sentences] == [False, True, False]
+    assert (checked.removed, checked.restated) == (0, 1)
