@@ -40,7 +40,9 @@ def is_phrased_otherwise(evidence: Evidence, piece: Piece, steps: Sequence[Step]
         had = [right for step in steps if (right := _had_rightly(piece, at, step)) is not None]
         if (had and not any(had)) or _is_made_otherwise(piece, at, steps) or _is_owned_otherwise(piece, at, steps):
             return True
-        if _says_other_verb(evidence, piece, at, steps) or _is_unreal(piece, at):
+        if _says_other_verb(evidence, piece, at, steps) or _is_done_by_another(evidence, piece, at, steps):
+            return True
+        if _is_unreal(piece, at):
             return True
     return _is_numbered_otherwise(piece, steps) or _is_bounded(piece, steps)
 
@@ -72,6 +74,20 @@ def _says_other_verb(evidence: Evidence, piece: Piece, at: int, steps: Sequence[
     return any(
         wording_of(label).verb_subjects(key, piece.word(at + 1), is_passive=False) for label in evidence.beside.labels
     )
+
+
+def _is_done_by_another(evidence: Evidence, piece: Piece, at: int, steps: Sequence[Step]) -> bool:
+    """ "X was written by Y" of who supervised it: a fact of another relation of the graph, and none of Y's, is said
+    so."""
+    if not is_form(piece.word(at), "VBN") or piece.word(at + 1) != "by" or at + 2 not in piece.places:
+        return False
+    own = [step for step in steps if piece.places[at + 2] in (step.name, step.there)]
+    verbs = lemmas(piece.word(at), "VERB")
+    if piece.word(at - 1) in BE and piece.word(at - 3) in PREPOSITIONS:  # "The music for X was written by Y".
+        return False
+    if any(step.wording.verb_subjects(verbs, "by", is_passive=True) for step in own):
+        return False
+    return any(wording_of(label).verb_subjects(verbs, "by", is_passive=True) for label in evidence.beside.labels)
 
 
 def _is_owned_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:

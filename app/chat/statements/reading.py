@@ -48,15 +48,15 @@ _NAMING: Final = frozenset("call name title".split())
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token; `subject`:
-    the thing that it is said of where it does not name it; `meant`: what one that has to go speaks of without its
-    name, as far as can be told.
+    the thing that it is said of where it does not name it; `near`: what one that has to go may speak of without its
+    name, the likeliest first.
     """
 
     facts: Carriers | None
     states: bool = True
     stood_for: dict[int, tuple[Reference, str]] = field(default_factory=dict)
     subject: str = ""
-    meant: frozenset[str] = frozenset()
+    near: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -97,12 +97,15 @@ class SentenceReader:
             verdict = self._with(segment, names, references, stood_for)
             if verdict.facts is not None:
                 return verdict
-        return self._of_roles(segment, references) or Verdict(None, meant=self._meant(segment, names, references))
+        return self._of_roles(segment, references) or Verdict(None, near=self._near(segment, names, references))
 
-    def _meant(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> frozenset[str]:
-        """The likeliest that each reference stands for, and the subject where the piece names none."""
+    def _near(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> list[str]:
+        """What the references stand for, the subject, and whatever the sentence and those before it speak of."""
         meant = [name for each in references for name in each.candidates[: None if each.is_all else 1]]
-        return frozenset([*meant, *self._implied(segment, names, meant)[:1]])
+        before = [token.word for token in reversed(self.tokens[: segment.start]) if token.is_name]
+        behind = [token.word for token in self.tokens[segment.end :] if token.is_name]
+        near = [*meant, *self._implied(segment, names, meant), *self.subjects[-1:], *before, *behind]
+        return list(dict.fromkeys([*near, *self.discourse.subjects[-1:], *self.discourse.recent(())]))
 
     def _is_asked(self, segment: Segment) -> bool:
         """True of the question itself; what it says of a thing beside is stated all the same."""
@@ -203,7 +206,9 @@ class SentenceReader:
         if denies:
             return self._denied(names, meant, subject, words)
         if any(token.word in EXCLUDING for token in said if not token.is_name):
-            return self._alone(piece, names, meant, subject)
+            rest = [token for token in said if token.is_name or token.word not in EXCLUDING]
+            facts = self._alone(piece, names, meant, subject)
+            return checked(evidence, piece, rest, facts, everyone) if content(rest) else facts
         return self._plain(piece, said, names, meant, subject, has_subject=self._has_subject(segment))
 
     def _has_subject(self, segment: Segment) -> bool:

@@ -162,8 +162,8 @@ class _Checker:
 
 def _removed(kept: Kept, segment: Segment, verdict: Verdict) -> RemovedPiece:
     tokens = kept.tokens[segment.start : segment.end]
-    names = frozenset(token.word for token in tokens if token.is_name)
-    return RemovedPiece(names, verdict.meant, content(tokens))
+    names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
+    return RemovedPiece(names, verdict.near, content(tokens))
 
 
 def _subject(tokens: Sequence[Token], segment: Segment, verdict: Verdict) -> list[str]:

@@ -7,8 +7,9 @@ is so instead of what is not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.vocabulary import relation_words
@@ -20,28 +21,32 @@ from app.strategies.base import FoundFact
 
 @dataclass(frozen=True, slots=True)
 class RemovedPiece:
-    """`names` stand in the piece; `about` are those that it may speak of beside, as "it" or "the film". `words`: its
-    other words, each in its base form."""
+    """`names` stand in the piece; `near` are those that it may speak of beside, as "it" or "the film", or that were
+    spoken of last, the likeliest first. `words`: its other words, each in its base form."""
 
-    names: frozenset[str]
-    about: frozenset[str]
+    names: Sequence[str]
+    near: Sequence[str]
     words: frozenset[str]
 
 
 def facts_meant(evidence: Evidence, piece: RemovedPiece, told: Collection[int]) -> set[int]:
-    """The facts beside `told` that tie a thing of the piece to another that it speaks of: those whose relation it says,
-    or all between the two where it says none of them; then none where one is told, or the piece names neither."""
-    found: dict[frozenset[str], list[Step]] = {}
-    for name in piece.names or piece.about:
-        for step in evidence.steps(name):
-            if step.there in piece.names | piece.about:
-                found.setdefault(frozenset((name, step.there)), []).append(step)
+    """The facts beside `told` that tie a thing of the piece to another that it speaks of: those whose relation it
+    says, or all between the two where it says none of them, and none of them is told."""
     meant: set[int] = set()
-    for steps in found.values():
+    for steps in _ties(evidence, piece):
         said = {step.fact for step in steps if not relation_words(step.label).isdisjoint(piece.words)}
         every = {step.fact for step in steps}
         meant |= said or (every if piece.names and every.isdisjoint(told) else set())
     return meant - set(told)
+
+
+def _ties(evidence: Evidence, piece: RemovedPiece) -> Iterator[list[Step]]:
+    """For each thing of the piece the facts between it and others of the piece; where there are none, and where it
+    names nothing, those between it and the nearest that it is tied to."""
+    for name in piece.names or piece.near[:1]:
+        among = [steps for other in piece.names if other != name and (steps := evidence.between(name, other))]
+        beside = (steps for other in piece.near if other != name and (steps := evidence.between(name, other)))
+        yield from among or islice(beside, 1)
 
 
 def restated(facts: Sequence[FoundFact], places: Collection[int]) -> list[WrittenSentence]:

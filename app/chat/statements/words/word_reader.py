@@ -114,6 +114,8 @@ class WordReader:
         if is_form(word, "VBN") and begin and self.word(begin) in ("a", "an") and self.word(at + 1) in PREPOSITIONS:
             return False
         if is_form(word, "VBD"):
+            if self.word(begin) == "the" and self.is_common_noun(at - 1) and not self._has_verb_behind(at + 1):
+                return self.word(at + 1) != "by"  # "The price amounted to V1".
             return not (is_form(word, "VBN") and self.word(at + 1) in PREPOSITIONS and self._is_participle_here(at))
         if is_form(word, "VBZ") and before not in PERSONAL:
             if lemmas(word, "NOUN") and self.word(at + 1) in PREPOSITIONS and self._has_verb_behind(at + 1):
