@@ -10,6 +10,7 @@ from app.chat.answers.grounding import Grounded, NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun
 from app.chat.statements.evidence import StatementContext
 from app.chat.statements.replies import CheckedReply, CheckedSentence, check_reply
+from app.privacy.visible_text import Visible
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
 from kg_store.graph.traversal import concept_of
@@ -22,7 +23,8 @@ def checked_reply(run: QuestionRun) -> ConclusionResult:
     """The statements of the reply that the evidence holds, sentence by sentence, with the facts that carry each.
 
     Promise: a sentence of a model's that is kept cites nothing outside the evidence, and states nothing that
-    `app.chat.statements` finds no fact for. What the service wrote itself is made of facts, and says which.
+    `app.chat.statements` finds no fact for. What the service writes itself, as a reply or in the place of what had to
+    go, is made of facts, and says which.
     """
     found = run.found
     safe = list(_safe(run))
@@ -34,24 +36,32 @@ def checked_reply(run: QuestionRun) -> ConclusionResult:
         checked = check_reply([text for _, text in safe], found.evidence, _context(run))
     removed = checked.removed + len(found.reply) - len(safe)
     attachment = checked.carried / checked.stated if checked.stated else None
-    if not any(sentence.facts for sentence in checked.sentences):
+    text = _grounded(" ".join(sentence.text for sentence in checked.sentences), run)
+    if text is None or not any(sentence.facts for sentence in checked.sentences):
         return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=removed, attachment=attachment)
-    told = _concluded(run, checked)
-    kept = tuple(Sentence(text=each.text, facts=list(each.facts)) for each in checked.sentences)
+    told = _concluded(run, checked, text)
+    kept = tuple(
+        Sentence(text=each.text, facts=list(each.facts), restated=each.is_restated) for each in checked.sentences
+    )
     return ConclusionResult(told, sentence=told.text, sentences=kept, removed=removed, attachment=attachment)
 
 
 def _safe(run: QuestionRun) -> Iterator[tuple[int, str]]:
     """The sentences that cite nothing but the evidence and the dialogue, and hold nothing that a program acts on."""
+    for at, sentence in enumerate(run.found.reply):
+        text = _grounded(sentence, run)
+        if text is not None:
+            yield at, text
+
+
+def _grounded(text: str, run: QuestionRun) -> str | None:
+    """The text as it may be shown; None where it may not be. It need not cite anything."""
     topics = (topic.pseudonym for topic in run.read.dialogue.topics)
     ends = (end for fact in run.found.evidence for end in (fact.start, fact.end))
-    allowed = {*run.found.things, *topics, *ends}
-    for at, text in enumerate(run.found.reply):
-        try:
-            yield at, ground(text, (), allowed, run.conversation.table).text
-        except NotGroundedError as refused:
-            if refused.reason == "nothing_cited":
-                yield at, text
+    try:
+        return ground(text, (), {*run.found.things, *topics, *ends}, run.conversation.table).text
+    except NotGroundedError as refused:
+        return Visible.of(text).text.strip() if refused.reason == "nothing_cited" else None
 
 
 def _context(run: QuestionRun) -> StatementContext:
@@ -69,9 +79,8 @@ def _labels(schema: Schema) -> tuple[str, ...]:
     return tuple(sorted({relation.label for relation in schema.relations}))
 
 
-def _concluded(run: QuestionRun, checked: CheckedReply) -> Conclusion:
+def _concluded(run: QuestionRun, checked: CheckedReply, text: str) -> Conclusion:
     """The reply with what its facts lead to, for whoever reads it as data."""
-    text = " ".join(sentence.text for sentence in checked.sentences)
     ends = dict.fromkeys(run.found.evidence[at].end for sentence in checked.sentences for at in sentence.facts)
     told = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS)
     return told or Conclusion(text, (), {})

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from client_sdk.answers.dataframe import Part, answer_as_frame
-from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence, removed_in_words
+from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence, amendments
 from client_sdk.answers.explanation import in_short, reasons
 from client_sdk.answers.html import answer_as_html, cautions
 from client_sdk.crypto.sealing import (
@@ -106,7 +106,7 @@ class Answer:
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
         told = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
-        warnings = (*told, removed_in_words(self.removed)) if self.removed else told
+        warnings = (*told, *amendments(self.removed, self.sentences))
         return answer_as_html(self.text, warnings, self.entities, self.evidence, self.notes)
 
     def __repr__(self) -> str:
@@ -192,7 +192,8 @@ def _entity(item: Item, table: Mapping[str, Names]) -> Entity:
 
 def _sentence(sentence: Sentence, table: Mapping[str, Names], evidence: Sequence[RestoredFact]) -> RestoredSentence:
     numbers = [number for number in sentence.facts if 0 <= number < len(evidence)]
-    return RestoredSentence(restore(sentence.text, table), tuple(evidence[number] for number in numbers))
+    facts = tuple(evidence[number] for number in numbers)
+    return RestoredSentence(restore(sentence.text, table), facts, sentence.restated)
 
 
 def _unnamed(answer: ChatAnswer) -> dict[str, Names]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.confidence import confidence_words, is_unsure
-from client_sdk.answers.evidence import removed_in_words
+from client_sdk.answers.evidence import amendments
 
 
 def remarks(answer: Answer, *, explained: bool = False, evidence: bool = False) -> str:
@@ -26,8 +26,7 @@ def _paragraphs(answer: Answer, evidence: bool) -> Iterator[str]:
         yield f"{confidence_words(answer.confidence).capitalize()}."
     if answer.answered and not answer.grounded:
         yield "Not everything in this answer is in the evidence."
-    if answer.removed:
-        yield removed_in_words(answer.removed)
+    yield from amendments(answer.removed, answer.sentences)
     for typed, name in answer.inexact.items():
         yield f'"{typed}" was read as {name}.'
     for choices in answer.ambiguous.values():

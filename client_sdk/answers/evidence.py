@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from client_sdk.protocol import ItemKind, Names
@@ -46,10 +47,12 @@ class RestoredFact:
 
 @dataclass(frozen=True, slots=True)
 class RestoredSentence:
-    """One sentence of a reply in dialogue, and the facts of the evidence that carry it; none where it states none."""
+    """One sentence of a reply in dialogue, and the facts of the evidence that carry it; none where it states none.
+    `restated`: it stands in the place of a statement of the model's that had to be taken out."""
 
     text: str = field(repr=False)
     facts: tuple[RestoredFact, ...] = ()
+    restated: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -75,8 +78,14 @@ class Entity:
         return shown(Names(names=list(self.names), total=self.total)) if self.names else self.pseudonym
 
 
-def removed_in_words(removed: int) -> str:
-    """`2 statements were removed: the graph does not hold them.`"""
+def amendments(removed: int, sentences: Sequence[RestoredSentence]) -> Iterator[str]:
+    """`2 statements were removed: the graph does not hold them.`, and how many were restated."""
+    restated = sum(sentence.restated for sentence in sentences)
+    if restated == 1:
+        yield "1 sentence was written anew from the graph: the model's own could not be confirmed."
+    elif restated:
+        yield f"{restated} sentences were written anew from the graph: the model's own could not be confirmed."
     if removed == 1:
-        return "1 statement was removed: the graph does not hold it."
-    return f"{removed} statements were removed: the graph does not hold them."
+        yield "1 statement was removed: the graph does not hold it."
+    elif removed:
+        yield f"{removed} statements were removed: the graph does not hold them."

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.confidence import confidence_words, is_unsure
-from client_sdk.answers.evidence import removed_in_words
+from client_sdk.answers.evidence import amendments
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import LedgerRow
 from client_sdk.trace import readable_payload
@@ -51,8 +51,8 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
         say(console, f"({answer.explanation})", style="dim")
     if words := confidence_words(answer.confidence):
         say(console, f"({words})", style="yellow" if is_unsure(answer.confidence) else "dim")
-    if answer.removed:
-        say(console, f"({removed_in_words(answer.removed)})", style="yellow")
+    for amendment in amendments(answer.removed, answer.sentences):
+        say(console, f"({amendment})", style="yellow")
     if not answer.grounded and answer.answered:
         say(console, "(not everything in this answer is in the evidence)", style="yellow")
     for typed, name in answer.inexact.items():
@@ -177,7 +177,11 @@ def answer_as_dict(answer: Answer) -> dict[str, object]:
         "did_you_mean": answer.did_you_mean,
         "strategy": answer.strategy,
         "sentences": [
-            {"text": one.text, "facts": [answer.evidence.index(fact) for fact in one.facts]}
+            {
+                "text": one.text,
+                "facts": [answer.evidence.index(fact) for fact in one.facts],
+                "restated": one.restated,
+            }
             for one in answer.sentences
         ],
         "removed": answer.removed,

@@ -80,10 +80,12 @@ class Reading(Wire):
 
 class Sentence(Wire):
     """One sentence of the answer, in pseudonyms; `facts` are positions in `evidence`, from 0, of the facts that carry
-    it: empty where it states none."""
+    it: empty where it states none. `restated`: the service's own words for facts that a statement was about which had
+    to be taken out."""
 
     text: str
     facts: list[int] = Field(default_factory=list)
+    restated: bool = False
 
 
 class Usage(Wire):
@@ -177,7 +179,10 @@ class ChatAnswer(Wire):
         default_factory=list, description="the sentences of a reply in dialogue, each with the facts that carry it"
     )
     removed: int = Field(
-        default=0, ge=0, description="statements that were taken out of the reply, since the graph does not hold them"
+        default=0,
+        ge=0,
+        description="statements that were taken out of the reply, since the graph does not hold them; those in whose "
+        "place a `restated` sentence says what the graph holds are not counted",
     )
     suggestions: list[str] = Field(
         default_factory=list,

@@ -100,8 +100,11 @@ class SentenceReader:
         return self._of_roles(segment, references) or Verdict(None, near=self._near(segment, names, references))
 
     def _near(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> list[str]:
-        """What the references stand for, the subject, and whatever the sentence and those before it speak of."""
+        """What the references stand for, the subject, and whatever the sentence and those before it speak of; nothing
+        for a clause about one thing that it names."""
         meant = [name for each in references for name in each.candidates[: None if each.is_all else 1]]
+        if segment.kind == "clause" and not meant and len(names) == 1 and names[0][0] != "V":
+            return []
         before = [token.word for token in reversed(self.tokens[: segment.start]) if token.is_name]
         behind = [token.word for token in self.tokens[segment.end :] if token.is_name]
         near = [*meant, *self._implied(segment, names, meant), *self.subjects[-1:], *before, *behind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -87,8 +88,8 @@ def test_json_holds_all_of_it(talk: FakeService, capsys: pytest.CaptureFixture[s
     assert run(["ask", "Who?", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["sentences"] == [
-        {"text": "Anna Keller is treated by Dr. Bruno Weiß.", "facts": [0, 1]},
-        {"text": "Shall I go on?", "facts": []},
+        {"text": "Anna Keller is treated by Dr. Bruno Weiß.", "facts": [0, 1], "restated": False},
+        {"text": "Shall I go on?", "facts": [], "restated": False},
     ]
     assert (told["removed"], told["suggestions"], told["strategy"]) == (2, list(NAMED), "dialogue")
     assert told["usage"]["attachment"] == 0.5
@@ -106,6 +107,18 @@ def test_notebooks_and_other_programs_are_told_what_was_removed(talk: FakeServic
     assert sentence in remarks(answer)
     talk.removed = 0
     assert "removed" not in asked(talk)._repr_html_() + remarks(asked(talk))
+
+
+def test_they_are_told_what_was_written_anew(talk: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    talk.sentences = [SENTENCES[0].model_copy(update={"restated": True}), SENTENCES[1]]
+    answer, sentence = (
+        asked(talk),
+        "1 sentence was written anew from the graph: the model's own could not be confirmed.",
+    )
+    assert [each.restated for each in answer.sentences] == [True, False]
+    assert html.unescape(answer._repr_html_()).count(sentence) == remarks(answer).count(sentence) == 1
+    assert run(["ask", "Who?"]) == 0
+    assert sentence in " ".join(capsys.readouterr().out.split())
 
 
 class Terminal(io.StringIO):

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { joined, restore } from "../src/protocol/restoration";
 import type { ChatAnswer, Fact, NameTable } from "../src/protocol/wire";
 import {
-  factsOf, hasCarriers, markedFacts, markedSentences, numbersOf, partsOf, removedInWords, sentencesOf,
+  amendmentsOf, factsOf, hasCarriers, markedFacts, markedSentences, numbersOf, partsOf, sentencesOf,
 } from "../src/ask/sentences";
 
 const table: NameTable = new Map([
@@ -14,9 +14,9 @@ const fact: Fact = {
   size: "1", cited: true, tail_count: null,
 };
 const SENTENCES = [
-  { text: "Ex81zp treats Eq7f2k.", facts: [0, 1, 0] },
-  { text: "Eq7f2k is well.", facts: [1] },
-  { text: "Anything else?", facts: [] },
+  { text: "Ex81zp treats Eq7f2k.", facts: [0, 1, 0], restated: false },
+  { text: "Eq7f2k is well.", facts: [1], restated: true },
+  { text: "Anything else?", facts: [], restated: false },
 ];
 
 function reply(content: string, sentences: ChatAnswer["sentences"] = SENTENCES): ChatAnswer {
@@ -50,7 +50,7 @@ describe("the text of a reply", () => {
     ["without sentences", reply("Ex81zp treats Eq7f2k.", [])],
     ["of an earlier version", reply("Ex81zp treats Eq7f2k.", undefined)],
     ["with a sentence that is not in it", reply("Eq7f2k is well. Ex81zp treats Eq7f2k.")],
-    ["with an empty sentence", reply("Ex81zp treats Eq7f2k.", [{ text: "", facts: [0] }])],
+    ["with an empty sentence", reply("Ex81zp treats Eq7f2k.", [{ text: "", facts: [0], restated: false }])],
   ])("is left whole %s", (_name, given) => {
     expect(partsOf(given, table)).toBeNull();
   });
@@ -68,16 +68,20 @@ describe("what carries what", () => {
   });
 
   test("leaves out positions that the evidence does not have", () => {
-    expect(factsOf(reply("", [{ text: "A.", facts: [7, -1, 0.5, 1] }]), 0)).toEqual([1]);
+    expect(factsOf(reply("", [{ text: "A.", facts: [7, -1, 0.5, 1], restated: false }]), 0)).toEqual([1]);
     expect(hasCarriers(given)).toBe(true);
-    expect(hasCarriers(reply("", [{ text: "A.", facts: [7] }]))).toBe(false);
+    expect(hasCarriers(reply("", [{ text: "A.", facts: [7], restated: false }]))).toBe(false);
   });
 
   test("is said in words", () => {
     expect([[0], [0, 1, 4]].map(numbersOf)).toEqual(["1", "1, 2, 5"]);
-    expect([1, 2].map(removedInWords)).toEqual([
+    const own = reply("", []);
+    expect([0, 1, 2].flatMap((removed) => amendmentsOf({ ...own, removed }))).toEqual([
       "1 statement was removed: the graph does not hold it.",
       "2 statements were removed: the graph does not hold them.",
+    ]);
+    expect(amendmentsOf({ ...reply(""), removed: 0 })).toEqual([
+      "1 sentence was written anew from the graph: the model's own could not be confirmed.",
     ]);
   });
 });

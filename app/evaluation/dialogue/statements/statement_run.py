@@ -80,15 +80,17 @@ def stays(clause: Clause, result: CheckedReply) -> bool:
 
 
 def is_told(clause: Clause, result: CheckedReply, facts: Sequence[FoundFact]) -> bool:
-    """True where facts that the reply tells have each name of `clause` for an end, and another for the other end if it
-    holds several. A count, a comparison and a denial are not told by facts."""
+    """True where facts that the reply tells tie the names of `clause` together, or tell of the one that it holds. A
+    count, a comparison and a denial are not told by facts."""
     words = _words(clause.text)
     names = {token.word for token in words if token.is_name}
     if not names or comparator(words) or any(map(is_denying, words)) or counts_in(words):
         return False
     told = [facts[at] for sentence in result.sentences for at in sentence.facts]
-    ends = [{fact.start, fact.end} for fact in told]
-    return all(any(name in pair and (len(names) == 1 or pair <= names) for pair in ends) for name in names)
+    reached = {min(names)}
+    for _ in told:
+        reached |= {end for fact in told if reached & {fact.start, fact.end} for end in (fact.start, fact.end)}
+    return len(reached) > 1 and names <= reached
 
 
 def _words(text: str) -> list[Token]:

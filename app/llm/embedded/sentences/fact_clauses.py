@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.llm.embedded.language.morphology import is_participle
@@ -44,23 +44,30 @@ class FactClause:
         return f"{self.subject} {self.predicate}"
 
 
-def clause_of(fact: Evidence) -> FactClause | None:
-    """None where its words are masked, or make no English for certain."""
+def clause_of(fact: Evidence, *also: Evidence) -> FactClause | None:
+    """One clause for facts of which the start and the path are the same. None where their words are masked, or make
+    no English for certain."""
     phrase = _phrase(fact.path[0]) if len(fact.path) == 1 else None
     if phrase is None:
         return None
-    agree = many if fact.end.startswith("S") else one
+    facts = (fact, *also)
+    end = joined([each.end for each in facts])
+    agree = many if also or end.startswith("S") else one
+    is_whole = not any(_is_one_of_several(each) for each in facts)
     if phrase.inverse:
-        return _backwards(fact, phrase, agree)
-    if phrase.form == "noun" and _is_one_of_several(fact):
-        return FactClause(fact, fact.start, fact.end, True, noun=plural(phrase.words), verb="include")
-    if phrase.form == "noun":
+        clause = _backwards(fact, end, phrase, agree, is_whole=is_whole)
+    elif phrase.form == "noun" and not is_whole:
+        clause = FactClause(fact, fact.start, end, True, noun=plural(phrase.words), verb="include")
+    elif phrase.form == "noun":
         noun = agree(phrase.words, plural(phrase.words))
-        return FactClause(fact, fact.start, fact.end, True, noun=noun, verb=agree("is", "are"))
-    if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
-        return FactClause(fact, fact.start, f"was {phrase.words} on {fact.end}", True)  # "admitted", by somebody.
-    speaker = Speaker.named(fact.start)
-    return FactClause(fact, fact.start, f"{speaker.predicate(phrase, _be(phrase))} {fact.end}", True)
+        clause = FactClause(fact, fact.start, end, True, noun=noun, verb=agree("is", "are"))
+    elif phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
+        clause = FactClause(fact, fact.start, f"was {phrase.words} on {end}", True)  # "admitted", by somebody.
+    else:
+        clause = FactClause(
+            fact, fact.start, f"{Speaker.named(fact.start).predicate(phrase, _be(phrase))} {end}", True
+        )
+    return replace(clause, also=also)
 
 
 def _is_one_of_several(fact: Evidence) -> bool:
@@ -80,24 +87,12 @@ def _phrase(step: str) -> RelationPhrase | None:
 
 
 def clauses_of(facts: Sequence[Evidence]) -> list[FactClause]:
-    """Those of `facts` that can be said; ends that the same is said of stand in one clause."""
-    found: dict[tuple[str, str], FactClause] = {}
+    """Those of `facts` that can be said; ends of which the same is said stand in one clause."""
+    groups: dict[tuple[str, str], list[Evidence]] = {}
     for fact in facts:
-        clause = clause_of(fact)
-        if clause is None:
-            continue
-        key = (fact.start, fact.path[0]) if not clause.is_of_start else (fact.start, f"{fact.path[0]} {fact.end}")
-        before = found.get(key)
-        found[key] = clause if before is None else _together([before.fact, *before.also, fact])
-    return list(found.values())
-
-
-def _together(facts: Sequence[Evidence]) -> FactClause:
-    phrase = _phrase(facts[0].path[0])
-    subject = joined([fact.end for fact in facts])
-    assert phrase is not None  # each was said alone  # nosec B101
-    predicate = Speaker(subject, many, subject, None).predicate(phrase, _be(phrase))
-    return FactClause(facts[0], subject, f"{predicate} {facts[0].start}", False, tuple(facts[1:]))
+        if clause_of(fact) is not None:
+            groups.setdefault((fact.start, fact.path[0]), []).append(fact)
+    return [clause for group in groups.values() if (clause := clause_of(*group))]
 
 
 def concept_noun(concept: str) -> str:
@@ -117,17 +112,17 @@ def joined(parts: Sequence[str], comma: bool = False) -> str:
     return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"
 
 
-def _backwards(fact: Evidence, phrase: RelationPhrase, agree: Agreement) -> FactClause:
+def _backwards(fact: Evidence, end: str, phrase: RelationPhrase, agree: Agreement, *, is_whole: bool) -> FactClause:
     """The relation is said of the end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
     if phrase.form == "noun":
-        is_only = not phrase.had and agree is one and not _is_one_of_several(fact)
+        is_only = not phrase.had and agree is one and is_whole
         article = f"the {phrase.words}" if is_only else with_article(phrase.words)
-        return FactClause(fact, fact.start, f"is {article} of {fact.end}", True)
+        return FactClause(fact, fact.start, f"is {article} of {end}", True)
     past = _active_past(phrase)
     if past:
-        return FactClause(fact, fact.start, f"{past} {fact.end}", True)
-    ends = Speaker(fact.end, agree, fact.end, None)
-    return FactClause(fact, fact.end, f"{ends.predicate(phrase, _be(phrase))} {fact.start}", False)
+        return FactClause(fact, fact.start, f"{past} {end}", True)
+    ends = Speaker(end, agree, end, None)
+    return FactClause(fact, end, f"{ends.predicate(phrase, _be(phrase))} {fact.start}", False)
 
 
 def _be(phrase: RelationPhrase) -> tuple[str, str]:

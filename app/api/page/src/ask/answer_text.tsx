@@ -1,7 +1,7 @@
 import { segmentsOf } from "../protocol/restoration";
 import type { ChatAnswer, NameTable } from "../protocol/wire";
 import { NamedText } from "./named_text";
-import { type Mark, markedSentences, numbersOf, partsOf, removedInWords } from "./sentences";
+import { type Mark, markedSentences, numbersOf, partsOf, amendmentsOf } from "./sentences";
 
 interface Props {
   reply: ChatAnswer;
@@ -50,7 +50,11 @@ export function AnswerText({ reply, table, mark, chosen, onHover, onChoose }: Pr
           );
         })}
       </p>
-      {reply.removed > 0 && <p class="quiet removed">{removedInWords(reply.removed)}</p>}
+      {amendmentsOf(reply).map((amendment) => (
+        <p key={amendment} class="quiet removed">
+          {amendment}
+        </p>
+      ))}
     </>
   );
 }

@@ -75,9 +75,17 @@ export function numbersOf(facts: readonly number[]): string {
   return facts.map((at) => at + 1).join(", ");
 }
 
-/** `2 statements were removed: the graph does not hold them.` */
-export function removedInWords(removed: number): string {
-  return removed === 1
-    ? "1 statement was removed: the graph does not hold it."
-    : `${removed} statements were removed: the graph does not hold them.`;
+/** `2 statements were removed: the graph does not hold them.`, and how many were restated. */
+export function amendmentsOf(reply: ChatAnswer): string[] {
+  const restated = (reply.sentences ?? []).filter((sentence) => sentence.restated).length;
+  const told: string[] = [];
+  if (restated > 0) {
+    const sentences = restated === 1 ? "1 sentence was" : `${restated} sentences were`;
+    told.push(`${sentences} written anew from the graph: the model's own could not be confirmed.`);
+  }
+  if (reply.removed > 0) {
+    const ends = reply.removed === 1 ? ["1 statement was", "it"] : [`${reply.removed} statements were`, "them"];
+    told.push(`${ends[0]} removed: the graph does not hold ${ends[1]}.`);
+  }
+  return told;
 }

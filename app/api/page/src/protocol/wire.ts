@@ -84,7 +84,7 @@ export const chatAnswerOf = fields({
   did_you_mean: optional(list(text), []),
   turn: optional(text, ""),
   strategy: optional(text, ""),
-  sentences: optional(list(fields({ text, facts: optional(list(number), []) })), []),
+  sentences: optional(list(fields({ text, facts: optional(list(number), []), restated: optional(truth, false) })), []),
   removed: optional(number, 0),
   suggestions: optional(list(text), []),
   usage: usageOf,
