@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
+from app.chat.statements.coverage import is_said_beside
 from app.chat.statements.directions import (
     Piece,
     is_misnamed,
@@ -49,6 +50,8 @@ def checked(
     if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
         return None
     if check.unknown and not check.fitting and _ties_things(steps):
+        return None
+    if not is_said_beside(evidence, piece, steps):
         return None
     if is_phrased_otherwise(evidence, piece, steps) or is_undirected(evidence, piece, steps):
         return None

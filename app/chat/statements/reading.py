@@ -18,6 +18,7 @@ from app.chat.statements.carrying import (
     says_shared,
     steps_shared,
 )
+from app.chat.statements.coverage import has_who, is_of, is_of_all, is_said_beside
 from app.chat.statements.directions import Piece
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
@@ -158,11 +159,23 @@ class SentenceReader:
         for subject in [implied[0] if implied else "", *implied[1:]]:
             piece = Piece(tokens, places, subject)
             facts = self._facts(piece, said, names, meant, subject, segment)
-            if facts is not None and self._goes_on(segment, said, facts):
+            if facts is not None and self._goes_on(segment, said, facts) and self._covers(segment, facts, references, subject):
                 return Verdict(facts, stood_for=stood_for, subject=subject)
             if len(names) + len(meant) > 1 and segment.kind in ("clause",):
                 break
         return Verdict(None)
+
+    def _covers(self, segment: Segment, facts: Carriers, references: Sequence[Reference], subject: str) -> bool:
+        """True where `facts` are about the subject, and about each of several that a word stands for."""
+        every = [name for each in references if each.is_all for name in each.candidates]
+        if facts and not is_of_all(self.evidence, facts, every):
+            return False
+        is_of_subject = segment.kind == "predicate" or (
+            segment.kind == "relative" and has_who(self.tokens[segment.body : segment.end])
+        )
+        if not facts or not is_of_subject:
+            return True
+        return is_of(self.evidence, facts, subject or next(iter(self._implied(segment, (), ())), ""))
 
     def _goes_on(self, segment: Segment, said: Sequence[Token], facts: Carriers) -> bool:
         """A clause without a verb, and one of those that were counted, say what the one before them says."""
