@@ -8,7 +8,7 @@ from typing import Final
 from app.chat.statements.directions import Piece
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import Carriers, content
-from app.chat.statements.vocabulary import NEUTRAL, relation_words
+from app.chat.statements.vocabulary import NEUTRAL, all_frame_words, relation_words
 from app.chat.statements.words.tokens import Token
 
 MIN_SEVERAL: Final = 3
@@ -36,14 +36,15 @@ def is_said_beside(evidence: Evidence, piece: Piece, steps: Sequence[Step]) -> b
     """False where the words right before a thing say no fact that ties it: "whose home is X and who was born in Y" of
     one who speaks Y."""
     ordered = sorted(piece.places)
+    called = frozenset[str]().union(*(evidence.kind_words(name) for name in piece.places.values()))
     if len(ordered) < MIN_SEVERAL:
         return True
     for place, at in enumerate(ordered):
         name = piece.places[at]
         own = [step for step in steps if name in (step.name, step.there)]
         begin = ordered[place - 1] + 1 if place else 0
-        said = content(token for token in piece.tokens[begin:at] if not token.is_name) - NEUTRAL
-        said -= evidence.kind_words(name)
+        words = content(token for token in piece.tokens[begin:at] if not token.is_name)
+        said = (words & all_frame_words()) - NEUTRAL - called
         if place and own and said and not any(said & relation_words(step.label) for step in own):
             return False
     return True

@@ -217,7 +217,8 @@ def holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
     phrase = f"{noun_base(piece.word(at - 1))} {noun}"
     ends = step.wording.holders(phrase) or step.wording.holders(noun)
     holder = ""
-    if piece.word(at + 1) in ("of", "in", "for", "on", "behind"):
+    is_as = piece.word(at - 1) == "as" or piece.word(at - 2) == "as"
+    if piece.word(at + 1) in ("of", "in", "for", "on", "behind") or (is_as and piece.word(at + 1) == "to"):
         holder = _next_name(piece, at + 2)
     elif piece.word(at - 1) == "'s" and at - 2 in piece.places:
         holder = piece.places[at - 2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Final
 
 from app.chat.statements.carrying import (
@@ -18,7 +17,7 @@ from app.chat.statements.carrying import (
     says_shared,
     steps_shared,
 )
-from app.chat.statements.coverage import has_who, is_of, is_of_all, is_said_beside
+from app.chat.statements.coverage import has_who, is_of, is_of_all
 from app.chat.statements.directions import Piece
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
@@ -40,8 +39,6 @@ from app.chat.statements.vocabulary import check_words
 from app.chat.statements.words.tokens import Token
 
 MAX_IMPLIED: Final = 3
-MAX_OPEN: Final = 3
-"""References of a piece up to which each is tried with all that it may stand for."""
 _AMONG: Final = frozenset("among instance being including such namely".split())
 _NAMING: Final = frozenset("call name title".split())
 
@@ -91,13 +88,9 @@ class SentenceReader:
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
         alone = [each for each in references if not each.is_all]
-        denies = any(map(is_denying, tokens))
-        tried = 1 if denies or len(alone) > MAX_OPEN else None
-        for chosen in product(*(each.candidates[:tried] for each in alone)):
-            stood_for = {each.start: (each, name) for each, name in zip(alone, chosen, strict=True)}
-            verdict = self._with(segment, names, references, stood_for)
-            if verdict.facts is not None:
-                return verdict
+        verdict = self._with(segment, names, references, {each.start: (each, each.candidates[0]) for each in alone})
+        if verdict.facts is not None:
+            return verdict
         return self._of_roles(segment, references) or Verdict(None, near=self._near(segment, names, references))
 
     def _near(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> list[str]:
@@ -159,7 +152,8 @@ class SentenceReader:
         for subject in [implied[0] if implied else "", *implied[1:]]:
             piece = Piece(tokens, places, subject)
             facts = self._facts(piece, said, names, meant, subject, segment)
-            if facts is not None and self._goes_on(segment, said, facts) and self._covers(segment, facts, references, subject):
+            is_carried = facts is not None and self._goes_on(segment, said, facts)
+            if is_carried and self._covers(segment, facts, references, subject):
                 return Verdict(facts, stood_for=stood_for, subject=subject)
             if len(names) + len(meant) > 1 and segment.kind in ("clause",):
                 break
@@ -175,7 +169,8 @@ class SentenceReader:
         )
         if not facts or not is_of_subject:
             return True
-        return is_of(self.evidence, facts, subject or next(iter(self._implied(segment, (), ())), ""))
+        meant = subject or next(iter(self._implied(segment, (), ())), "")
+        return not meant or is_of(self.evidence, facts, meant)
 
     def _goes_on(self, segment: Segment, said: Sequence[Token], facts: Carriers) -> bool:
         """A clause without a verb, and one of those that were counted, say what the one before them says."""
@@ -203,7 +198,8 @@ class SentenceReader:
             order += self.discourse.recent(before)[:MAX_IMPLIED]
         own = {*names, *meant}
         fitting = [name for name in dict.fromkeys(order) if name not in own and name[0] != "V"]
-        return fitting[:MAX_IMPLIED] if not meant or len(names) + len(meant) < 2 else []
+        most = 1 if segment.kind == "predicate" else MAX_IMPLIED
+        return fitting[:most] if not meant or len(names) + len(meant) < 2 else []
 
     def _facts(
         self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str,

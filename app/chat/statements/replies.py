@@ -19,6 +19,8 @@ from app.chat.statements.words.tokens import Token, tokenize
 from app.strategies.base import FoundFact
 
 MIN_ROW: Final = 2
+_LIKE: Final = frozenset({"as", "just", "like", "unlike"})
+"""Words before a clause about something beside: "X is a ward, just as Y is, and has ten beds"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,8 @@ class _Checker:
                 reader.clause = tokens[segment.start : segment.end]
             if segment.kind in ("clause", "subject"):
                 reader.last = verdict.facts or frozenset()
-                reader.subjects += _subject(tokens, segment, verdict)
+                if tokens[segment.start + (tokens[segment.start].word in (",", "just"))].word not in _LIKE:
+                    reader.subjects += _subject(tokens, segment, verdict)
             elif verdict.facts is not None and verdict.subject:
                 reader.subjects.append(verdict.subject)
         return Kept(sentence, tokens, pieces)
