@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from app.chat.statements.coverage import is_said_beside
+from app.chat.statements.coverage import is_contested, is_said_beside
 from app.chat.statements.directions import (
     Piece,
     is_misnamed,
@@ -51,7 +51,7 @@ def checked(
         return None
     if check.unknown and not check.fitting and _ties_things(steps):
         return None
-    if not is_said_beside(evidence, piece, steps):
+    if is_contested(evidence, piece, steps) or not is_said_beside(evidence, piece, steps):
         return None
     if is_phrased_otherwise(evidence, piece, steps) or is_undirected(evidence, piece, steps):
         return None

@@ -46,7 +46,6 @@ def is_turned(piece: Piece, steps: Sequence[Step]) -> bool:
         saying = [(step, ends) for step in steps if (ends := subject_ends(piece, at, step))]
         if saying and not any(is_right(piece, at, step, ends) for step, ends in saying):
             return True
-    for at in range(len(piece.tokens)):
         held = [right for step in steps if (right := holder_is_right(piece, at, step)) is not None]
         if held and not any(held):
             return True
@@ -217,8 +216,8 @@ def holder_is_right(piece: Piece, at: int, step: Step) -> bool | None:
     phrase = f"{noun_base(piece.word(at - 1))} {noun}"
     ends = step.wording.holders(phrase) or step.wording.holders(noun)
     holder = ""
-    is_as = piece.word(at - 1) == "as" or piece.word(at - 2) == "as"
-    if piece.word(at + 1) in ("of", "in", "for", "on", "behind") or (is_as and piece.word(at + 1) == "to"):
+    is_to = piece.word(at + 1) == "to" and "as" in (piece.word(at - 1), piece.word(at - 2))
+    if is_to or piece.word(at + 1) in ("of", "in", "for", "on", "behind"):
         holder = _next_name(piece, at + 2)
     elif piece.word(at - 1) == "'s" and at - 2 in piece.places:
         holder = piece.places[at - 2]

@@ -34,11 +34,11 @@ from app.chat.statements.quantities import (
 )
 from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.segments import Segment
+from app.chat.statements.subjects import Subjects
 from app.chat.statements.talk import is_talk, names_topic
 from app.chat.statements.vocabulary import check_words
 from app.chat.statements.words.tokens import Token
 
-MAX_IMPLIED: Final = 3
 _AMONG: Final = frozenset("among instance being including such namely".split())
 _NAMING: Final = frozenset("call name title".split())
 
@@ -64,13 +64,13 @@ class SentenceReader:
     discourse: Discourse
     tokens: Sequence[Token]
     is_question: bool
-    subjects: list[str] = field(default_factory=list)
+    subjects: Subjects
     clause: Sequence[Token] = ()
     """The clause or predicate before."""
-    front: int = 0
-    """Where the first piece begins that is not fronted."""
     last: Carriers = frozenset()
     """The facts of the clause before."""
+    asked: int | None = None
+    """Where the first clause begins that asks something; None where none begins so."""
 
     @property
     def evidence(self) -> Evidence:
@@ -78,7 +78,7 @@ class SentenceReader:
 
     def judge(self, segment: Segment) -> Verdict:
         tokens = self.tokens[segment.body : segment.end]
-        ahead = [token.word for token in self.tokens[self.front :] if token.is_name] if segment.is_fronted else []
+        ahead = self.subjects.ahead() if segment.is_fronted else []
         references = self.discourse.references(self.tokens, segment.body, segment.end, ahead)
         names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
         if is_talk(tokens, names, references, is_question=self.is_question and self._is_asked(segment)):
@@ -91,22 +91,14 @@ class SentenceReader:
         verdict = self._with(segment, names, references, {each.start: (each, each.candidates[0]) for each in alone})
         if verdict.facts is not None:
             return verdict
-        return self._of_roles(segment, references) or Verdict(None, near=self._near(segment, names, references))
-
-    def _near(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> list[str]:
-        """What the references stand for, the subject, and whatever the sentence and those before it speak of; nothing
-        for a clause about one thing that it names."""
-        meant = [name for each in references for name in each.candidates[: None if each.is_all else 1]]
-        if segment.kind == "clause" and not meant and len(names) == 1 and names[0][0] != "V":
-            return []
-        before = [token.word for token in reversed(self.tokens[: segment.start]) if token.is_name]
-        behind = [token.word for token in self.tokens[segment.end :] if token.is_name]
-        near = [*meant, *self._implied(segment, names, meant), *self.subjects[-1:], *before, *behind]
-        return list(dict.fromkeys([*near, *self.discourse.subjects[-1:], *self.discourse.recent(())]))
+        return self._of_roles(segment, references) or Verdict(
+            None, near=self.subjects.near(segment, names, references)
+        )
 
     def _is_asked(self, segment: Segment) -> bool:
         """True of the question itself; what it says of a thing beside is stated all the same."""
-        return segment.kind in ("clause", "predicate", "phrase") or segment.start == 0
+        is_behind = self.asked is None or segment.start >= self.asked
+        return is_behind and (segment.kind in ("clause", "predicate", "phrase") or segment.start == 0)
 
     def _of_roles(self, segment: Segment, references: Sequence[Reference]) -> Verdict | None:
         """ "The director of E1 was born in E2": the one who is that by the facts."""
@@ -145,22 +137,26 @@ class SentenceReader:
             if each.is_all:
                 meant += each.candidates
         places |= {at - segment.body: name for at, (_, name) in stood_for.items()}
-        implied = self._implied(segment, names, meant)
+        implied = self.subjects.implied(segment, names, meant)
         tokens = self.tokens[segment.body : segment.end]
         skipped = {at for each in references if each.is_certain for at in range(each.start, each.end)}
         said = [token for at, token in enumerate(tokens, segment.body) if at not in skipped]
         for subject in [implied[0] if implied else "", *implied[1:]]:
             piece = Piece(tokens, places, subject)
             facts = self._facts(piece, said, names, meant, subject, segment)
-            is_carried = facts is not None and self._goes_on(segment, said, facts)
-            if is_carried and self._covers(segment, facts, references, subject):
+            if self._is_carried(segment, said, facts, references, subject):
                 return Verdict(facts, stood_for=stood_for, subject=subject)
             if len(names) + len(meant) > 1 and segment.kind in ("clause",):
                 break
         return Verdict(None)
 
-    def _covers(self, segment: Segment, facts: Carriers, references: Sequence[Reference], subject: str) -> bool:
+    def _is_carried(
+        self, segment: Segment, said: Sequence[Token], facts: Carriers | None, references: Sequence[Reference],
+        subject: str,
+    ) -> bool:  # fmt: skip
         """True where `facts` are about the subject, and about each of several that a word stands for."""
+        if facts is None or not self._goes_on(segment, said, facts):
+            return False
         every = [name for each in references if each.is_all for name in each.candidates]
         if facts and not is_of_all(self.evidence, facts, every):
             return False
@@ -169,7 +165,7 @@ class SentenceReader:
         )
         if not facts or not is_of_subject:
             return True
-        meant = subject or next(iter(self._implied(segment, (), ())), "")
+        meant = subject or next(iter(self.subjects.implied(segment, (), ())), "")
         return not meant or is_of(self.evidence, facts, meant)
 
     def _goes_on(self, segment: Segment, said: Sequence[Token], facts: Carriers) -> bool:
@@ -179,27 +175,6 @@ class SentenceReader:
         if not (segment.kind == "gapped" or is_one) or not self.last or not facts:
             return True
         return not self.evidence.labels(facts).isdisjoint(self.evidence.labels(self.last))
-
-    def _implied(self, segment: Segment, names: Sequence[str], meant: Sequence[str]) -> list[str]:
-        """Things that a piece without a subject of its own may speak of, the likeliest first."""
-        before = [token.word for token in self.tokens[: segment.start] if token.is_name]
-        behind = [token.word for token in self.tokens[self.front :] if token.is_name]
-        if segment.is_fronted and segment.kind in ("relative", "apposed", "bracket"):
-            order = [*before[-1:], *behind[:1]]
-        elif segment.is_fronted:
-            order = [name for name in behind if name[0] != "V"] or self.discourse.recent(before)
-        elif segment.kind in ("relative", "participle", "apposed", "bracket"):
-            order = [*before[-1:], *self.subjects[-1:], *before[:1]]
-        elif segment.kind in ("predicate", "phrase"):
-            order = [*self.subjects[-1:], *before[:1], *reversed(before)]
-        else:
-            order = [*self.subjects[-1:], *before, *self.discourse.subjects[-1:], *self.discourse.recent(())]
-        if not segment.is_fronted and not order:
-            order += self.discourse.recent(before)[:MAX_IMPLIED]
-        own = {*names, *meant}
-        fitting = [name for name in dict.fromkeys(order) if name not in own and name[0] != "V"]
-        most = 1 if segment.kind == "predicate" else MAX_IMPLIED
-        return fitting[:most] if not meant or len(names) + len(meant) < 2 else []
 
     def _facts(
         self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str,

@@ -14,7 +14,8 @@ from app.chat.statements.reading import SentenceReader, Verdict
 from app.chat.statements.references import Discourse
 from app.chat.statements.restating import RemovedPiece, facts_meant, restated
 from app.chat.statements.segments import Segment, Segmenter
-from app.chat.statements.talk import asks
+from app.chat.statements.subjects import Subjects
+from app.chat.statements.talk import asks, begins_question
 from app.chat.statements.words.tokens import Token, tokenize
 from app.strategies.base import FoundFact
 
@@ -115,10 +116,11 @@ class _Checker:
             tokens.pop()
         if not tokens:
             return Kept(sentence, tokens, [])
-        reader = SentenceReader(self._discourse, tokens, is_question)
+        reader = SentenceReader(self._discourse, tokens, is_question, Subjects(self._discourse, tokens))
         pieces = []
         segments = Segmenter(tokens).segments()
-        reader.front = next((segment.start for segment in segments if not segment.is_fronted), 0)
+        reader.asked = next((each.start for each in segments if begins_question(tokens[each.body : each.end])), None)
+        reader.subjects.front = next((segment.start for segment in segments if not segment.is_fronted), 0)
         for segment in segments:
             verdict = reader.judge(segment)
             pieces.append((segment, verdict))
@@ -127,9 +129,9 @@ class _Checker:
             if segment.kind in ("clause", "subject"):
                 reader.last = verdict.facts or frozenset()
                 if tokens[segment.start + (tokens[segment.start].word in (",", "just"))].word not in _LIKE:
-                    reader.subjects += _subject(tokens, segment, verdict)
+                    reader.subjects.found += _subject(tokens, segment, verdict)
             elif verdict.facts is not None and verdict.subject:
-                reader.subjects.append(verdict.subject)
+                reader.subjects.found.append(verdict.subject)
         return Kept(sentence, tokens, pieces)
 
     def _settle(self, kept: Kept) -> None:

@@ -6,9 +6,22 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.chat.statements.references import Reference
-from app.chat.statements.words.tokens import ARTICLES, NUMBERS, PERSONAL, SHADES, SPEAKERS, Token, is_form, is_grammar
+from app.chat.statements.words.tokens import (
+    ARTICLES,
+    BE,
+    DO,
+    MODAL,
+    NUMBERS,
+    PERSONAL,
+    SHADES,
+    SPEAKERS,
+    Token,
+    is_form,
+    is_grammar,
+)
 
 MIN_TAGGED: Final = 4
+_ASKING: Final = BE | DO | MODAL | frozenset("who whom whose what which when where why how have has".split())
 _TOPICAL: Final = frozenset(
     (
         "as for", "as to", "regarding", "concerning", "with regard to", "with respect to", "when it comes to",
@@ -38,6 +51,11 @@ def asks(sentence: str, tokens: Sequence[Token]) -> bool:
     return not (tokens[0].is_name or words[0] in PERSONAL) or len(words) < MIN_TAGGED
 
 
+def begins_question(tokens: Sequence[Token]) -> bool:
+    """True of a clause that begins as questions do."""
+    return bool(tokens) and not tokens[0].is_name and tokens[0].word in _ASKING
+
+
 def names_topic(tokens: Sequence[Token]) -> bool:
     """ "As for E1", "with regard to E1": no more than what the sentence is about."""
     words = [token.word for token in tokens[:-1] if token.word not in ARTICLES]
@@ -64,6 +82,8 @@ def is_talk(
         return True
     talks = words[0] in _GREETING | SPEAKERS | {"let", "here"} or any(word in SPEAKERS for word in words[:2])
     orders = is_form(words[0], "VB") and words[0] in _TALKING
+    if names and words[0] in ("like", "unlike"):
+        return False
     if names:
         return (talks or orders) and len(names) == 1 and all(word in _TALKING | _GREETING for word in plain)
     if talks or orders or "please" in words:
