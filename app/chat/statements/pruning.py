@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.chat.statements.reading import Verdict
-from app.chat.statements.segments import Segment
+from app.chat.statements.words.segments import Segment
 from app.chat.statements.words.tokens import BE, PERSONAL, POSSESSIVES, PREPOSITIONS, Token, is_form
 
 _OWNING: Final = POSSESSIVES - {"her"}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from app.chat.statements.absence import is_absence, is_absent
 from app.chat.statements.carrying import (
     MAX_UNKNOWN,
     all_counted,
@@ -33,13 +34,15 @@ from app.chat.statements.quantities import (
     is_so,
 )
 from app.chat.statements.references import Discourse, Reference
-from app.chat.statements.segments import Segment
 from app.chat.statements.subjects import Subjects
 from app.chat.statements.talk import is_talk, names_topic
 from app.chat.statements.vocabulary import check_words
+from app.chat.statements.words.segments import Segment
 from app.chat.statements.words.tokens import Token
 
 _AMONG: Final = frozenset("among instance being including such namely".split())
+MIN_TIED: Final = 2
+"""Things that a piece names which says what is between them."""
 _NAMING: Final = frozenset("call name title".split())
 
 
@@ -87,6 +90,8 @@ class SentenceReader:
             return Verdict(frozenset(), states=False, subject=names[0])
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
+        if is_absence(tokens) and len(names) + len(references) < MIN_TIED:
+            return self._absent(segment, names, references)
         alone = [each for each in references if not each.is_all]
         verdict = self._with(segment, names, references, {each.start: (each, each.candidates[0]) for each in alone})
         if verdict.facts is not None:
@@ -94,6 +99,13 @@ class SentenceReader:
         return self._of_roles(segment, references) or Verdict(
             None, near=self.subjects.near(segment, names, references)
         )
+
+    def _absent(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> Verdict:
+        """That something is not on record, where it is not."""
+        meant = [*names, *(name for each in references for name in each.candidates[:1])]
+        things = meant or self.subjects.implied(segment, (), ())[:1]
+        tokens = self.tokens[segment.body : segment.end]
+        return Verdict(frozenset() if is_absent(self.evidence, tokens, things) else None)
 
     def _is_asked(self, segment: Segment) -> bool:
         """True of the question itself; what it says of a thing beside is stated all the same."""

@@ -13,9 +13,9 @@ from app.chat.statements.quantities import content
 from app.chat.statements.reading import SentenceReader, Verdict
 from app.chat.statements.references import Discourse
 from app.chat.statements.restating import RemovedPiece, facts_meant, restated
-from app.chat.statements.segments import Segment, Segmenter
 from app.chat.statements.subjects import Subjects
 from app.chat.statements.talk import asks, begins_question
+from app.chat.statements.words.segments import Segment, Segmenter
 from app.chat.statements.words.tokens import Token, tokenize
 from app.strategies.base import FoundFact
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.chat.statements.references import Discourse, Reference
-from app.chat.statements.segments import Segment
+from app.chat.statements.words.segments import Segment
 from app.chat.statements.words.tokens import Token
 
 MAX_IMPLIED: Final = 3

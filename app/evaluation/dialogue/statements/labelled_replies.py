@@ -61,7 +61,8 @@ def read_replies(file: Path) -> list[LabelledReply]:
         return [_reply(row, tuple(sorted(labels[row["graph"]]))) for row in rows]
     except (OSError, KeyError, TypeError, ValueError):
         raise QuestionsError(
-            f"{file.name} can't be read: a line has graph, facts, history, clauses and reply"
+            f"{file.name} can't be read: a line has graph, facts, history, clauses and reply, and names where it is "
+            "written in pseudonyms"
         ) from None
 
 
@@ -74,14 +75,16 @@ def _reply(row: Mapping[str, Any], labels: tuple[str, ...]) -> LabelledReply:
         for head, label, tail in triples
         if masker.of[head] != masker.of[tail]
     )
-    history = [masker.masked(text) for _, text in row["history"]]
+    # A writer who saw pseudonyms alone, as a model does, writes in them; the same facts give the same ones.
+    masked = masker.masked if masker.names != row.get("names") else str
+    history = [masked(text) for _, text in row["history"]]
     shown = {masker.of[name]: concept for name, concept in concepts.items()}
     topics = [
         (word, shown.get(word, "")) for text in reversed(history) for word in re.findall(r"\w+", text)
         if word in masker.names
     ]  # fmt: skip
-    clauses = tuple(Clause(masker.masked(each["text"]), _truth(each["truth"])) for each in row["clauses"])
-    sentences = tuple(sentences_of(masker.masked(row["reply"])))
+    clauses = tuple(Clause(masked(each["text"]), _truth(each["truth"])) for each in row["clauses"])
+    sentences = tuple(sentences_of(masked(row["reply"])))
     return LabelledReply(row["graph"], sentences, facts, clauses, tuple(dict.fromkeys(topics)), labels, masker.names)
 
 

@@ -1,0 +1,59 @@
+"""Statements that something is not on record: "its director isn't given", "I have no date for it"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from app.chat.statements.evidence import Evidence, inverse
+from app.chat.statements.quantities import content, is_denying
+from app.chat.statements.vocabulary import relation_words
+from app.chat.statements.words.tokens import SPEAKERS, Token, is_form, lemmas
+
+MAX_BEFORE: Final = 3
+_RECORDING: Final = frozenset(
+    "record know state give mention list say specify note name provide include describe detail show tell see find "
+    "confirm identify indicate document disclose clear available".split()
+)
+_LACKING: Final = frozenset("unknown unrecorded unnamed unspecified unlisted unstated missing".split())
+_NOBODY: Final = frozenset("nothing nobody none neither".split())
+_BESIDE: Final = frozenset("here yet there record file itself so far and or for in to the evidence graph data".split())
+_SORTS: Final = {"when": "date", "date": "date"}
+
+
+def is_absence(tokens: Sequence[Token]) -> bool:
+    """True of a piece that says what is not recorded, and not what is not so."""
+    words = [token.word for token in tokens]
+    if not _LACKING.isdisjoint(words):
+        return True
+    if not any(map(is_denying, tokens)):
+        return False
+    if not SPEAKERS.isdisjoint(words[:MAX_BEFORE]) or words[:1] == ["there"]:
+        return True
+    places = [at for at, token in enumerate(tokens) if _records(token)]
+    if not places and not ("on" in words and not {"record", "file"}.isdisjoint(words)):
+        return False
+    behind = tokens[places[-1] + 1 :] if places else ()
+    is_last = all(token.is_name or token.word in _BESIDE for token in behind)
+    return is_last or not _NOBODY.isdisjoint(words) or "no" in words
+
+
+def _records(token: Token) -> bool:
+    if token.is_name or _RECORDING.isdisjoint((token.word, *lemmas(token.word, "VERB"))):
+        return False
+    return is_form(token.word, "VBN") or not lemmas(token.word, "NOUN") or token.word in _RECORDING
+
+
+def is_absent(evidence: Evidence, tokens: Sequence[Token], things: Sequence[str]) -> bool:
+    """True where the house finds nothing at `things` by any relation that the piece may speak of."""
+    words = content(tokens) - (_RECORDING - {"name"})
+    said = [label for label in evidence.beside.labels if not relation_words(label).isdisjoint(words)]
+    for thing in things:
+        for label in said:
+            for step in (label, inverse(label)):
+                if evidence.is_true(f'exists(reach({thing}, "{step}"))') is not False:
+                    return False
+        sorts = {_SORTS.get(token.word, "") for token in tokens} - {""}
+        if any(step.sort in sorts for step in evidence.steps(thing)):
+            return False
+    return True
