@@ -14,10 +14,11 @@ from safetensors.numpy import load, save
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.llm.embeddings.network_weights import NetworkWeightsError
 from app.retriever.network import NetworkConfig, RetrieverWeights, shapes_of
 from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
 from app.retriever.retriever import Retriever
-from app.retriever.weights import RetrieverWeightsError, read_weights, write_weights
+from app.retriever.weights import read_weights, write_weights
 
 Array = npt.NDArray[np.float32]
 
@@ -145,7 +146,7 @@ def test_a_file_gives_the_same_network_and_is_small(tmp_path: Path, embedder: Em
 def test_a_file_of_another_shape_or_for_another_model_is_refused(tmp_path: Path, spoiled: dict[str, object]) -> None:
     tensors, told = written(tmp_path)
     (tmp_path / "file").write_bytes(save(tensors, {"retriever": json.dumps(told | spoiled)}))
-    with pytest.raises(RetrieverWeightsError):
+    with pytest.raises(NetworkWeightsError):
         read_weights(tmp_path / "file", BOXED_MODEL)
 
 
@@ -153,7 +154,7 @@ def test_a_file_that_is_not_whole_is_refused(tmp_path: Path) -> None:
     tensors, told = written(tmp_path)
     for spoiled in (dict(list(tensors.items())[1:]), {name: value * np.nan for name, value in tensors.items()}):
         (tmp_path / "file").write_bytes(save(spoiled, {"retriever": json.dumps(told)}))
-        with pytest.raises(RetrieverWeightsError, match="not whole"):
+        with pytest.raises(NetworkWeightsError, match="not whole"):
             read_weights(tmp_path / "file", BOXED_MODEL)
 
 
@@ -167,7 +168,7 @@ def written(folder: Path) -> tuple[dict[str, Array], dict[str, object]]:
 @pytest.mark.parametrize("content", [b"", b"no tensors"])
 def test_a_file_of_something_else_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
-    with pytest.raises(RetrieverWeightsError, match="arog train retriever"):
+    with pytest.raises(NetworkWeightsError, match="arog train retriever"):
         read_weights(tmp_path / "file", BOXED_MODEL)
-    with pytest.raises(RetrieverWeightsError):
+    with pytest.raises(NetworkWeightsError):
         read_weights(tmp_path / "none", BOXED_MODEL)

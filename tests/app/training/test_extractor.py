@@ -18,9 +18,10 @@ from app.evaluation.dialogue.extractor.extractor_run import figures
 from app.extractor.extractor import Extractor
 from app.extractor.features import SpanFeatureMaker
 from app.extractor.network import ExtractorConfig, ExtractorWeights, padded, scores_of, shapes_of
-from app.extractor.weights import ExtractorWeightsError, read_weights, write_weights
+from app.extractor.weights import read_weights, write_weights
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.llm.embeddings.network_weights import NetworkWeightsError
 from app.llm.embeddings.token_vectors import TokenVectors
 from app.training.extractor import (
     ExtractorProgress,
@@ -187,7 +188,7 @@ def test_each_answer_of_a_list_begins_and_ends_at_its_own_words(reader: Remember
 def test_a_file_that_is_no_extractor_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "weights"
     file.write_bytes(b"nothing")
-    with pytest.raises(ExtractorWeightsError, match="can't be read"):
+    with pytest.raises(NetworkWeightsError, match="can't be read"):
         read_weights(file, BOXED_MODEL)
     weights = ExtractorNetwork(SMALL).weights()
     write_weights(weights, file, BOXED_MODEL)
@@ -196,7 +197,7 @@ def test_a_file_that_is_no_extractor_is_refused(tmp_path: Path) -> None:
     assert all(np.array_equal(array, read.arrays[name]) for name, array in weights.arrays.items())
     missing = {name: array for name, array in weights.arrays.items() if name != "span.bias"}
     write_weights(ExtractorWeights(SMALL, missing), file, BOXED_MODEL)
-    with pytest.raises(ExtractorWeightsError, match="not whole"):
+    with pytest.raises(NetworkWeightsError, match="not whole"):
         read_weights(file, BOXED_MODEL)
 
 
