@@ -145,7 +145,7 @@ def retriever(
     from app.evaluation.datasets.questions import QuestionsError
     from app.retriever.weights import write_weights
     from app.settings import load_settings
-    from app.training.retriever import CheckpointError
+    from app.training.network_fitting import CheckpointError
 
     settings = load_settings()
     with failures_in_words(console):
@@ -176,7 +176,7 @@ def _train_retriever(
             found.relations.vectors(),
             NetworkConfig(),
             seed,
-            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.steps / told.all_steps),
+            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.done / told.total),
             checkpoint=checkpoint,
         )
 
@@ -197,7 +197,7 @@ def extractor(
     from app.extractor.lower_layers import SentenceModelError
     from app.extractor.weights import write_weights
     from app.settings import load_settings
-    from app.training.retriever import CheckpointError
+    from app.training.network_fitting import CheckpointError
 
     settings = load_settings()
     with failures_in_words(console):
@@ -231,7 +231,7 @@ def _train_extractor(
             maker,
             config,
             seed,
-            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.blocks / told.all_blocks),
+            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.done / told.total),
             checkpoint=checkpoint,
         )
 

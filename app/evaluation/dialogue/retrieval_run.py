@@ -153,7 +153,7 @@ class RetrievalRun:
             self._set.relations.vectors(),
             config,
             self._seed,
-            tell=lambda progress: self._show(f"training: {name}", progress.steps, progress.all_steps),
+            tell=lambda progress: self._show(f"training: {name}", progress.done, progress.total),
         )
 
     def _to_learn_from(self, source: _Learning) -> Sequence[RankedFacts | RepliedFacts]:
