@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from app.training.train import Trained
 
 WeightsOut = Annotated[Path, typer.Option(help="Where the weights are written")]
+Checkpoint = Annotated[
+    Path | None, typer.Option(help="Written now and then; where it is there, training goes on from it")
+]
 SampleSeed = Annotated[int, typer.Option(help="Seed of the sample and of the training")]
 
 app = typer.Typer(help="Train what is added to the sentence model.")
@@ -129,9 +132,7 @@ def turns(
 def retriever(
     out: WeightsOut,
     data: Data = DATA,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Written after each epoch; where it is there, training goes on from it")
-    ] = None,
+    checkpoint: Checkpoint = None,
     known: Annotated[
         Literal["facts", "replies"], typer.Option(help="`replies`: as if nobody had said which facts they use")
     ] = "facts",
@@ -182,9 +183,7 @@ def _train_retriever(
 def extractor(
     out: WeightsOut,
     data: Data = DATA,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Written now and then; where it is there, training goes on from it")
-    ] = None,
+    checkpoint: Checkpoint = None,
     pairs: Annotated[int, typer.Option(min=1, help="Questions to learn from")] = 200_000,
     seed: Annotated[int, typer.Option(help="Seed of the pairs and of the training")] = 0,
 ) -> None:
