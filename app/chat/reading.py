@@ -109,7 +109,8 @@ class QuestionReader:
         return talk_of(question, self._options.likeness)
 
     def _turn(self, run: QuestionRun, talk: Talk | None) -> TurnKind:
-        """The kind of the last turn. What speaks of nothing in the graph can't be talked about."""
+        """The kind of the last turn: small talk and a known thing to describe by their wording, others by the
+        classifier; a question where there is none."""
         if talk is not None:
             return "neither"
         thing = described_thing(run.read.dialogue.question)
@@ -161,7 +162,7 @@ def _known(completed: Completed) -> RetrievalResult | None:
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:
-    """A description of the one thing that is asked about, or the reply to small talk."""
+    """The reply to small talk, or the kind of the one thing whose kind is asked for; else None."""
     if talk:
         return RetrievalResult(None, (), (), 0, said=reply_to(talk, kinds_of(run.graph.blind.schema)))
     question = run.read.dialogue.question

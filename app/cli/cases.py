@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from app.cli.graphs import Tenant
-from app.cli.output import NOT_USABLE, named, opened_store
+from app.cli.graphs import GraphName, Tenant
+from app.cli.output import NOT_USABLE, opened_store
 
 if TYPE_CHECKING:
     from client_sdk.protocol import CaseChoice
 
-Graph = Annotated[str, typer.Argument(help="The graph's name", callback=named)]
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids of cases, as `arog cases list` shows them")]
 OfKey = Annotated[str | None, typer.Option("--key", help="All cases of the API key with this id")]
 app = typer.Typer(help="Cases: what people rated right.", no_args_is_help=True)
@@ -22,7 +21,7 @@ _console, _errors = Console(), Console(stderr=True)
 
 
 @app.command("list")
-def list_cases(graph: Graph, tenant: Tenant = "default") -> None:
+def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
     """Every case of a graph: whose rating left it, when, its path, how often it was used; there is no text in it."""
     from rich.table import Column, Table
 
@@ -38,7 +37,7 @@ def list_cases(graph: Graph, tenant: Tenant = "default") -> None:
 
 
 @app.command()
-def report(graph: Graph, tenant: Tenant = "default") -> None:
+def report(graph: GraphName, tenant: Tenant = "default") -> None:
     """Tell how many answers leaned on the cases of a graph, and how these were rated."""
     from app.wiring.services import cases_in
 
@@ -49,7 +48,7 @@ def report(graph: Graph, tenant: Tenant = "default") -> None:
 
 
 @app.command()
-def export(graph: Graph, tenant: Tenant = "default") -> None:
+def export(graph: GraphName, tenant: Tenant = "default") -> None:
     """Print every case as a line of JSON: ids, times, counts and paths."""
     from app.wiring.services import cases_in
 
@@ -59,7 +58,7 @@ def export(graph: Graph, tenant: Tenant = "default") -> None:
 
 
 @app.command()
-def approve(graph: Graph, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
+def approve(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
     """Let cases count for every key that may ask the graph, and not only for the one that left them."""
     from app.wiring.services import cases_in
 
@@ -70,7 +69,7 @@ def approve(graph: Graph, ids: Ids = None, key: OfKey = None, tenant: Tenant = "
 
 
 @app.command()
-def forget(graph: Graph, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
+def forget(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
     """Delete cases: later questions do not lean on them any more."""
     from app.wiring.services import cases_in
 

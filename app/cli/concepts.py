@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from app.cli.graphs import Tenant
-from app.cli.output import bar, failures_in_words, named, open_checked
+from app.cli.graphs import GraphName, Tenant
+from app.cli.output import bar, failures_in_words, open_checked
 
 app = typer.Typer(help="Concepts: what kind of thing an entity is.", no_args_is_help=True)
 _console, _errors = Console(), Console(stderr=True)
@@ -21,7 +21,7 @@ def concepts() -> None:
 
 @app.command()
 def refine(
-    name: Annotated[str, typer.Argument(help="The graph's name", callback=named)],
+    name: GraphName,
     tenant: Tenant = "default",
     least: Annotated[int, typer.Option(min=2, help="Ask about concepts that so many entities share, or more")] = 20,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before tokens are spent")] = False,

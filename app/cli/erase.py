@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from app.cli.graphs import Tenant
-from app.cli.output import NOT_USABLE, bar, named, opened_store
+from app.cli.graphs import GraphName, Tenant, Yes
+from app.cli.output import NOT_USABLE, bar, opened_store
 
 if TYPE_CHECKING:
     from app.graphs.erasure import Choice, Eraser, ErasureRequest
 
 _console, _errors = Console(), Console(stderr=True)
-GraphName = Annotated[str, typer.Argument(help="The graph's name", callback=named)]
 
 
 def join(app: typer.Typer) -> None:
@@ -41,7 +40,7 @@ def forget(
         bool, typer.Option("--with-mentions", help="Texts of others that name it go too")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
+    yes: Yes = False,
     wait: Annotated[float, typer.Option(min=0, max=3600, help="Seconds to wait for questions under way")] = 180.0,
     tenant: Tenant = "default",
 ) -> None:

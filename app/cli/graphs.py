@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kg_store.sources.raw_graph import RawGraph
 
 Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to", callback=named)]
+GraphName = Annotated[str, typer.Argument(help="The graph's name", callback=named)]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask")]
 Files = Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")]
 PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
 Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
@@ -113,7 +115,7 @@ def list_graphs(tenant: Tenant = "default") -> None:
 
 @app.command()
 def report(
-    name: Annotated[str, typer.Argument(help="The graph's name", callback=named)],
+    name: GraphName,
     tenant: Tenant = "default",
     out: Annotated[
         Path | None, typer.Option(help="Write report.md, report.json and report.svg into this folder")
@@ -139,7 +141,7 @@ def report(
 def delete(
     name: str,
     tenant: Tenant = "default",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask")] = False,
+    yes: Yes = False,
 ) -> None:
     """Delete a graph, all its versions and its conversations."""
     if not yes:

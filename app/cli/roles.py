@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 
-from app.cli.graphs import Tenant
-from app.cli.output import named, opened_store, program
+from app.cli.graphs import GraphName, Tenant
+from app.cli.output import opened_store, program
 
 if TYPE_CHECKING:
     from kg_store.catalog import PrivateGraph
@@ -23,9 +23,7 @@ def join(app: typer.Typer) -> None:
     app.command()(roles)
 
 
-def roles(
-    graph: Annotated[str, typer.Argument(help="The graph's name", callback=named)], tenant: Tenant = "default"
-) -> None:
+def roles(graph: GraphName, tenant: Tenant = "default") -> None:
     """Every role of a graph: which relations it is shown, which are withheld, and how many things it sees."""
     with opened_store(_errors) as store:
         whole = store.catalog.open(tenant, graph)

@@ -175,7 +175,7 @@ def _judge(url: str | None, model: str | None) -> ChatClient | None:
 
 
 def _extractor(file: Path | None) -> SpanExtractor | None:
-    """Raises ExtractorWeightsError, SentenceModelError."""
+    """Raises NetworkWeightsError, SentenceModelError."""
     from app.extractor.extractor import open_extractor
     from app.settings import load_settings
 
@@ -198,10 +198,9 @@ def _in_words() -> Iterator[Show]:
     from app.evaluation.dialogue.writers.chat_client import EndpointUnusableError
     from app.evaluation.dialogue.writers.vendors import VendorError
     from app.extractor.lower_layers import SentenceModelError
-    from app.extractor.weights import ExtractorWeightsError
-    from app.retriever.weights import RetrieverWeightsError
+    from app.llm.embeddings.network_weights import NetworkWeightsError
 
-    refused = (QuestionsError, RetrieverWeightsError, ExtractorWeightsError, SentenceModelError)
+    refused = (QuestionsError, NetworkWeightsError, SentenceModelError)
     with failures_in_words(console), shown_progress(console) as show:
         try:
             yield show

@@ -32,8 +32,8 @@ def extractor(
     from app.evaluation.tables.measures import markdown as bounds_markdown
     from app.extractor.extractor import open_extractor
     from app.extractor.lower_layers import SentenceModelError
-    from app.extractor.weights import ExtractorWeightsError
     from app.llm.embeddings.embedder import Embedder
+    from app.llm.embeddings.network_weights import NetworkWeightsError
     from app.settings import load_settings
 
     settings = load_settings()
@@ -43,7 +43,7 @@ def extractor(
             show("reading", 0, 1)
             source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
             rows = run_extractor(opened, to_measure(source, seed), show)
-        except (QuestionsError, ExtractorWeightsError, SentenceModelError) as problem:
+        except (QuestionsError, NetworkWeightsError, SentenceModelError) as problem:
             refuse(problem)
     lines = measures(rows)
     text = f"{bounds_markdown(lines)}\n{markdown(rows)}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
-MISSED: Final = 1
+from app.evaluation.cli_tables import DATA, MISSED, Data, TableOut
 
 
 def commands(parent: typer.Typer) -> None:
@@ -15,10 +15,10 @@ def commands(parent: typer.Typer) -> None:
 
 
 def suggestions(
-    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = Path("../shared/data"),
+    data: Data = DATA,
     graph: Annotated[str, typer.Option(help="One of the natural questions' graphs, hospital or c360; else all")] = "",
     limit: Annotated[int, typer.Option(min=1, help="Questions of each graph")] = 20,
-    out: Annotated[Path | None, typer.Option(help="Folder for the table")] = None,
+    out: TableOut = None,
     wrong: Annotated[
         Path | None, typer.Option(help="Write the suggestions that were not answered here; mode 600")
     ] = None,

@@ -18,6 +18,7 @@ MISSED: Final = 1
 
 Data = Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the table and what it was made of")]
+TableOut = Annotated[Path | None, typer.Option(help="Folder for the table")]
 Limit = Annotated[int, typer.Option(min=1, help="Questions of each set")]
 Only = Annotated[str, typer.Option(help="Run only what has this in its name")]
 Seed = Annotated[int, typer.Option(help="Seed of what is drawn by chance")]

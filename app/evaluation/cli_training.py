@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from app.cli.main import require_extra
-from app.evaluation.cli_progress import refuse
-from app.evaluation.cli_tables import DATA
+from app.evaluation.cli_progress import console, refuse
+from app.evaluation.cli_tables import DATA, Data
 
 if TYPE_CHECKING:
     from app.evaluation.datasets.questions import Question
@@ -19,10 +18,13 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from app.training.train import Trained
 
-WRONG_INPUT = 2
+WeightsOut = Annotated[Path, typer.Option(help="Where the weights are written")]
+Checkpoint = Annotated[
+    Path | None, typer.Option(help="Written now and then; where it is there, training goes on from it")
+]
+SampleSeed = Annotated[int, typer.Option(help="Seed of the sample and of the training")]
 
 app = typer.Typer(help="Train what is added to the sentence model.")
-console = Console(stderr=True)
 
 
 def commands(parent: typer.Typer) -> None:
@@ -43,7 +45,7 @@ def reasoner(
     out: Annotated[Path, typer.Option(help="Where the head is written; name it in AROG_REASONER_HEAD")],
     policy: Annotated[Path | None, typer.Option(help="Policy; the proposed one without it")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Train on a random sample of so many")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sample and of the training")] = 0,
+    seed: SampleSeed = 0,
 ) -> None:
     """Ask questions whose answers are known, and learn how they word the relations of this graph."""
     import asyncio
@@ -60,8 +62,7 @@ def reasoner(
             chosen = sample(read_questions(questions), limit, seed)
             trained = asyncio.run(_train(graph, policy, chosen, seed))
         except (QuestionsError, TrainingError) as problem:
-            console.print(f"arog: {problem}", markup=False)
-            raise typer.Exit(WRONG_INPUT) from None
+            refuse(problem)
         settings = load_settings()
         write_head(trained.head, out, settings.embedder, settings.matcher)
     console.print(
@@ -74,7 +75,7 @@ def reasoner(
 def matcher(
     pairs: Annotated[Path, typer.Option(help="Questions with relation paths, one JSON object a line, plain or .xz")],
     out: Annotated[Path, typer.Option(help="Where the matcher is written; name it in AROG_MATCHER")],
-    seed: Annotated[int, typer.Option(help="Seed of the sample and of the training")] = 0,
+    seed: SampleSeed = 0,
 ) -> None:
     """Adapt the sentence model to tell which relation path a question means, from public sets of questions."""
     from app.cli.output import bar
@@ -89,8 +90,7 @@ def matcher(
         sources, most = recipe_of()
         data = read_pairs(pairs, sources, most, seed, Embedder(settings.embedder, settings.cache_dir))
     except PairsError as problem:
-        console.print(f"arog: {problem}", markup=False)
-        raise typer.Exit(WRONG_INPUT) from None
+        refuse(problem)
     steps = MatcherConfig().steps
     with bar(console, "training") as training:
         maps = fit_matcher(
@@ -105,7 +105,7 @@ def matcher(
 
 @app.command()
 def turns(
-    out: Annotated[Path, typer.Option(help="Where the weights are written")],
+    out: WeightsOut,
     labelled: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Lines of JSON: text and kind; ours without it")
     ] = None,
@@ -130,11 +130,9 @@ def turns(
 
 @app.command()
 def retriever(
-    out: Annotated[Path, typer.Option(help="Where the weights are written")],
-    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = DATA,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Written after each epoch; where it is there, training goes on from it")
-    ] = None,
+    out: WeightsOut,
+    data: Data = DATA,
+    checkpoint: Checkpoint = None,
     known: Annotated[
         Literal["facts", "replies"], typer.Option(help="`replies`: as if nobody had said which facts they use")
     ] = "facts",
@@ -145,7 +143,7 @@ def retriever(
     from app.evaluation.datasets.questions import QuestionsError
     from app.retriever.weights import write_weights
     from app.settings import load_settings
-    from app.training.retriever import CheckpointError
+    from app.training.network_fitting import CheckpointError
 
     settings = load_settings()
     with failures_in_words(console):
@@ -176,18 +174,16 @@ def _train_retriever(
             found.relations.vectors(),
             NetworkConfig(),
             seed,
-            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.steps / told.all_steps),
+            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.done / told.total),
             checkpoint=checkpoint,
         )
 
 
 @app.command()
 def extractor(
-    out: Annotated[Path, typer.Option(help="Where the weights are written")],
-    data: Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")] = DATA,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="Written now and then; where it is there, training goes on from it")
-    ] = None,
+    out: WeightsOut,
+    data: Data = DATA,
+    checkpoint: Checkpoint = None,
     pairs: Annotated[int, typer.Option(min=1, help="Questions to learn from")] = 200_000,
     seed: Annotated[int, typer.Option(help="Seed of the pairs and of the training")] = 0,
 ) -> None:
@@ -197,7 +193,7 @@ def extractor(
     from app.extractor.lower_layers import SentenceModelError
     from app.extractor.weights import write_weights
     from app.settings import load_settings
-    from app.training.retriever import CheckpointError
+    from app.training.network_fitting import CheckpointError
 
     settings = load_settings()
     with failures_in_words(console):
@@ -231,7 +227,7 @@ def _train_extractor(
             maker,
             config,
             seed,
-            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.blocks / told.all_blocks),
+            tell=lambda told: training(f"loss {told.loss:.3f}", 100 * told.done / told.total),
             checkpoint=checkpoint,
         )
 

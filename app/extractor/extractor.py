@@ -57,7 +57,7 @@ class Extractor:
 
 
 def open_extractor(file: Path, model: str, cache: Path) -> Extractor:
-    """The extractor whose weights are in `file`, above the sentence model `model`. Raises ExtractorWeightsError,
+    """The extractor whose weights are in `file`, above the sentence model `model`. Raises NetworkWeightsError,
     SentenceModelError, OSError."""
     weights = read_weights(file, model)
     return Extractor(weights, open_lower_layers(model, cache, weights.config.below))

@@ -6,13 +6,10 @@ question has no answer or has one (binary cross entropy). The lower layers of th
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +19,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits as cross_entrop
 from app.extractor.features import SpanFeatureMaker, SpanFeatures
 from app.extractor.network import ExtractorConfig, ExtractorWeights, padded
 from app.training.extractor_network import ExtractorNetwork
-from app.training.retriever import CheckpointError
+from app.training.network_fitting import FittingProgress, NetworkFitting, fingerprint_of, seed_torch, seeded_draw
 
 Floats = npt.NDArray[np.float32]
 
@@ -59,41 +56,28 @@ class ExtractorTraining:
     words_weight: float = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractorProgress:
-    """`blocks` done of `all_blocks`, the latest with `loss`."""
-
-    blocks: int
-    all_blocks: int
-    loss: float
-
-
 def fit_extractor(
     questions: Sequence[LabelledQuestion],
     maker: SpanFeatureMaker,
     config: ExtractorConfig,
     seed: int,
     how: ExtractorTraining | None = None,
-    tell: Callable[[ExtractorProgress], None] = lambda _progress: None,
+    tell: Callable[[FittingProgress], None] = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> ExtractorWeights:
-    """The same input gives the same numbers. `checkpoint`: where it is there, the training goes on from it, and ends
-    with the same ones as one that was never interrupted. Raises CheckpointError where it is of another training."""
+    """The same input gives the same numbers. `tell` gets each block.
+
+    `checkpoint`: where it is there, the training goes on from it, and ends with the same ones as one that was never
+    interrupted. Raises CheckpointError where it is of another training.
+    """
     how = how or ExtractorTraining()
-    torch.set_num_threads(1)
-    torch.manual_seed(seed)
+    seed_torch(seed)
     training = _Training(questions, maker, ExtractorNetwork(config, how.dropout), seed, how)
-    done = training.resume(checkpoint) if checkpoint else 0
-    for number in range(done, training.all_blocks):
-        tell(ExtractorProgress(number + 1, training.all_blocks, training.run_block(number)))
-        if checkpoint and ((number + 1) % how.saved == 0 or number + 1 == training.all_blocks):
-            training.save(checkpoint, number + 1)
+    training.run(tell, checkpoint)
     return training.network.weights()
 
 
 class _Training:
-    """Chance begins anew in each block, by seed and number: so a block is the same after an interruption."""
-
     def __init__(
         self,
         questions: Sequence[LabelledQuestion],
@@ -109,18 +93,20 @@ class _Training:
             by_text[each.context].append(each)
         self._texts = list(by_text.values())
         self._blocks = -(-len(self._texts) // how.block)
-        self._optimiser = torch.optim.AdamW(network.parameters(), lr=how.rate, weight_decay=how.decay)
+        self._all_blocks = self._blocks * how.epochs
+        self._fitting = NetworkFitting(network, how, self._fingerprint, "pairs")
 
-    @property
-    def all_blocks(self) -> int:
-        return self._blocks * self._how.epochs
+    def run(self, tell: Callable[[FittingProgress], None], checkpoint: Path | None) -> None:
+        def run_block(number: int) -> None:
+            tell(FittingProgress(number + 1, self._all_blocks, self._run_block(number)))
 
-    def run_block(self, number: int) -> float:
+        self._fitting.run(self._all_blocks, run_block, checkpoint, saved=self._how.saved)
+
+    def _run_block(self, number: int) -> float:
         """The mean loss of its batches."""
         epoch, block = divmod(number, self._blocks)
         order = np.random.default_rng((self._seed, epoch)).permutation(len(self._texts))
-        draw = np.random.default_rng((self._seed, epoch, block))
-        torch.manual_seed(int(draw.integers(2**31)))
+        draw = seeded_draw(self._seed, epoch, block)
         texts = order[block * self._how.block : (block + 1) * self._how.block]
         questions = [each for row in texts for each in self._texts[row]]
         made = zip(self._maker.make(questions), questions, strict=True)
@@ -129,68 +115,29 @@ class _Training:
         lengths = np.array([len(features.marks) for features, _ in examples]) + draw.random(len(examples)) * 4
         rows = np.argsort(lengths)
         batches = [rows[start : start + self._how.batch] for start in range(0, len(rows), self._how.batch)]
-        self.network.train()
         losses = [
-            self._step([examples[row] for row in batches[at]], (number + done / len(batches)) / self.all_blocks)
+            self._fitting.step(
+                self._loss([examples[row] for row in batches[at]]), (number + done / len(batches)) / self._all_blocks
+            )
             for done, at in enumerate(draw.permutation(len(batches)))
         ]
         return float(np.mean(losses))
 
-    def save(self, file: Path, blocks: int) -> None:
-        """Whole or not at all."""
-        state = {
-            "training": self._fingerprint(),
-            "blocks": blocks,
-            "steps": self._steps,
-            "network": self.network.state_dict(),
-            "optimiser": self._optimiser.state_dict(),
-        }
-        part = file.with_name(f"{file.name}.part")
-        torch.save(state, part)
-        os.replace(part, file)
-
-    def resume(self, file: Path) -> int:
-        """The number of blocks that are done already."""
-        if not file.is_file():
-            return 0
-        try:
-            state: dict[str, Any] = torch.load(file, weights_only=True)
-        except Exception:
-            # torch raises many kinds of errors for files that are not its own.
-            raise CheckpointError("the checkpoint can't be read: delete it to begin anew") from None
-        if state.get("training") != self._fingerprint():
-            raise CheckpointError("the checkpoint is of other pairs or another seed: delete it to begin anew")
-        self.network.load_state_dict(state["network"])
-        self._optimiser.load_state_dict(state["optimiser"])
-        self._steps = int(state["steps"])
-        return int(state["blocks"])
-
-    _steps = 0
-
-    def _step(self, examples: Sequence[tuple[SpanFeatures, LabelledQuestion]], done: float) -> float:
-        """`done`: the share of the training that is behind it."""
-        self._steps += 1
-        for group in self._optimiser.param_groups:
-            group["lr"] = self._how.rate * min(1.0, self._steps / self._how.warm_up) * (1 - done)
+    def _loss(self, examples: Sequence[tuple[SpanFeatures, LabelledQuestion]]) -> torch.Tensor:
         of = padded([features for features, _ in examples])
         with torch.autocast("cpu", torch.bfloat16):
             spans, none = (scores.float() for scores in self.network(of))
         wanted, is_word = targets(examples, spans.shape[1])
         words = cross_entropy(spans, torch.from_numpy(wanted), reduction="none") * torch.from_numpy(is_word)[..., None]
         impossible = torch.tensor([float(not question.spans) for _, question in examples])
-        loss = cross_entropy(none, impossible) + self._how.words_weight * words.sum() / len(examples)
-        self._optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._how.longest_step)
-        self._optimiser.step()
-        return float(loss.detach())
+        return cross_entropy(none, impossible) + self._how.words_weight * words.sum() / len(examples)
 
     def _fingerprint(self) -> str:
-        """Of all that the result depends on."""
-        told = hashlib.sha256(repr((self._seed, asdict(self._how), asdict(self.network.config))).encode())
+        return fingerprint_of(self._seed, self._how, self.network.config, self._learnt())
+
+    def _learnt(self) -> Iterator[bytes]:
         for each in self._questions:
-            told.update(repr((each.context, each.known, each.relation, each.unknown_is_head, each.spans)).encode())
-        return told.hexdigest()
+            yield repr((each.context, each.known, each.relation, each.unknown_is_head, each.spans)).encode()
 
 
 def targets(examples: Sequence[tuple[SpanFeatures, LabelledQuestion]], words: int) -> tuple[Floats, Floats]:

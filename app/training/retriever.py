@@ -7,12 +7,10 @@ out at random, anew in each epoch.
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,14 +18,11 @@ import torch
 
 from app.retriever.features import Features
 from app.retriever.network import NetworkConfig, RetrieverWeights
+from app.training.network_fitting import FittingProgress, NetworkFitting, fingerprint_of, seed_torch, seeded_draw
 from app.training.retriever_network import RetrieverNetwork, batch_of, logsumexp_of_groups
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float32]
-
-
-class CheckpointError(Exception):
-    """The checkpoint is not of this training. The text says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,44 +62,28 @@ class RetrieverTraining:
     sampled_facts: int = 3
 
 
-@dataclass(frozen=True, slots=True)
-class RetrieverProgress:
-    """`steps` done of `all_steps`, the latest with `loss`."""
-
-    steps: int
-    all_steps: int
-    loss: float
-
-
 def fit_retriever(
     examples: Sequence[RankedFacts | RepliedFacts],
     relations: npt.NDArray[np.float32],
     config: NetworkConfig,
     seed: int,
     how: RetrieverTraining | None = None,
-    tell: Callable[[RetrieverProgress], None] = lambda _progress: None,
+    tell: Callable[[FittingProgress], None] = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> RetrieverWeights:
     """The same input gives the same numbers. `relations`: the vectors of the table that the features refer to.
 
-    `checkpoint`: written after each epoch; where it is there, the training goes on from it, and ends with the same
-    ones as one that was never interrupted. Raises CheckpointError where it is of another training.
+    `tell` gets each step. `checkpoint`: written after each epoch; where it is there, the training goes on from it, and
+    ends with the same ones as one that was never interrupted. Raises CheckpointError where it is of another training.
     """
     how = how or RetrieverTraining()
-    torch.set_num_threads(1)
-    torch.manual_seed(seed)
+    seed_torch(seed)
     training = _Training(examples, relations, RetrieverNetwork(config, how.dropout), seed, how)
-    done = training.resume(checkpoint) if checkpoint else 0
-    for epoch in range(done, how.epochs):
-        training.run_epoch(epoch, tell)
-        if checkpoint:
-            training.save(checkpoint, epoch + 1)
+    training.run(tell, checkpoint)
     return training.network.weights()
 
 
 class _Training:
-    """Chance begins anew in each epoch, by seed and number: so an epoch is the same after an interruption."""
-
     def __init__(
         self,
         examples: Sequence[RankedFacts | RepliedFacts],
@@ -115,64 +94,32 @@ class _Training:
     ) -> None:
         self.network = network
         self._examples, self._relations, self._seed, self._how = examples, torch.from_numpy(relations), seed, how
-        self._optimiser = torch.optim.AdamW(network.parameters(), lr=how.rate, weight_decay=how.decay)
         self._steps = -(-len(examples) // how.batch)
+        self._fitting = NetworkFitting(network, how, self._fingerprint, "dialogues")
 
-    def run_epoch(self, epoch: int, tell: Callable[[RetrieverProgress], None]) -> None:
-        draw = np.random.default_rng((self._seed, epoch))
-        torch.manual_seed(int(draw.integers(2**31)))
+    def run(self, tell: Callable[[FittingProgress], None], checkpoint: Path | None) -> None:
+        self._fitting.run(self._how.epochs, lambda epoch: self._run_epoch(epoch, tell), checkpoint)
+
+    def _run_epoch(self, epoch: int, tell: Callable[[FittingProgress], None]) -> None:
+        draw = seeded_draw(self._seed, epoch)
         order = draw.permutation(len(self._examples))
-        self.network.train()
         for number in range(self._steps):
             step, all_steps = epoch * self._steps + number, self._how.epochs * self._steps
-            for group in self._optimiser.param_groups:
-                group["lr"] = self._how.rate * min(1.0, (step + 1) / self._how.warm_up) * (1 - step / all_steps)
             rows = order[number * self._how.batch : (number + 1) * self._how.batch]
-            loss = self._step([thinned(self._examples[row], self._how.candidates, draw) for row in rows])
-            tell(RetrieverProgress(step + 1, all_steps, loss))
+            loss = self._loss([thinned(self._examples[row], self._how.candidates, draw) for row in rows])
+            tell(FittingProgress(step + 1, all_steps, self._fitting.step(loss, step / all_steps)))
 
-    def save(self, file: Path, epochs: int) -> None:
-        """Whole or not at all."""
-        state = {
-            "training": self._fingerprint(),
-            "epochs": epochs,
-            "network": self.network.state_dict(),
-            "optimiser": self._optimiser.state_dict(),
-        }
-        part = file.with_name(f"{file.name}.part")
-        torch.save(state, part)
-        os.replace(part, file)
-
-    def resume(self, file: Path) -> int:
-        """The number of epochs that are done already."""
-        if not file.is_file():
-            return 0
-        try:
-            state: dict[str, Any] = torch.load(file, weights_only=True)
-        except Exception:
-            # torch raises many kinds of errors for files that are not its own.
-            raise CheckpointError("the checkpoint can't be read: delete it to begin anew") from None
-        if state.get("training") != self._fingerprint():
-            raise CheckpointError("the checkpoint is of other dialogues or another seed: delete it to begin anew")
-        self.network.load_state_dict(state["network"])
-        self._optimiser.load_state_dict(state["optimiser"])
-        return int(state["epochs"])
-
-    def _step(self, examples: Sequence[RankedFacts | RepliedFacts]) -> float:
+    def _loss(self, examples: Sequence[RankedFacts | RepliedFacts]) -> torch.Tensor:
+        """The mean of the queries'."""
         batch = batch_of([example.features for example in examples])
         is_known = torch.rand(len(self._relations), 1) >= self._how.unknown_relations
         scores = self.network(batch, self._relations * is_known)
         every = logsumexp_of_groups(scores, batch.fact_query, batch.queries)
         chances = (scores - every[batch.fact_query]).split([len(example.features.heads) for example in examples])
-        losses = [self._loss(example, each) for example, each in zip(examples, chances, strict=True)]
-        loss = torch.stack(losses).mean()
-        self._optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
-        torch.nn.utils.clip_grad_norm_(self.network.parameters(), self._how.longest_step)
-        self._optimiser.step()
-        return float(loss.detach())
+        losses = [self._loss_of_one(example, each) for example, each in zip(examples, chances, strict=True)]
+        return torch.stack(losses).mean()
 
-    def _loss(self, example: RankedFacts | RepliedFacts, chances: torch.Tensor) -> torch.Tensor:
+    def _loss_of_one(self, example: RankedFacts | RepliedFacts, chances: torch.Tensor) -> torch.Tensor:
         """`chances`: log p(z|x); shape (facts,)."""
         if isinstance(example, RankedFacts):
             return -chances[torch.from_numpy(example.gold)].logsumexp(0)
@@ -182,14 +129,14 @@ class _Training:
         return -(chances[drawn].sum(dim=1) + reply_likelihood(example, drawn)).logsumexp(0)
 
     def _fingerprint(self) -> str:
-        """Of all that the result depends on."""
-        told = hashlib.sha256(repr((self._seed, asdict(self._how), asdict(self.network.config))).encode())
-        told.update(self._relations.numpy().tobytes())
+        return fingerprint_of(self._seed, self._how, self.network.config, self._learnt())
+
+    def _learnt(self) -> Iterator[bytes]:
+        yield self._relations.numpy().tobytes()
         for example in self._examples:
             known = example.gold if isinstance(example, RankedFacts) else example.told
             for part in (known, example.features.relations, example.features.tokens):
-                told.update(part.tobytes())
-        return told.hexdigest()
+                yield part.tobytes()
 
 
 def reply_likelihood(example: RepliedFacts, drawn: torch.Tensor) -> torch.Tensor:

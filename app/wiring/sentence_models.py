@@ -7,8 +7,9 @@ from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate, read_update
 from app.llm.embeddings.model_files import weights_digest_of
+from app.llm.embeddings.network_weights import NetworkWeightsError
 from app.retriever.retriever import Retriever
-from app.retriever.weights import RetrieverWeightsError, read_weights
+from app.retriever.weights import read_weights
 from app.settings import ConfigurationError, Settings
 from app.strategies.dialogue.fact_ranking import FactRanker, LikenessRanker, TrainedRanker
 
@@ -41,7 +42,7 @@ def fact_ranker_of(settings: Settings, embedder: Embedder) -> FactRanker:
         return LikenessRanker(embedder)
     try:
         return TrainedRanker(Retriever(read_weights(settings.retriever, settings.embedder), embedder))
-    except RetrieverWeightsError as problem:
+    except NetworkWeightsError as problem:
         raise ConfigurationError(f"AROG_RETRIEVER: {problem}") from None
 
 

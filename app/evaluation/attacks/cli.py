@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from app.cli.main import require_extra
-
-MISSED = 1
+from app.evaluation.cli_tables import MISSED, TableOut
 
 
 def commands(parent: typer.Typer) -> None:
@@ -19,7 +18,7 @@ def commands(parent: typer.Typer) -> None:
 
 
 def attack(
-    out: Annotated[Path | None, typer.Option(help="Folder for the table")] = None,
+    out: TableOut = None,
     only: Annotated[str, typer.Option(help="Run only the attacks whose name holds this")] = "",
     data: Annotated[
         Path | None, typer.Option(envvar="AROG_DATA", help="Folder of the public sets; the demo alone without")

@@ -57,7 +57,7 @@ class RetrievalRun:
     """Fills the table row by row; `weights`: a trained retriever, which is trained here without."""
 
     def __init__(self, data: Path, settings: Settings, seed: int, show: Show, weights: Path | None) -> None:
-        """Raises QuestionsError, RetrieverWeightsError."""
+        """Raises QuestionsError, NetworkWeightsError."""
         self._embedder, self._seed, self._show = Embedder(settings.embedder, settings.cache_dir), seed, show
         self._weights = read_weights(weights, settings.embedder) if weights else None
         show("reading", 0, 1)
@@ -153,7 +153,7 @@ class RetrievalRun:
             self._set.relations.vectors(),
             config,
             self._seed,
-            tell=lambda progress: self._show(f"training: {name}", progress.steps, progress.all_steps),
+            tell=lambda progress: self._show(f"training: {name}", progress.done, progress.total),
         )
 
     def _to_learn_from(self, source: _Learning) -> Sequence[RankedFacts | RepliedFacts]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,20 +19,15 @@ from app.evaluation.dialogue.extractor.extractor_run import figures
 from app.extractor.extractor import Extractor
 from app.extractor.features import SpanFeatureMaker
 from app.extractor.network import ExtractorConfig, ExtractorWeights, padded, scores_of, shapes_of
-from app.extractor.weights import ExtractorWeightsError, read_weights, write_weights
+from app.extractor.weights import read_weights, write_weights
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.embeddings.token_vectors import TokenVectors
-from app.training.extractor import (
-    ExtractorProgress,
-    ExtractorTraining,
-    LabelledQuestion,
-    fit_extractor,
-    targets,
-)
+from app.training.extractor import ExtractorTraining, LabelledQuestion, fit_extractor, targets
 from app.training.extractor_network import ExtractorNetwork
-from app.training.retriever import CheckpointError
+from app.training.network_fitting import FittingProgress
 from tests.support.small_graphs import write_graphs
+from tests.support.trainings import Training, check_others_refused, check_resumed, check_same_bytes
 
 SMALL = ExtractorConfig(width=64, layers=1, heads=4)
 SHORT = ExtractorTraining(epochs=20, batch=8, warm_up=5, rate=3e-3, dropout=0.0, block=40, saved=1)
@@ -75,27 +71,16 @@ def learnt() -> list[LabelledQuestion]:
     return questions(80, seed=0)
 
 
-def trained(
-    asked: list[LabelledQuestion],
-    reader: Remembering,
-    how: ExtractorTraining = SHORT,
-    seed: int = 0,
-    checkpoint: Path | None = None,
-    told: list[ExtractorProgress] | None = None,
-) -> ExtractorWeights:
-    heard = told.append if told is not None else lambda _progress: None
-    return fit_extractor(asked, SpanFeatureMaker(reader), SMALL, seed, how, heard, checkpoint)
-
-
-def written(weights: ExtractorWeights, folder: Path) -> str:
-    write_weights(weights, folder / "weights", BOXED_MODEL)
-    return sha256_of(folder / "weights")
+def training(
+    asked: Sequence[LabelledQuestion], reader: Remembering, folder: Path, how: ExtractorTraining
+) -> Training[ExtractorWeights]:
+    return Training(partial(fit_extractor, asked, SpanFeatureMaker(reader), SMALL, how=how), write_weights, folder)
 
 
 def test_it_learns_to_find_names_that_it_never_saw(learnt: list[LabelledQuestion], reader: Remembering) -> None:
-    told: list[ExtractorProgress] = []
-    extractor = Extractor(trained(learnt, reader, told=told), reader)
-    assert told[-1].blocks == told[-1].all_blocks == len(told)
+    told: list[FittingProgress] = []
+    extractor = Extractor(fit_extractor(learnt, SpanFeatureMaker(reader), SMALL, 0, SHORT, told.append), reader)
+    assert told[-1].done == told[-1].total == len(told)
     assert told[-1].loss < 0.2 * told[0].loss
     unseen = questions(60, seed=1)
     found = figures(unseen, extractor.answers_to(unseen))
@@ -111,45 +96,21 @@ def test_it_learns_to_find_names_that_it_never_saw(learnt: list[LabelledQuestion
 def test_the_same_seed_gives_the_same_bytes(
     learnt: list[LabelledQuestion], reader: Remembering, tmp_path: Path
 ) -> None:
-    how = replace(SHORT, epochs=1)
-    first = written(trained(learnt, reader, how), tmp_path)
-    assert written(trained(learnt, reader, how), tmp_path) == first
-    assert written(trained(learnt, reader, how, seed=1), tmp_path) != first
+    check_same_bytes(training(learnt, reader, tmp_path, replace(SHORT, epochs=1)))
 
 
 def test_resumed_after_an_interruption_it_ends_the_same(
     learnt: list[LabelledQuestion], reader: Remembering, tmp_path: Path
 ) -> None:
-    how, checkpoint = replace(SHORT, epochs=2), tmp_path / "checkpoint"
-
-    class InterruptedError(Exception):
-        pass
-
-    class Interrupting(list[ExtractorProgress]):
-        def append(self, progress: ExtractorProgress) -> None:
-            if progress.blocks > progress.all_blocks * 0.7:
-                raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        trained(learnt, reader, how, checkpoint=checkpoint, told=Interrupting())
-    told: list[ExtractorProgress] = []
-    torch.manual_seed(5)
-    resumed = trained(learnt, reader, how, checkpoint=checkpoint, told=told)
-    assert 0 < len(told) < told[-1].all_blocks
-    assert written(resumed, tmp_path) == written(trained(learnt, reader, how), tmp_path)
+    check_resumed(training(learnt, reader, tmp_path, replace(SHORT, epochs=2)), interrupted_at=0.7)
 
 
 def test_a_checkpoint_of_another_training_is_refused(
     learnt: list[LabelledQuestion], reader: Remembering, tmp_path: Path
 ) -> None:
-    few, how, checkpoint = learnt[:20], replace(SHORT, epochs=1), tmp_path / "checkpoint"
-    trained(few, reader, how, checkpoint=checkpoint)
-    for other in ({"seed": 1}, {"how": replace(how, rate=1e-3)}, {"asked": few[1:]}):
-        with pytest.raises(CheckpointError, match="delete it"):
-            trained(reader=reader, **{"asked": few, "how": how, "checkpoint": checkpoint, **other})  # type: ignore[arg-type]
-    checkpoint.write_bytes(b"nothing")
-    with pytest.raises(CheckpointError, match="delete it"):
-        trained(few, reader, how, checkpoint=checkpoint)
+    few, how = learnt[:20], replace(SHORT, epochs=1)
+    others = training(few, reader, tmp_path, replace(how, rate=1e-3)), training(few[1:], reader, tmp_path, how)
+    check_others_refused(training(few, reader, tmp_path, how), others)
 
 
 def test_the_network_gives_the_same_scores_with_torch_and_without(reader: Remembering) -> None:
@@ -184,20 +145,13 @@ def test_each_answer_of_a_list_begins_and_ends_at_its_own_words(reader: Remember
     assert question.answers == ("Ann Lee", "Bo")
 
 
-def test_a_file_that_is_no_extractor_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "weights"
-    file.write_bytes(b"nothing")
-    with pytest.raises(ExtractorWeightsError, match="can't be read"):
-        read_weights(file, BOXED_MODEL)
+def test_a_file_gives_the_same_network(tmp_path: Path) -> None:
     weights = ExtractorNetwork(SMALL).weights()
-    write_weights(weights, file, BOXED_MODEL)
-    read = read_weights(file, BOXED_MODEL)
+    write_weights(weights, tmp_path / "weights", BOXED_MODEL)
+    read = read_weights(tmp_path / "weights", BOXED_MODEL)
     assert read.config == SMALL
+    assert read.arrays.keys() == weights.arrays.keys()
     assert all(np.array_equal(array, read.arrays[name]) for name, array in weights.arrays.items())
-    missing = {name: array for name, array in weights.arrays.items() if name != "span.bias"}
-    write_weights(ExtractorWeights(SMALL, missing), file, BOXED_MODEL)
-    with pytest.raises(ExtractorWeightsError, match="not whole"):
-        read_weights(file, BOXED_MODEL)
 
 
 @pytest.mark.slow

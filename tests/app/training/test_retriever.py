@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +17,13 @@ from app.evaluation.cli import app as evaluation
 from app.evaluation.dialogue.ranking import RankingFigures, figures
 from app.evaluation.dialogue.training_set import DialogueSet, features_of, read_set, to_learn_from
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.llm.embeddings.model_files import BOXED_MODEL
 from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of, shapes_of
 from app.retriever.weights import read_weights, write_weights
+from app.training.network_fitting import FittingProgress
 from app.training.retriever import (
-    CheckpointError,
     RankedFacts,
     RepliedFacts,
-    RetrieverProgress,
     RetrieverTraining,
     fit_retriever,
     reply_likelihood,
@@ -30,6 +31,7 @@ from app.training.retriever import (
 )
 from app.training.retriever_network import RetrieverNetwork, batch_of
 from tests.support.dialogues import write_dialogues
+from tests.support.trainings import Training, check_others_refused, check_resumed, check_same_bytes
 
 SMALL = NetworkConfig(width=32)
 SHORT = RetrieverTraining(epochs=6, batch=4, warm_up=5, rate=5e-3, dropout=0.1)
@@ -45,31 +47,22 @@ def facts(dialogues: DialogueSet, embedder: Embedder) -> list[RankedFacts]:
     return features_of(dialogues.train, embedder, dialogues.relations)
 
 
-def trained(
-    dialogues: DialogueSet,
-    facts: list[RankedFacts],
-    how: RetrieverTraining = SHORT,
-    seed: int = 0,
-    checkpoint: Path | None = None,
-    told: list[RetrieverProgress] | None = None,
-) -> RetrieverWeights:
-    heard = told.append if told is not None else lambda _progress: None
-    return fit_retriever(facts, dialogues.relations.vectors(), SMALL, seed, how, heard, checkpoint)
-
-
-def written(weights: RetrieverWeights, folder: Path) -> str:
-    write_weights(weights, folder / "weights", BOXED_MODEL)
-    return sha256_of(folder / "weights")
+def training(
+    dialogues: DialogueSet, facts: Sequence[RankedFacts], folder: Path, how: RetrieverTraining
+) -> Training[RetrieverWeights]:
+    return Training(
+        partial(fit_retriever, facts, dialogues.relations.vectors(), SMALL, how=how), write_weights, folder
+    )
 
 
 def test_it_learns_what_is_asked_for_of_films_that_it_never_saw(
     dialogues: DialogueSet, facts: list[RankedFacts], embedder: Embedder
 ) -> None:
-    told: list[RetrieverProgress] = []
-    weights = trained(dialogues, facts, told=told)
+    told: list[FittingProgress] = []
+    weights = fit_retriever(facts, dialogues.relations.vectors(), SMALL, 0, SHORT, told.append)
     per_epoch = len(told) // SHORT.epochs
     assert np.mean([each.loss for each in told[-per_epoch:]]) < 0.5 * np.mean([each.loss for each in told[:per_epoch]])
-    assert told[-1].steps == told[-1].all_steps == len(told)
+    assert told[-1].done == told[-1].total == len(told)
 
     test = features_of(dialogues.test, embedder, dialogues.relations)
 
@@ -83,45 +76,25 @@ def test_it_learns_what_is_asked_for_of_films_that_it_never_saw(
 
 
 def test_the_same_seed_gives_the_same_bytes(dialogues: DialogueSet, facts: list[RankedFacts], tmp_path: Path) -> None:
-    how = replace(SHORT, epochs=2)
-    first = written(trained(dialogues, facts, how), tmp_path)
-    assert written(trained(dialogues, facts, how), tmp_path) == first
-    assert written(trained(dialogues, facts, how, seed=1), tmp_path) != first
+    check_same_bytes(training(dialogues, facts, tmp_path, replace(SHORT, epochs=2)))
 
 
 def test_resumed_after_an_interruption_it_ends_the_same(
     dialogues: DialogueSet, facts: list[RankedFacts], tmp_path: Path
 ) -> None:
-    how, checkpoint = replace(SHORT, epochs=3, candidates=6), tmp_path / "checkpoint"
-
-    class InterruptedError(Exception):
-        pass
-
-    class Interrupting(list[RetrieverProgress]):
-        def append(self, progress: RetrieverProgress) -> None:
-            if progress.steps > progress.all_steps * 0.8:
-                raise InterruptedError
-
-    with pytest.raises(InterruptedError):
-        trained(dialogues, facts, how, checkpoint=checkpoint, told=Interrupting())
-    told: list[RetrieverProgress] = []
-    torch.manual_seed(5)
-    resumed = trained(dialogues, facts, how, checkpoint=checkpoint, told=told)
-    assert 0 < len(told) < told[-1].all_steps
-    assert written(resumed, tmp_path) == written(trained(dialogues, facts, how), tmp_path)
+    how = replace(SHORT, epochs=3, candidates=6)
+    check_resumed(training(dialogues, facts, tmp_path, how), interrupted_at=0.8)
 
 
 def test_a_checkpoint_of_another_training_is_refused(
     dialogues: DialogueSet, facts: list[RankedFacts], tmp_path: Path
 ) -> None:
-    how, checkpoint = replace(SHORT, epochs=1), tmp_path / "checkpoint"
-    trained(dialogues, facts, how, checkpoint=checkpoint)
-    for other in ({"seed": 1}, {"how": replace(how, rate=1e-3)}, {"facts": facts[1:]}):
-        with pytest.raises(CheckpointError, match="delete it"):
-            trained(dialogues, **{"facts": facts, "how": how, "checkpoint": checkpoint, **other})  # type: ignore[arg-type]
-    checkpoint.write_bytes(b"nothing")
-    with pytest.raises(CheckpointError, match="delete it"):
-        trained(dialogues, facts, how, checkpoint=checkpoint)
+    how = replace(SHORT, epochs=1)
+    others = (
+        training(dialogues, facts, tmp_path, replace(how, rate=1e-3)),
+        training(dialogues, facts[1:], tmp_path, how),
+    )
+    check_others_refused(training(dialogues, facts, tmp_path, how), others)
 
 
 def test_replies_alone_teach_it_too(dialogues: DialogueSet, embedder: Embedder) -> None:

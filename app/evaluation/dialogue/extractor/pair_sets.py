@@ -109,7 +109,7 @@ def control(turns: Sequence[DialogueTurn]) -> list[LabelledQuestion]:
     facts = [fact for turn in turns for fact in sorted(turn.gold)]
     held = carriers("not_found").held
     return [
-        LabelledQuestion(held[number % len(held)].replace("TARGET_ENTITY", tail), head, relation, False, ())
+        LabelledQuestion(held[number % len(held)].replace("{}", tail), head, relation, False, ())
         for number, (head, relation, tail) in enumerate(facts)
     ]
 

@@ -102,7 +102,7 @@ class PairMaker:
         is_head = self._draw.random() < 0.5
         known, sought = (self._draw.choice(statement.ends(is_head=end)) for end in (not is_head, is_head))
         missing = sought if self._draw.random() < 0.7 else known
-        text = self._carrier("not_found").replace("TARGET_ENTITY", mark(missing, -1))
+        text = self._carrier("not_found").replace("{}", mark(missing, -1))
         if self._draw.random() < 0.2:
             text = f"{text} {self._carrier('fillers')}"
         told = _Told(*placed(text, names, self._draw), ())

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from app.evaluation.dialogue.attachment import carriers as control
 from app.llm.embedded.sentences.relation_phrases import phrase_of
 
 Choice = Literal["not_found", "hedges", "denials", "fillers", "mentions", "fragments"]
@@ -48,6 +49,9 @@ class RelationWordings:
 
 @cache
 def carriers(choice: Choice) -> Wordings:
+    if choice == "not_found":
+        # Those of the control of impossible questions (LLM-KAT, section 4.1), where `{}` stands for the name.
+        return Wordings(control.carriers("train"), control.carriers("held_out"))
     return _wordings(_read()[choice])
 
 

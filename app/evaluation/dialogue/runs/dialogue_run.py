@@ -91,7 +91,7 @@ class DialogueReport:
 
 
 class DialogueRun:
-    """Raises QuestionsError, RetrieverWeightsError, EndpointUnusableError."""
+    """Raises QuestionsError, NetworkWeightsError, EndpointUnusableError."""
 
     def __init__(self, options: DialogueOptions, show: Show) -> None:
         self._options, self._show, self._ablations = options, show, True

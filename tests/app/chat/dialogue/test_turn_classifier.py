@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
-from app.chat.dialogue.turn_classifier import KINDS, TurnClassifier, read_turn_model
+from app.chat.dialogue.turn_classifier import KINDS, WEIGHTS, TurnClassifier, read_turn_model
 from app.chat.dialogue.turn_features import lengths, word_groups
-from app.evaluation.dialogue.turns_run import SETS
+from app.evaluation.dialogue.turns_run import TRAINING
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from app.training.turns import read_labelled, train_turns
 
 
+def classifier_of(weights: Path, embedder: Embedder) -> TurnClassifier:
+    model = read_turn_model(weights, weights_digest_of(BOXED_MODEL))
+    return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
+
+
 @pytest.fixture(scope="module")
 def classifier(embedder: Embedder) -> TurnClassifier:
-    model = read_turn_model(model_digest=weights_digest_of(BOXED_MODEL))
-    return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
+    return classifier_of(WEIGHTS, embedder)
 
 
 @pytest.mark.parametrize(
@@ -46,14 +51,28 @@ def test_words_pairs_and_lengths() -> None:
     assert lengths("one two")[1:] == [0.1, 1.0, 0.0, 0.0]
 
 
-def test_training_gives_the_same_file_twice_and_learns(embedder: Embedder) -> None:
-    turns = read_labelled(SETS / "turns_training.jsonl")[::20]
-    first = train_turns(turns, embedder, BOXED_MODEL)
-    assert first == train_turns(turns, embedder, BOXED_MODEL)
+def test_training_gives_the_same_file_twice_and_learns(embedder: Embedder, tmp_path: Path) -> None:
+    every = read_labelled(TRAINING)
+    turns = every[::20]
+    weights = train_turns(turns, embedder, BOXED_MODEL)
+    assert weights == train_turns(turns, embedder, BOXED_MODEL)
+    file = tmp_path / "weights.npz"
+    file.write_bytes(weights)
+    trained = classifier_of(file, embedder)
+    unseen = [turn for turn in every[10::20] if turn not in turns]
+    read = [max(KINDS, key=trained.chances(turn.text).__getitem__) for turn in unseen]
+    right = sum(kind == turn.kind for kind, turn in zip(read, unseen, strict=True)) / len(unseen)
+    commonest = max(Counter(turn.kind for turn in unseen).values()) / len(unseen)
+    assert right > 0.8 > 0.7 > commonest
+    assert set(read) == set(KINDS)
 
 
-def test_a_line_that_is_no_labelled_turn_is_named() -> None:
-    file = SETS / "turns_seen.jsonl"
-    assert json.loads(file.read_text("utf-8").splitlines()[0])["kind"] in KINDS
-    with pytest.raises(ValueError, match="line 1"):
+@pytest.mark.parametrize(
+    "line",
+    ["no json", "[]", '{"text": "Who is X?"}', '{"kind": "question"}', '{"text": "Who is X?", "kind": "another"}'],
+)
+def test_a_line_that_is_no_labelled_turn_is_named(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "turns.jsonl"
+    file.write_text(f'{{"text": "Who is X?", "kind": "question"}}\n{line}\n', "utf-8")
+    with pytest.raises(ValueError, match="line 2"):
         read_labelled(file)

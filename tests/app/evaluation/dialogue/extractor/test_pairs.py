@@ -154,7 +154,7 @@ def test_nothing_of_the_test_is_learnt_from(source: PairSource) -> None:
     assert not any(is_unseen_relation(question.relation) for question in learnt)
     texts = {question.context for question in learnt}
     assert not texts & {question.context for question in parts[REPLIES]}
-    carried = {sentence.replace("TARGET_ENTITY", "") for sentence in carriers("not_found").held}
+    carried = {sentence.replace("{}", "") for sentence in carriers("not_found").held}
     for question in parts[CONTROL]:
         assert not question.spans
         assert not question.unknown_is_head

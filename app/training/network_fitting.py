@@ -1,0 +1,138 @@
+"""Fits a network block by block, with a checkpoint after a block: an interrupted training ends with the same numbers.
+
+A block is what runs between two places where a training may be taken up again: an epoch, or a part of one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import torch
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+
+class CheckpointError(Exception):
+    """The checkpoint is not of this training. The text says what to do."""
+
+
+class StepSettings(Protocol):
+    """`rate` rises over the first `warm_up` steps, then falls to nothing; no step is longer than `longest_step`."""
+
+    @property
+    def rate(self) -> float: ...
+
+    @property
+    def warm_up(self) -> int: ...
+
+    @property
+    def decay(self) -> float: ...
+
+    @property
+    def longest_step(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class FittingProgress:
+    """`done` of `total` parts of a training, the latest with `loss`."""
+
+    done: int
+    total: int
+    loss: float
+
+
+def seed_torch(seed: int) -> None:
+    """On one thread: sums are taken in the same order then."""
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+
+
+def seeded_draw(*numbers: int) -> np.random.Generator:
+    """The draw of a block, by the seed and the block's number; torch's chance begins anew with it. So a block is the
+    same after an interruption."""
+    draw = np.random.default_rng(numbers)
+    torch.manual_seed(int(draw.integers(2**31)))
+    return draw
+
+
+def fingerprint_of(seed: int, how: DataclassInstance, config: DataclassInstance, learnt: Iterable[bytes]) -> str:
+    """Of all that the result of a training depends on."""
+    told = hashlib.sha256(repr((seed, asdict(how), asdict(config))).encode())
+    for part in learnt:
+        told.update(part)
+    return told.hexdigest()
+
+
+class NetworkFitting:
+    """The steps of a network's training, and its checkpoints. `learnt_from`: a word for the examples; `fingerprint`:
+    of the training."""
+
+    def __init__(
+        self, network: torch.nn.Module, how: StepSettings, fingerprint: Callable[[], str], learnt_from: str
+    ) -> None:
+        self._network, self._how = network, how
+        self._fingerprint, self._learnt_from = fingerprint, learnt_from
+        self._optimiser = torch.optim.AdamW(network.parameters(), lr=how.rate, weight_decay=how.decay)
+        self._steps = 0
+
+    def run(
+        self, blocks: int, run_block: Callable[[int], None], checkpoint: Path | None = None, *, saved: int = 1
+    ) -> None:
+        """Runs each block by its number. A checkpoint is written after so many blocks as `saved`, and after the last;
+        where it is there, the training goes on from it. Raises CheckpointError where it is of another training."""
+        done = self._resume(checkpoint) if checkpoint else 0
+        self._network.train()
+        for number in range(done, blocks):
+            run_block(number)
+            if checkpoint and ((number + 1) % saved == 0 or number + 1 == blocks):
+                self._save(checkpoint, number + 1)
+
+    def step(self, loss: torch.Tensor, done: float) -> float:
+        """Follows the gradient of `loss`, and returns its number. `done`: the share of the training behind it."""
+        self._steps += 1
+        for group in self._optimiser.param_groups:
+            group["lr"] = self._how.rate * min(1.0, self._steps / self._how.warm_up) * (1 - done)
+        self._optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
+        torch.nn.utils.clip_grad_norm_(self._network.parameters(), self._how.longest_step)
+        self._optimiser.step()
+        return float(loss.detach())
+
+    def _save(self, file: Path, blocks: int) -> None:
+        """Whole or not at all."""
+        state = {
+            "training": self._fingerprint(),
+            "blocks": blocks,
+            "steps": self._steps,
+            "network": self._network.state_dict(),
+            "optimiser": self._optimiser.state_dict(),
+        }
+        part = file.with_name(f"{file.name}.part")
+        torch.save(state, part)
+        os.replace(part, file)
+
+    def _resume(self, file: Path) -> int:
+        """The number of blocks that are done already."""
+        if not file.is_file():
+            return 0
+        try:
+            state: dict[str, Any] = torch.load(file, weights_only=True)
+            training, blocks, steps = state["training"], int(state["blocks"]), int(state["steps"])
+        except Exception:
+            # torch raises many kinds of errors for files that are not its own.
+            raise CheckpointError("the checkpoint can't be read: delete it to begin anew") from None
+        if training != self._fingerprint():
+            raise CheckpointError(
+                f"the checkpoint is of other {self._learnt_from} or another seed: delete it to begin anew"
+            )
+        self._network.load_state_dict(state["network"])
+        self._optimiser.load_state_dict(state["optimiser"])
+        self._steps = steps
+        return blocks

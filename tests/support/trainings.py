@@ -1,0 +1,82 @@
+"""Checks that every training of a network has to pass: it can be repeated, and it can be interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import pytest
+import torch
+
+from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.training.network_fitting import CheckpointError, FittingProgress
+
+WeightsT = TypeVar("WeightsT")
+
+
+@dataclass(frozen=True, slots=True)
+class Training(Generic[WeightsT]):
+    """`fit` takes `seed`, `tell` and `checkpoint`; what it gives is written into `folder`."""
+
+    fit: Callable[..., WeightsT]
+    write: Callable[[WeightsT, Path, str], None]
+    folder: Path
+
+    def digest(
+        self,
+        seed: int = 0,
+        tell: Callable[[FittingProgress], None] = lambda _progress: None,
+        checkpoint: Path | None = None,
+    ) -> str:
+        """SHA-256 of the file that the training ends with."""
+        file = self.folder / "weights"
+        self.write(self.fit(seed=seed, tell=tell, checkpoint=checkpoint), file, BOXED_MODEL)
+        return sha256_of(file)
+
+
+class InterruptedTrainingError(Exception):
+    """Somebody ended the training."""
+
+
+def check_same_bytes(training: Training[WeightsT]) -> None:
+    first = training.digest()
+    assert training.digest() == first
+    assert training.digest(seed=1) != first
+
+
+def check_resumed(training: Training[WeightsT], interrupted_at: float) -> None:
+    """`interrupted_at`: the share of the training after which it ends."""
+    checkpoint = training.folder / "checkpoint"
+
+    def interrupt(progress: FittingProgress) -> None:
+        if progress.done > progress.total * interrupted_at:
+            raise InterruptedTrainingError
+
+    with pytest.raises(InterruptedTrainingError):
+        training.digest(checkpoint=checkpoint, tell=interrupt)
+    told: list[FittingProgress] = []
+    torch.manual_seed(5)
+    resumed = training.digest(checkpoint=checkpoint, tell=told.append)
+    assert 0 < len(told) < told[-1].total
+    assert resumed == training.digest()
+
+
+def check_others_refused(training: Training[WeightsT], others: Sequence[Training[WeightsT]]) -> None:
+    """`others`: trainings that the checkpoint of `training` is none of."""
+    checkpoint = training.folder / "checkpoint"
+    training.digest(checkpoint=checkpoint)
+    for other in others:
+        with pytest.raises(CheckpointError, match="delete it"):
+            other.digest(checkpoint=checkpoint)
+    with pytest.raises(CheckpointError, match="delete it"):
+        training.digest(seed=1, checkpoint=checkpoint)
+    for content in (b"nothing", b""):
+        checkpoint.write_bytes(content)
+        with pytest.raises(CheckpointError, match="can't be read"):
+            training.digest(checkpoint=checkpoint)
+    # As an earlier version wrote it.
+    torch.save({"training": "another"}, checkpoint)
+    with pytest.raises(CheckpointError, match="can't be read"):
+        training.digest(checkpoint=checkpoint)
