@@ -7,7 +7,7 @@ from typing import Final
 
 from app.chat.statements.evidence import Evidence, inverse
 from app.chat.statements.quantities import content, is_denying
-from app.chat.statements.vocabulary import relation_words
+from app.chat.statements.vocabulary import relation_words, words_of_labels
 from app.chat.statements.words.tokens import SPEAKERS, Token, is_form, lemmas
 
 MAX_BEFORE: Final = 3
@@ -29,7 +29,7 @@ def is_absence(tokens: Sequence[Token]) -> bool:
     if not any(map(is_denying, tokens)):
         return False
     if not SPEAKERS.isdisjoint(words[:MAX_BEFORE]) or words[:1] == ["there"]:
-        return True
+        return True  # "I have no date for it", "there is no date".
     places = [at for at, token in enumerate(tokens) if _records(token)]
     if not places and not ("on" in words and not {"record", "file"}.isdisjoint(words)):
         return False
@@ -45,9 +45,14 @@ def _records(token: Token) -> bool:
 
 
 def is_absent(evidence: Evidence, tokens: Sequence[Token], things: Sequence[str]) -> bool:
-    """True where the house finds nothing at `things` by any relation that the piece may speak of."""
+    """True where the house finds nothing at `things` by any relation that the piece may speak of. "There were no
+    delays" is about the world, where no relation is spoken of."""
     words = content(tokens) - (_RECORDING - {"name"})
-    said = [label for label in evidence.beside.labels if not relation_words(label).isdisjoint(words)]
+    labels = evidence.beside.labels
+    said = [label for label in labels if not words_of_labels((label,)).isdisjoint(words)]
+    said = said or [label for label in labels if not relation_words(label).isdisjoint(words)]
+    if not said and tokens[0].word == "there":
+        return False
     for thing in things:
         for label in said:
             for step in (label, inverse(label)):

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from app.chat.statements.quantities import is_denying
 from app.chat.statements.reading import Verdict
 from app.chat.statements.words.segments import Segment
 from app.chat.statements.words.tokens import BE, PERSONAL, POSSESSIVES, PREPOSITIONS, Token, is_form
@@ -42,16 +43,20 @@ def kept_text(kept: Kept) -> str:
         return kept.sentence.strip()
     if all(verdict.facts is not None for _, verdict in kept.pieces):
         return kept.sentence.strip()
-    if not any(_is_worth_keeping(segment, verdict) for segment, verdict in kept.pieces):
+    if not any(_is_worth_keeping(kept, segment, verdict) for segment, verdict in kept.pieces):
         return ""
     return _Writer(kept).text()
 
 
-def _is_worth_keeping(segment: Segment, verdict: Verdict) -> bool:
-    """A bare subject, or "yes", is nothing without the rest."""
-    return verdict.facts is not None and (
-        verdict.states or (segment.kind == "clause" and segment.end - segment.body > 1)
+def _is_worth_keeping(kept: Kept, segment: Segment, verdict: Verdict) -> bool:
+    """A bare subject, "yes", "if you like" and "I can't tell" are nothing without the rest."""
+    if verdict.facts is None:
+        return False
+    words = kept.tokens[segment.body : segment.end]
+    is_whole = (
+        segment.kind == "clause" and len(words) > 1 and words[0].word != "if" and not any(map(is_denying, words))
     )
+    return verdict.states or is_whole
 
 
 class _Writer:
@@ -138,7 +143,7 @@ class _Writer:
         if segment.kind == "participle":
             return f"{subject} {'is' if is_form(first, 'VBG') else 'was'} {body[:1].lower()}{body[1:]}"
         if segment.kind == "apposed":
-            return f"{subject} is {body}"
+            return "" if self._kept.tokens[segment.body].is_name else f"{subject} is {body}"
         return ""
 
     def _with_verb(self, segment: Segment) -> str:

@@ -103,7 +103,7 @@ class SentenceReader:
     def _absent(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> Verdict:
         """That something is not on record, where it is not."""
         meant = [*names, *(name for each in references for name in each.candidates[:1])]
-        things = meant or self.subjects.implied(segment, (), ())[:1]
+        things = meant or self.subjects.near(segment, (), ())
         tokens = self.tokens[segment.body : segment.end]
         return Verdict(frozenset() if is_absent(self.evidence, tokens, things) else None)
 
