@@ -98,8 +98,9 @@ def _label(relation: str) -> str:
 
 
 def sentences_of(text: str) -> Iterator[str]:
-    """Sentences end in a mark with a blank behind it."""
-    yield from (each for each in re.split(r"(?<=[.!?])\s+", text.strip()) if each)
+    """Sentences end in a mark with a blank behind it; titles don't end one."""
+    parts = re.split(r"(?<!\bDr\.)(?<!\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<=[.!?])\s+", text.strip())
+    yield from filter(None, parts)
 
 
 class _Masker:

@@ -9,7 +9,8 @@ from typing import Final
 from app.llm.embedded.language.morphology import is_participle
 from app.llm.embedded.language.people_and_groups import names_somebody
 from app.llm.embedded.sentences.noun_phrases import Agreement, Speaker, many, one
-from app.llm.embedded.sentences.relation_phrases import RelationPhrase, phrase_of, plural, with_article
+from app.llm.embedded.sentences.relation_phrases import RelationPhrase, label_words, phrase_of, plural, with_article
+from app.llm.embedded.sentences.worded_labels import state, worded
 from app.llm.tasks import Evidence
 from kg_store.terms import is_mask_word
 from kg_store.text.inflection import lemminflect
@@ -47,27 +48,35 @@ class FactClause:
 def clause_of(fact: Evidence, *also: Evidence) -> FactClause | None:
     """One clause for facts of which the start and the path are the same. None where their words are masked, or make
     no English for certain."""
-    phrase = _phrase(fact.path[0]) if len(fact.path) == 1 else None
-    if phrase is None:
+    if len(fact.path) != 1 or not can_be_said(fact.path[0]):
         return None
     facts = (fact, *also)
     end = joined([each.end for each in facts])
     agree = many if also or end.startswith("S") else one
     is_whole = not any(_is_one_of_several(each) for each in facts)
+    return replace(_clause(fact, end, agree, is_whole=is_whole), also=also)
+
+
+def _clause(fact: Evidence, end: str, agree: Agreement, *, is_whole: bool) -> FactClause:
+    step, start = fact.path[0], fact.start
+    if fact.end_concept == "yes or no" and agree is one:
+        return FactClause(fact, f"it is {end} that {start}", state(step), False)
+    own = None if step.startswith("^") or "|" in step else worded(step, fact.end_concept)
+    if own is not None:
+        predicate = end if own.noun else f"{own.verb} {end}"
+        return FactClause(fact, start, predicate, True, noun=own.noun, verb=own.verb)
+    phrase = _phrase(step)
+    assert phrase is not None  # it can be said  # nosec B101
     if phrase.inverse:
-        clause = _backwards(fact, end, phrase, agree, is_whole=is_whole)
-    elif phrase.form == "noun" and not is_whole:
-        clause = FactClause(fact, fact.start, end, True, noun=plural(phrase.words), verb="include")
-    elif phrase.form == "noun":
-        noun = agree(phrase.words, plural(phrase.words))
-        clause = FactClause(fact, fact.start, end, True, noun=noun, verb=agree("is", "are"))
-    elif phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
-        clause = FactClause(fact, fact.start, f"was {phrase.words} on {end}", True)  # "admitted", by somebody.
-    else:
-        clause = FactClause(
-            fact, fact.start, f"{Speaker.named(fact.start).predicate(phrase, _be(phrase))} {end}", True
-        )
-    return replace(clause, also=also)
+        return _backwards(fact, end, phrase, agree, is_whole=is_whole)
+    if phrase.form == "noun":
+        are_counted = fact.end_concept == "number" and plural(phrase.words) == " ".join(label_words(step))
+        noun = plural(phrase.words) if are_counted or not is_whole else agree(phrase.words, plural(phrase.words))
+        verb = "include" if not is_whole else "are" if are_counted else agree("is", "are")
+        return FactClause(fact, start, end, True, noun=noun, verb=verb)
+    if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
+        return FactClause(fact, start, f"was {phrase.words} on {end}", True)  # "admitted", by somebody.
+    return FactClause(fact, start, f"{Speaker.named(start).predicate(phrase, _be(phrase))} {end}", True)
 
 
 def _is_one_of_several(fact: Evidence) -> bool:
@@ -77,7 +86,10 @@ def _is_one_of_several(fact: Evidence) -> bool:
 
 def can_be_said(step: str) -> bool:
     """True of a step by whose words a fact can be stated."""
-    return _phrase(step) is not None
+    if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
+        return False
+    is_worded = "|" not in step and not step.startswith("^") and worded(step, "") is not None
+    return is_worded or _phrase(step) is not None
 
 
 def _phrase(step: str) -> RelationPhrase | None:

@@ -63,7 +63,7 @@ def phrase_of(step: str) -> RelationPhrase | None:
     inverse = directions.pop()
     # What lies next to the named thing that the relation is said of.
     label = hops[0] if inverse else hops[-1]
-    words, unit = _words(label), "" if inverse else _unit_of(label)
+    words, unit = label_words(label), "" if inverse else _unit_of(label)
     phrase = _read(words[:-1] if unit else words, inverse) if words else None
     if unit:  # What is measured is a noun, be it a verb elsewhere: "deposit eur".
         noun = phrase.words if phrase is not None and phrase.form == "noun" else _singular(words[:-1])
@@ -93,10 +93,11 @@ def _unit_of(label: str) -> str:
     unit, words = unit_of_label(label), label.replace("_", " ").split()
     if unit is None or words[-2].lower() in ("in", "of", "per"):
         return ""
-    return f" in {words[-1].upper() if unit.kind == MONEY else words[-1]}"
+    written = words[-1].strip("()")
+    return f" in {written.upper() if unit.kind == MONEY else written}"
 
 
-def _words(label: str) -> list[str]:
+def label_words(label: str) -> list[str]:
     """`people.person.place of birth` as its last part; a capital at the front is no name's."""
     words = without_storage(label.lstrip("^").rsplit(".", 1)[-1].replace("_", " ")).split()
     return [word if word[1:] != word[1:].lower() else word.lower() for word in words]
@@ -110,7 +111,9 @@ def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
         words = words[1:]
     first, last, text = words[0], words[-1], " ".join(words)
     if len(words) > 1 and last == "of":
-        return None if singular(first) != first else RelationPhrase("noun_of", text, inverse)
+        if singular(first) != first:  # "Takes care of", but not "members of".
+            return RelationPhrase("verb", text, inverse) if len(words) > 2 and is_done(first) else None
+        return RelationPhrase("noun_of", text, inverse)
     if last in _PREPOSITIONS and not had:
         return _before_preposition(first, text, inverse) if len(words) > 1 else None
     if not had and is_done(first):
