@@ -50,9 +50,9 @@ def is_absent(evidence: Evidence, tokens: Sequence[Token], things: Sequence[str]
     words = content(tokens) - (_RECORDING - {"name"})
     labels = evidence.beside.labels
     said = [label for label in labels if not words_of_labels((label,)).isdisjoint(words)]
-    said = said or [label for label in labels if not relation_words(label).isdisjoint(words)]
     if not said and tokens[0].word == "there":
         return False
+    said = said or [label for label in labels if not relation_words(label).isdisjoint(words)]
     for thing in things:
         for label in said:
             for step in (label, inverse(label)):

@@ -20,7 +20,7 @@ from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.phrases import is_phrased_otherwise, is_undirected
 from app.chat.statements.quantities import Carriers, content, counted, is_alone
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
-from app.chat.statements.words.tokens import ARTICLES, BE, PREPOSITIONS, Token, is_form, lemmas, noun_base
+from app.chat.statements.words.tokens import ARTICLES, BE, HAVE, PREPOSITIONS, Token, is_form, lemmas, noun_base
 from app.chat.statements.words.wording import direct_verbs, known_kinds
 from app.llm.embedded.language.morphology import is_agent
 
@@ -31,6 +31,7 @@ MAX_SUBJECT: Final = 2
 _SHARED: Final = frozenset("share same common joint both".split())
 _PLACING: Final = frozenset({"in", "on", "at"})
 _ROW: Final = frozenset({",", "and", "or", "&", "the"})
+_HAD_A: Final = ("has", "a")
 _LITTLE: Final = ("also", "a", "an", "the")
 
 
@@ -143,6 +144,17 @@ def called(
         return None
     kinds = {part for kind in evidence.kind_words(named[0]) for part in kind.split()}
     return None if content(said).isdisjoint(kinds) else frozenset()
+
+
+def had(evidence: Evidence, piece: Piece, subject: str) -> Carriers | None:
+    """ "X has a child", whose name comes behind."""
+    things = list(dict.fromkeys(piece.places.values())) or [subject]
+    words = [piece.word(at) for at in range(len(piece.tokens)) if piece.word(at)]
+    if len(things) != 1 or len(words) != len(_HAD_A) + 1 or words[0] not in HAVE or words[1] not in ("a", "an"):
+        return None
+    noun = noun_base(words[-1])
+    found = (step for step in evidence.steps(things[0]) if step.here in step.wording.holders(noun))
+    return frozenset(step.fact for step in found) or None
 
 
 def alone(evidence: Evidence, piece: Piece, ends: Sequence[str]) -> Carriers | None:

@@ -15,6 +15,7 @@ from app.chat.statements.carrying import (
     called,
     checked,
     fits_verb,
+    had,
     says_shared,
     steps_shared,
 )
@@ -90,8 +91,11 @@ class SentenceReader:
             return Verdict(frozenset(), states=False, subject=names[0])
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
-        if is_absence(tokens) and len(names) + len(references) < MIN_TIED:
-            return self._absent(segment, names, references)
+        spoken_of = [each for each in references if tokens[0].word != "it" or each.start != segment.body]
+        if is_absence(tokens) and len(names) + len(spoken_of) < MIN_TIED:
+            return self._absent(segment, names, spoken_of)
+        if len(names) > 1 and any(token.word == "respectively" for token in self.tokens):
+            return Verdict(None, near=self.subjects.near(segment, names, references))
         alone = [each for each in references if not each.is_all]
         verdict = self._with(segment, names, references, {each.start: (each, each.candidates[0]) for each in alone})
         if verdict.facts is not None:
@@ -283,7 +287,7 @@ class SentenceReader:
             facts |= more
             steps += [step for name in evidence.names for step in evidence.steps(name) if step.fact in more]
         elif not steps:
-            return called(self.evidence, piece, said, [*names, *meant], subject)
+            return called(self.evidence, piece, said, [*names, *meant], subject) or had(evidence, piece, subject)
         near = [step.there for step in steps]
         return checked(
             self.evidence, piece, said, facts, [*names, *meant, *near, *([subject] if subject else [])], steps
