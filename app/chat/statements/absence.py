@@ -18,6 +18,7 @@ _RECORDING: Final = frozenset(
 _LACKING: Final = frozenset("unknown unrecorded unnamed unspecified unlisted unstated missing".split())
 _NOBODY: Final = frozenset("nothing nobody none neither".split())
 _BESIDE: Final = frozenset("here yet there record file itself so far and or for in to the evidence graph data".split())
+_ASKED: Final = frozenset("who whom whose what which when where how whether".split())
 _SORTS: Final = {"when": "date", "date": "date"}
 
 
@@ -34,7 +35,7 @@ def is_absence(tokens: Sequence[Token]) -> bool:
     if not places and not ("on" in words and not {"record", "file"}.isdisjoint(words)):
         return False
     behind = tokens[places[-1] + 1 :] if places else ()
-    is_last = all(token.is_name or token.word in _BESIDE for token in behind)
+    is_last = all(token.is_name or token.word in _BESIDE for token in behind) or behind[0].word in _ASKED
     return is_last or not _NOBODY.isdisjoint(words) or "no" in words
 
 

@@ -24,7 +24,7 @@ from app.chat.statements.words.tokens import (
 from app.chat.statements.words.wording import Ends, like, wording_of
 
 MAX_WORDS: Final = 5
-_ORDINALS: Final = frozenset("first second third main chief".split())
+_ORDINALS: Final = frozenset("first second third main chief last next previous former".split())
 _BOUNDS: Final = frozenset("over than above below under beyond".split())
 _MAKING: Final = frozenset("made makes make did does do".split())
 _MADE: Final = frozenset("work creation product brainchild baby".split())
@@ -53,7 +53,7 @@ def _is_bounded(piece: Piece, steps: Sequence[Step]) -> bool:
         own = [
             step for step in steps if name in (step.name, step.there) and "number" in (step.sort, _sort(step, steps))
         ]
-        is_most = any("max" in step.label.split() or "maximum" in step.label.split() for step in own)
+        is_most = any({"max", "maximum"} & set(step.label.lstrip("^").split()) for step in own)
         if own and (piece.word(at - 1) in _BOUNDS or (is_most and piece.word(at - 1) == "least")):
             return True
     return False
@@ -101,7 +101,7 @@ def _is_owned_otherwise(piece: Piece, at: int, steps: Sequence[Step]) -> bool:
 def _is_numbered_otherwise(piece: Piece, steps: Sequence[Step]) -> bool:
     """ "The first reader" of a second one."""
     said = {piece.word(at) for at in range(len(piece.tokens))} & _ORDINALS
-    meant = {word for step in steps for word in step.label.split()} & _ORDINALS
+    meant = {word for step in steps for word in step.label.lstrip("^").split()} & _ORDINALS
     return bool(said and meant) and said.isdisjoint(meant)
 
 

@@ -157,6 +157,8 @@ class SentenceReader:
         tokens = self.tokens[segment.body : segment.end]
         skipped = {at for each in references if each.is_certain for at in range(each.start, each.end)}
         said = [token for at, token in enumerate(tokens, segment.body) if at not in skipped]
+        if segment.kind == "clause" and not meant and self.subjects.is_open(names, implied):
+            return Verdict(None)
         for subject in [implied[0] if implied else "", *implied[1:]]:
             piece = Piece(tokens, places, subject)
             facts = self._facts(piece, said, names, meant, subject, segment)

@@ -85,11 +85,13 @@ class _Checker:
         self.stated += sum(verdict.states for verdict in verdicts)
         self.carried += sum(verdict.states and verdict.facts is not None for verdict in verdicts)
         text = kept_text(kept)
+        left = [verdict.facts or () for segment, verdict in kept.pieces if _stands_in(kept, segment, text)]
         if text:
-            found = {fact for verdict in verdicts if verdict.facts is not None for fact in verdict.facts}
+            found = {fact for facts in left for fact in facts}
             self._kept.append(CheckedSentence(text, tuple(sorted(found))))
             self._shown |= {token.word for token in tokenize(text) if token.is_name}
-        self._gone += [(len(self._kept), _removed(kept, *each)) for each in kept.pieces if each[1].facts is None]
+        gone = [each for each in kept.pieces if each[1].facts is None or not _stands_in(kept, each[0], text)]
+        self._gone += [(len(self._kept), _removed(kept, *each)) for each in gone]
         self._settle(kept)
 
     def with_facts(self, facts: Sequence[FoundFact]) -> tuple[list[CheckedSentence], int]:
@@ -97,11 +99,14 @@ class _Checker:
         told = {fact for sentence in self._kept for fact in sentence.facts}
         sentences, removed = list(self._kept), self._cut
         added = 0
-        for place, pieces in groupby(self._gone, key=lambda each: each[0]):
+        for place, group in groupby(self._gone, key=lambda each: each[0]):
+            pieces = list(group)
             meant = [facts_meant(self._discourse.evidence, piece, told) for _, piece in pieces]
             written = restated(facts, set[int]().union(*meant))
             now = {fact for each in written for fact in each.facts}
-            removed += sum(now.isdisjoint(each) for each in meant)
+            removed += sum(
+                now.isdisjoint(each) and not piece.facts for each, (_, piece) in zip(meant, pieces, strict=True)
+            )
             told |= now
             sentences[place + added : place + added] = [
                 CheckedSentence(each.text, each.facts, True) for each in written
@@ -168,7 +173,13 @@ class _Checker:
 def _removed(kept: Kept, segment: Segment, verdict: Verdict) -> RemovedPiece:
     tokens = kept.tokens[segment.start : segment.end]
     names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
-    return RemovedPiece(names, verdict.near, content(tokens))
+    return RemovedPiece(names, verdict.near, content(tokens), verdict.facts or frozenset())
+
+
+def _stands_in(kept: Kept, segment: Segment, text: str) -> bool:
+    """True where the words of the piece are part of `text`."""
+    words = kept.sentence[kept.tokens[segment.body].start : kept.tokens[segment.end - 1].end]
+    return words[1:] in text
 
 
 def _subject(tokens: Sequence[Token], segment: Segment, verdict: Verdict) -> list[str]:

@@ -22,18 +22,21 @@ from app.strategies.base import FoundFact
 @dataclass(frozen=True, slots=True)
 class RemovedPiece:
     """`names` stand in the piece; `near` are those that it may speak of beside, as "it" or "the film", or that were
-    spoken of last, the likeliest first. `words`: its other words, each in its base form."""
+    spoken of last, the likeliest first. `words`: its other words, each in its base form. `facts` carry it: then it
+    goes with the piece that it hung on.
+    """
 
     names: Sequence[str]
     near: Sequence[str]
     words: frozenset[str]
+    facts: frozenset[int] = frozenset()
 
 
 def facts_meant(evidence: Evidence, piece: RemovedPiece, told: Collection[int]) -> set[int]:
     """The facts beside `told` that tie a thing of the piece to another that it speaks of: those whose relation it
     says, or all between the two where it says none of them, and none of them is told."""
-    meant: set[int] = set()
-    for steps in _ties(evidence, piece):
+    meant = set(piece.facts)
+    for steps in [] if piece.facts else _ties(evidence, piece):
         said = {step.fact for step in steps if not relation_words(step.label).isdisjoint(piece.words)}
         every = {step.fact for step in steps}
         meant |= said or (every if piece.names and every.isdisjoint(told) else set())

@@ -48,6 +48,15 @@ class Subjects:
         most = 1 if segment.kind == "predicate" else MAX_IMPLIED
         return fitting[:most] if not meant or len(own) + len(meant) < 2 else []
 
+    def is_open(self, own: Sequence[str], implied: Sequence[str]) -> bool:
+        """True of "the price was V1" where the sentence before, or this one, speaks of two that have prices."""
+        if not implied or any(name[0] != "V" for name in own):
+            return False
+        evidence = self.discourse.evidence
+        spoken_of = dict.fromkeys(self.discourse.said[-1] if self.discourse.said else ())
+        alike = [name for name in spoken_of if name[0] != "V" and evidence.kinds(name) == evidence.kinds(implied[0])]
+        return implied[0] in alike and len(alike) > 1
+
     def near(self, segment: Segment, own: Sequence[str], references: Sequence[Reference]) -> list[str]:
         """The things that references stand for, the subject, and whatever the sentence and those before it speak of;
         none for a clause about one thing that it names."""

@@ -159,6 +159,10 @@ def label_words(label: str) -> frozenset[str]:
     return frozenset(word for text in (label, *synonyms_of(label)) for word in text.split())
 
 
+_BELONGING: Final = frozenset({"part", "member"})
+"""Nouns of labels with the kind of the other end behind them: "part of faculty"."""
+
+
 def _templates(label: str) -> tuple[str, ...]:
     if label in _TEMPLATES:
         return _TEMPLATES[label]
@@ -178,6 +182,8 @@ def _derived(label: str) -> Iterator[str]:
     inner = " ".join(words[1:-1])
     if last == "of" and len(words) > 1:
         yield f"N {' '.join(words[:-1])}"
+    elif first in _BELONGING and words[1:2] == ["of"]:
+        yield f"N {first}"
     elif is_form(first, "VBN") and last == "by":
         yield from (f"Y {verb} {inner} X", f"X be {verb} {inner} by Y")
         yield from _verbal_synonyms(label)

@@ -81,12 +81,17 @@ def stays(clause: Clause, result: CheckedReply) -> bool:
 
 def is_told(clause: Clause, result: CheckedReply, facts: Sequence[FoundFact]) -> bool:
     """True where facts that the reply tells tie the names of `clause` together, or tell of the one that it holds. A
-    count, a comparison and a denial are not told by facts."""
+    comparison and a denial are not told by facts, nor a count but that of the names."""
     words = _words(clause.text)
     names = {token.word for token in words if token.is_name}
-    if not names or comparator(words) or any(map(is_denying, words)) or counts_in(words):
+    if not names or comparator(words) or any(map(is_denying, words)):
+        return False
+    if any(number not in (len(names), len(names) - 1) for number, _, _ in counts_in(words)):
         return False
     told = [facts[at] for sentence in result.sentences for at in sentence.facts]
+    ends = [{fact.start, fact.end} for fact in told]
+    if len(names) > 1 and all(any(name in pair and pair <= names for pair in ends) for name in names):
+        return True
     reached = {min(names)}
     for _ in told:
         reached |= {end for fact in told if reached & {fact.start, fact.end} for end in (fact.start, fact.end)}

@@ -40,3 +40,30 @@ def test_it_stands_behind_the_sentence_that_it_was_said_in() -> None:
 
     assert [each.is_restated for each in checked.sentences] == [False, True, False]
     assert (checked.removed, checked.restated) == (0, 1)
+
+
+def test_what_hung_on_a_piece_that_had_to_go_is_told_all_the_same() -> None:
+    reply = "Five actors star in Inception, among them DiCaprio and Hardy."
+
+    assert FILMS.restated(reply) == "Inception's starred actors are DiCaprio and Hardy."
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_kept"),
+    [
+        ("The writer of Dunkirk is not recorded.", False),
+        ("I have no box office for Inception.", True),
+        ("It isn't known who insures Inception.", True),
+        ("The director of Inception isn't given.", False),
+    ],
+)
+def test_that_something_is_not_on_record_stays_where_it_is_so(reply: str, is_kept: bool) -> None:
+    assert bool(FILMS.kept(f"Nolan directed Inception. {reply}").removeprefix("Nolan directed Inception.")) is is_kept
+
+
+def test_things_named_respectively_are_told_one_by_one() -> None:
+    reply = "Nolan and Cameron directed Inception and Titanic, respectively."
+
+    assert FILMS.kept(reply) == ""
+    assert "Inception was directed by Nolan." in FILMS.restated(reply)
+    assert "Titanic was directed by Cameron." in FILMS.restated(reply)
