@@ -18,7 +18,7 @@ from app.chat.statements.directions import (
 )
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.phrases import is_phrased_otherwise, is_undirected
-from app.chat.statements.quantities import Carriers, content, counted, is_alone
+from app.chat.statements.quantities import Carriers, content, counted, denied, is_alone
 from app.chat.statements.vocabulary import NEUTRAL, check_words, relation_words
 from app.chat.statements.words.tokens import ARTICLES, BE, HAVE, PREPOSITIONS, Token, is_form, lemmas, noun_base
 from app.chat.statements.words.wording import direct_verbs, known_kinds
@@ -31,6 +31,7 @@ MAX_SUBJECT: Final = 2
 _SHARED: Final = frozenset("share same common joint both".split())
 _PLACING: Final = frozenset({"in", "on", "at"})
 _ROW: Final = frozenset({",", "and", "or", "&", "the"})
+PAIR: Final = 2
 _HAD_A: Final = ("has", "a")
 _LITTLE: Final = ("also", "a", "an", "the")
 
@@ -157,13 +158,27 @@ def had(evidence: Evidence, piece: Piece, subject: str) -> Carriers | None:
     return frozenset(step.fact for step in found) or None
 
 
-def alone(evidence: Evidence, piece: Piece, ends: Sequence[str]) -> Carriers | None:
+def alone_between(evidence: Evidence, piece: Piece, things: Sequence[str], subject: str) -> Carriers | None:
     """ "Only X directed Y" where nobody else did; elsewhere each has to be all that there is for the other."""
+    ends = list(dict.fromkeys(things))
+    ends = ends if len(ends) > 1 else [*ends, subject]
+    if len(ends) != PAIR or not all(ends):
+        return None
     named = {piece.places.get(at + 1, "") for at in range(len(piece.tokens)) if piece.word(at) in ("only", "just")}
     one, other = ends if ends[1] in named else (ends[1], ends[0])
     if named & set(ends):
         return is_alone(evidence, one, other)
     return is_alone(evidence, one, other) and is_alone(evidence, other, one)
+
+
+def denied_between(
+    evidence: Evidence, things: Sequence[str], subject: str, words: frozenset[str]
+) -> Carriers | None:  # fmt: skip
+    """ "X did not direct Y" where the house says so, whichever end the words are said of."""
+    ends = things if len(things) > 1 else [*things, subject]
+    if len(ends) != PAIR or not all(ends):
+        return None
+    return denied(evidence, ends[0], ends[1], words) or denied(evidence, ends[1], ends[0], words)
 
 
 def says_shared(said: Sequence[Token]) -> bool:

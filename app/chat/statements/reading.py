@@ -10,10 +10,11 @@ from app.chat.statements.absence import is_absence, is_absent
 from app.chat.statements.carrying import (
     MAX_UNKNOWN,
     all_counted,
-    alone,
+    alone_between,
     beside_row,
     called,
     checked,
+    denied_between,
     fits_verb,
     had,
     says_shared,
@@ -29,7 +30,6 @@ from app.chat.statements.quantities import (
     compared,
     content,
     counts_in,
-    denied,
     has_truth_step,
     is_denying,
     is_so,
@@ -209,10 +209,10 @@ class SentenceReader:
         if found is not None and not (segment.kind == "gapped" and found[0] in ("before", "after")):
             return self._compared(piece, said, subject, found, denies=denies)
         if denies:
-            return self._denied(names, meant, subject, words)
+            return denied_between(evidence, [*names, *meant], subject, words)
         if any(token.word in EXCLUDING for token in said if not token.is_name):
             rest = [token for token in said if token.is_name or token.word not in EXCLUDING]
-            facts = self._alone(piece, names, meant, subject)
+            facts = alone_between(evidence, piece, [*names, *meant], subject)
             return checked(evidence, piece, rest, facts, everyone) if content(rest) else facts
         return self._plain(piece, said, names, meant, subject, has_subject=self._has_subject(segment))
 
@@ -246,19 +246,6 @@ class SentenceReader:
         steps = [step for step in self.evidence.steps(ordered[0]) if step.fact in facts]
         check = check_words(self.evidence, said, steps, ordered)
         return None if len(check.unknown) > MAX_UNKNOWN + 2 else facts
-
-    def _denied(
-        self, names: Sequence[str], meant: Sequence[str], subject: str, words: frozenset[str]
-    ) -> Carriers | None:
-        ends = [*names, *meant] if len(names) + len(meant) > 1 else [*names, *meant, subject]
-        if len(ends) != 2 or not all(ends):
-            return None
-        return denied(self.evidence, ends[0], ends[1], words) or denied(self.evidence, ends[1], ends[0], words)
-
-    def _alone(self, piece: Piece, names: Sequence[str], meant: Sequence[str], subject: str) -> Carriers | None:
-        ends = list(dict.fromkeys([*names, *meant]))
-        ends = ends if len(ends) > 1 else [*ends, subject]
-        return alone(self.evidence, piece, ends) if len(ends) == 2 and all(ends) else None
 
     def _plain(
         self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str, *,
