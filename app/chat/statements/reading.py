@@ -149,9 +149,7 @@ class SentenceReader:
             if self.tokens[at].is_name and not any(each.start <= at < each.end for each in references)
         }
         meant = [name for _, name in stood_for.values()]
-        for each in references:
-            if each.is_all:
-                meant += each.candidates
+        meant += [name for each in references if each.is_all for name in each.candidates]
         places |= {at - segment.body: name for at, (_, name) in stood_for.items()}
         implied = self.subjects.implied(segment, names, meant)
         tokens = self.tokens[segment.body : segment.end]
