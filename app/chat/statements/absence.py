@@ -19,7 +19,8 @@ _LACKING: Final = frozenset("unknown unrecorded unnamed unspecified unlisted uns
 _NOBODY: Final = frozenset("nothing nobody none neither".split())
 _BESIDE: Final = frozenset("here yet there record file itself so far and or for in to the evidence graph data".split())
 _ASKED: Final = frozenset("who whom whose what which when where how whether".split())
-_SORTS: Final = {"when": "date", "date": "date"}
+_GENERAL: Final = frozenset("date number name type kind status".split())
+_FURTHER: Final = frozenset("other others else more further another only just".split())
 
 
 def is_absence(tokens: Sequence[Token]) -> bool:
@@ -39,6 +40,16 @@ def is_absence(tokens: Sequence[Token]) -> bool:
     return is_last or not _NOBODY.isdisjoint(words) or "no" in words
 
 
+def is_unknowing(tokens: Sequence[Token]) -> bool:
+    """True of "I don't know", "it isn't known" and "I can't say", behind which a question stands."""
+    return bool(tokens) and not any(token.is_name for token in tokens) and is_absence(tokens)
+
+
+def begins_indirect(tokens: Sequence[Token]) -> bool:
+    """True of "when it came out" and "who wrote it"."""
+    return bool(tokens) and not tokens[0].is_name and tokens[0].word in _ASKED
+
+
 def _records(token: Token) -> bool:
     if token.is_name or _RECORDING.isdisjoint((token.word, *lemmas(token.word, "VERB"))):
         return False
@@ -49,9 +60,11 @@ def is_absent(evidence: Evidence, tokens: Sequence[Token], things: Sequence[str]
     """True where the house finds nothing at `things` by any relation that the piece may speak of. "There were no
     delays" is about the world, where no relation is spoken of."""
     words = content(tokens) - (_RECORDING - {"name"})
+    words = words - _GENERAL or words
     labels = evidence.beside.labels
     said = [label for label in labels if not words_of_labels((label,)).isdisjoint(words)]
-    if not said and tokens[0].word == "there":
+    is_of_world = tokens[0].word == "there" and not any(map(_records, tokens))
+    if not _FURTHER.isdisjoint(token.word for token in tokens) or (is_of_world and not (said and things)):
         return False
     said = said or [label for label in labels if not relation_words(label).isdisjoint(words)]
     for thing in things:
@@ -59,7 +72,6 @@ def is_absent(evidence: Evidence, tokens: Sequence[Token], things: Sequence[str]
             for step in (label, inverse(label)):
                 if evidence.is_true(f'exists(reach({thing}, "{step}"))') is not False:
                     return False
-        sorts = {_SORTS.get(token.word, "") for token in tokens} - {""}
-        if any(step.sort in sorts for step in evidence.steps(thing)):
-            return False
+        if not said and "when" in (token.word for token in tokens):
+            return not any(step.sort == "date" for step in evidence.steps(thing))
     return True

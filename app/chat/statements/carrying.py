@@ -24,8 +24,6 @@ from app.chat.statements.words.tokens import ARTICLES, BE, HAVE, PREPOSITIONS, T
 from app.chat.statements.words.wording import direct_verbs, known_kinds
 from app.llm.embedded.language.morphology import is_agent
 
-MAX_UNKNOWN: Final = 1
-"""Nouns that say nothing of a relation, and are let pass where facts tie the things of a piece together."""
 MAX_SUBJECT: Final = 2
 """The place of "is" behind a bare subject, at most."""
 _SHARED: Final = frozenset("share same common joint both".split())
@@ -33,7 +31,6 @@ _PLACING: Final = frozenset({"in", "on", "at"})
 _ROW: Final = frozenset({",", "and", "or", "&", "the"})
 PAIR: Final = 2
 _HAD_A: Final = ("has", "a")
-_LITTLE: Final = ("also", "a", "an", "the")
 
 
 def checked(
@@ -45,13 +42,7 @@ def checked(
         return None
     steps = steps or [step for name in things for step in evidence.steps(name) if step.fact in facts]
     check = check_words(evidence, said, steps, things)
-    if (check.foreign and not check.fitting) or check.is_adorned or _is_listed(said, check.unknown):
-        return None
-    if _is_of_others(check.others, steps):
-        return None
-    if len(check.unknown) > MAX_UNKNOWN + (1 if check.fitting else 0):
-        return None
-    if check.unknown and not check.fitting and _ties_things(steps):
+    if check.unknown or (check.foreign and not check.fitting) or _is_of_others(check.others, steps):
         return None
     if is_contested(evidence, piece, steps) or not is_said_beside(evidence, piece, steps):
         return None
@@ -232,16 +223,3 @@ def fits_verb(sentence: Sequence[Token], piece: Piece, name: str, steps: Sequenc
     words = [token.word for token in sentence if token.is_word]
     done = {base for word in words if is_form(word, "VBD") for base in lemmas(word, "VERB")} & direct_verbs()
     return not done - NEUTRAL or any(not relation_words(step.label).isdisjoint(content(sentence)) for step in steps)
-
-
-def _is_listed(said: Sequence[Token], unknown: Sequence[str]) -> bool:
-    """True where a word that nothing explains stands in a row with a name: "psoriasis and V1"."""
-    for at, token in enumerate(said):
-        if token.word not in ("and", "or", ",") or not at:
-            continue
-        before = said[at - 1]
-        behind = next((each for each in said[at + 1 :] if each.is_name or each.word not in _LITTLE), None)
-        is_mixed = behind is not None and before.is_name != behind.is_name
-        if behind is not None and is_mixed and (before.word in unknown or behind.word in unknown):
-            return True
-    return False

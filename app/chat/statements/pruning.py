@@ -128,7 +128,7 @@ class _Writer:
     def _made(self, segment: Segment, verdict: Verdict, body: str) -> str:
         """A piece as a sentence of its own; empty where it can't be one."""
         first = self._kept.tokens[segment.body].word
-        if segment.kind == "relative" and segment.start == 0:  # "Who wrote it isn't recorded".
+        if verdict.is_whole:  # "Who wrote it isn't recorded".
             return body
         subject = verdict.subject
         if segment.kind == "gapped":

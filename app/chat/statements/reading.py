@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.chat.statements.absence import is_absence, is_absent
+from app.chat.statements.absence import begins_indirect, is_absence, is_absent, is_unknowing
 from app.chat.statements.carrying import (
-    MAX_UNKNOWN,
     all_counted,
     alone_between,
     beside_row,
@@ -42,6 +41,8 @@ from app.chat.statements.words.segments import Segment
 from app.chat.statements.words.tokens import Token
 
 _AMONG: Final = frozenset("among instance being including such namely".split())
+MAX_BESIDE: Final = 3
+"""Words of a comparison that say nothing of what is compared."""
 MIN_TIED: Final = 2
 """Things that a piece names which says what is between them."""
 _NAMING: Final = frozenset("call name title".split())
@@ -58,6 +59,8 @@ class Verdict:
     states: bool = True
     stood_for: dict[int, tuple[Reference, str]] = field(default_factory=dict)
     subject: str = ""
+    is_whole: bool = False
+    """True of a piece that can stand alone as it is."""
     near: Sequence[str] = ()
 
 
@@ -91,9 +94,10 @@ class SentenceReader:
             return Verdict(frozenset(), states=False, subject=names[0])
         if segment.kind == "subject" and (verdict := self._bare(tokens, names)) is not None:
             return verdict
-        spoken_of = [each for each in references if tokens[0].word != "it" or each.start != segment.body]
-        if is_absence(tokens) and len(names) + len(spoken_of) < MIN_TIED:
-            return self._absent(segment, names, spoken_of)
+        if is_absence(tokens) or (begins_indirect(tokens) and is_unknowing(self.clause)):
+            spoken_of = [each for each in references if tokens[0].word != "it" or each.start != segment.body]
+            if len(names) + len(spoken_of) < MIN_TIED:
+                return self._absent(segment, names, spoken_of)
         if len(names) > 1 and any(token.word == "respectively" for token in self.tokens):
             return Verdict(None, near=self.subjects.near(segment, names, references))
         alone = [each for each in references if not each.is_all]
@@ -107,9 +111,9 @@ class SentenceReader:
     def _absent(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> Verdict:
         """That something is not on record, where it is not."""
         meant = [*names, *(name for each in references for name in each.candidates[:1])]
-        things = meant or self.subjects.near(segment, (), ())
+        things = meant or self.subjects.likeliest(segment)
         tokens = self.tokens[segment.body : segment.end]
-        return Verdict(frozenset() if is_absent(self.evidence, tokens, things) else None)
+        return Verdict(frozenset() if is_absent(self.evidence, tokens, things) else None, is_whole=True)
 
     def _is_asked(self, segment: Segment) -> bool:
         """True of the question itself; what it says of a thing beside is stated all the same."""
@@ -151,8 +155,8 @@ class SentenceReader:
         meant = [name for _, name in stood_for.values()]
         meant += [name for each in references if each.is_all for name in each.candidates]
         places |= {at - segment.body: name for at, (_, name) in stood_for.items()}
-        implied = self.subjects.implied(segment, names, meant)
         tokens = self.tokens[segment.body : segment.end]
+        implied = self.subjects.implied(segment, names, meant)[: 1 if any(map(is_denying, tokens)) else None]
         skipped = {at for each in references if each.is_certain for at in range(each.start, each.end)}
         said = [token for at, token in enumerate(tokens, segment.body) if at not in skipped]
         if segment.kind == "clause" and not meant and self.subjects.is_open(names, implied):
@@ -229,13 +233,8 @@ class SentenceReader:
             ordered = [*ordered, subject] if piece.places and min(piece.places) < at else [subject, *ordered]
         if len(ordered) == 1:
             kinds = self.evidence.kinds(ordered[0])
-            before = [token.word for token in self.tokens if token.is_name]
-            others = [
-                name
-                for name in self.discourse.recent(before)
-                if name != ordered[0] and self.evidence.kinds(name) == kinds
-            ]
-            ordered += others[:1]
+            recent = self.discourse.recent([token.word for token in self.tokens if token.is_name])
+            ordered += [name for name in recent if name != ordered[0] and self.evidence.kinds(name) == kinds][:1]
         if len(ordered) < 2 or denies or len(ordered) > 2:
             return None
         facts = compared(self.evidence, ordered[0], ordered[1], word, content(said))
@@ -243,7 +242,7 @@ class SentenceReader:
             return None
         steps = [step for step in self.evidence.steps(ordered[0]) if step.fact in facts]
         check = check_words(self.evidence, said, steps, ordered)
-        return None if len(check.unknown) > MAX_UNKNOWN + 2 else facts
+        return None if len(check.unknown) > MAX_BESIDE else facts
 
     def _plain(
         self, piece: Piece, said: Sequence[Token], names: Sequence[str], meant: Sequence[str], subject: str, *,

@@ -179,7 +179,7 @@ def _removed(kept: Kept, segment: Segment, verdict: Verdict) -> RemovedPiece:
 def _stands_in(kept: Kept, segment: Segment, text: str) -> bool:
     """True where the words of the piece are part of `text`."""
     words = kept.sentence[kept.tokens[segment.body].start : kept.tokens[segment.end - 1].end]
-    return words[1:] in text
+    return (words.partition(" ")[2] or words) in text
 
 
 def _subject(tokens: Sequence[Token], segment: Segment, verdict: Verdict) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.words.segments import Segment
-from app.chat.statements.words.tokens import Token
+from app.chat.statements.words.tokens import PERSONAL, POSSESSIVES, Token
 
 MAX_IMPLIED: Final = 3
 
@@ -48,6 +48,12 @@ class Subjects:
         most = 1 if segment.kind == "predicate" else MAX_IMPLIED
         return fitting[:most] if not meant or len(own) + len(meant) < 2 else []
 
+    def likeliest(self, segment: Segment) -> list[str]:
+        """The things that a piece which names none may be about: of its sentence, the one before, and the dialogue."""
+        topics = [name for name, _ in self.discourse.evidence.beside.topics[:1]]
+        before = [token.word for token in self.tokens[: segment.start] if token.is_name and token.word[0] != "V"]
+        return [*before, *self.implied(segment, (), ())[:1], *self.discourse.subjects[-1:], *topics]
+
     def is_open(self, own: Sequence[str], implied: Sequence[str]) -> bool:
         """True of "the price was V1" where the sentence before, or this one, speaks of two that have prices."""
         if not implied or any(name[0] != "V" for name in own):
@@ -61,7 +67,9 @@ class Subjects:
         """The things that references stand for, the subject, and whatever the sentence and those before it speak of;
         none for a clause about one thing that it names."""
         meant = [name for each in references for name in each.candidates[: None if each.is_all else 1]]
-        if segment.kind == "clause" and not meant and len(own) == 1 and own[0][0] != "V":
+        words = {token.word for token in self.tokens[segment.body : segment.end]}
+        is_of_itself = segment.kind == "clause" and not meant and words.isdisjoint(PERSONAL | POSSESSIVES | {"same"})
+        if is_of_itself and len(own) == 1 and own[0][0] != "V":
             return []
         before = [token.word for token in reversed(self.tokens[: segment.start]) if token.is_name]
         behind = [token.word for token in self.tokens[segment.end :] if token.is_name]

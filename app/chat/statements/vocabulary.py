@@ -49,8 +49,6 @@ class WordCheck:
     fitting: tuple[str, ...]
     foreign: tuple[str, ...]
     unknown: tuple[str, ...]
-    is_adorned: bool = False
-    """True where a name that the house did not give, an adjective or an adverb adds something that no fact says."""
     others: tuple[str, ...] = ()
     """Words of `foreign` that say another relation of the graph."""
 
@@ -60,10 +58,9 @@ def check_words(evidence: Evidence, tokens: Sequence[Token], steps: Sequence[Ste
     words = _Words(evidence, tokens, steps, tuple(near))
     sorts = [(token.word, words.sort_of(at)) for at, token in enumerate(tokens)]
     unknown = tuple(word for word, sort in sorts if sort == "unknown")
-    adorned = any(token.is_capital and token.word in unknown for token in tokens) or any(map(_adorns, unknown))
     fitting = tuple(word for word, sort in sorts if sort == "fitting")
     foreign = tuple(word for word, sort in sorts if sort == "foreign")
-    return WordCheck(fitting, foreign, unknown, adorned, words.saying_others(foreign))
+    return WordCheck(fitting, foreign, unknown, words.saying_others(foreign))
 
 
 class _Words:
@@ -177,17 +174,6 @@ def _is_superlative(word: str) -> bool:
 def _is_joined(word: str, known: frozenset[str]) -> bool:
     """True of "co-driver" where it is known whole, or part by part."""
     return word in known or all(part in _PREFIXES or not bases(part).isdisjoint(known) for part in word.split("-"))
-
-
-def _adorns(word: str) -> bool:
-    """True of "famous", "brilliantly", "award-winning" and "greatest"; and of figures."""
-    if not word.isalpha() or _is_superlative(word):
-        return True
-    if is_form(word, "VBD") or is_form(word, "VBN") or (is_form(word, "VBG") and word not in lemmas(word, "NOUN")):
-        return True
-    if not any(lemmas(word, part) for part in ("NOUN", "VERB", "ADJ", "ADV")):
-        return True
-    return not lemmas(word, "NOUN") and not lemmas(word, "VERB") and bool(lemmas(word, "ADJ") or lemmas(word, "ADV"))
 
 
 @lru_cache(maxsize=50_000)
