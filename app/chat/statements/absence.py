@@ -7,13 +7,13 @@ from typing import Final
 
 from app.chat.statements.evidence import Evidence, inverse
 from app.chat.statements.quantities import content, is_denying
-from app.chat.statements.vocabulary import relation_words, words_of_labels
+from app.chat.statements.vocabulary import is_derived, relation_words, words_of_labels
 from app.chat.statements.words.tokens import SPEAKERS, Token, is_form, lemmas
 
 MAX_BEFORE: Final = 3
 _RECORDING: Final = frozenset(
     "record know state give mention list say specify note name provide include describe detail show tell see find "
-    "confirm identify indicate document disclose clear available".split()
+    "confirm identify indicate document disclose clear available store register hold".split()
 )
 _LACKING: Final = frozenset("unknown unrecorded unnamed unspecified unlisted unstated missing".split())
 _NOBODY: Final = frozenset("nothing nobody none neither".split())
@@ -33,11 +33,16 @@ def is_absence(tokens: Sequence[Token]) -> bool:
     if not SPEAKERS.isdisjoint(words[:MAX_BEFORE]) or words[:1] == ["there"]:
         return True  # "I have no date for it", "there is no date".
     places = [at for at, token in enumerate(tokens) if _records(token)]
-    if not places and not ("on" in words and not {"record", "file"}.isdisjoint(words)):
+    if not places and words[-1] not in ("record", "file", "data", "evidence", "graph", "records", "files"):
         return False
     behind = tokens[places[-1] + 1 :] if places else ()
     is_last = all(token.is_name or token.word in _BESIDE for token in behind) or behind[0].word in _ASKED
     return is_last or not _NOBODY.isdisjoint(words) or "no" in words
+
+
+def _is_said(label: frozenset[str], words: frozenset[str]) -> bool:
+    """True of "insurance" for "insured by"."""
+    return not label.isdisjoint(words) or any(is_derived(word, label) for word in words)
 
 
 def is_unknowing(tokens: Sequence[Token]) -> bool:
@@ -62,7 +67,7 @@ def is_absent(evidence: Evidence, tokens: Sequence[Token], things: Sequence[str]
     words = content(tokens) - (_RECORDING - {"name"})
     words = words - _GENERAL or words
     labels = evidence.beside.labels
-    said = [label for label in labels if not words_of_labels((label,)).isdisjoint(words)]
+    said = [label for label in labels if _is_said(words_of_labels((label,)), words)]
     is_of_world = tokens[0].word == "there" and not any(map(_records, tokens))
     if not _FURTHER.isdisjoint(token.word for token in tokens) or (is_of_world and not (said and things)):
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.chat.statements.absence import begins_indirect, is_absence, is_absent, is_unknowing
@@ -45,6 +45,7 @@ MAX_BESIDE: Final = 3
 """Words of a comparison that say nothing of what is compared."""
 MIN_TIED: Final = 2
 """Things that a piece names which says what is between them."""
+_DIFFERING: Final = frozenset("another different elsewhere".split())
 _NAMING: Final = frozenset("call name title".split())
 
 
@@ -87,6 +88,8 @@ class SentenceReader:
         tokens = self.tokens[segment.body : segment.end]
         ahead = self.subjects.ahead() if segment.is_fronted else []
         references = self.discourse.references(self.tokens, segment.body, segment.end, ahead)
+        if segment.kind == "apposed":  # "X is treated by Y, the parent of Z" tells of Y.
+            references = [each for each in references if each.is_certain or each.start > segment.body]
         names = list(dict.fromkeys(token.word for token in tokens if token.is_name))
         if is_talk(tokens, names, references, is_question=self.is_question and self._is_asked(segment)):
             return Verdict(frozenset(), states=False)
@@ -102,11 +105,9 @@ class SentenceReader:
             return Verdict(None, near=self.subjects.near(segment, names, references))
         alone = [each for each in references if not each.is_all]
         verdict = self._with(segment, names, references, {each.start: (each, each.candidates[0]) for each in alone})
-        if verdict.facts is not None:
-            return verdict
-        return self._of_roles(segment, references) or Verdict(
-            None, near=self.subjects.near(segment, names, references)
-        )
+        if verdict.facts is not None or (verdict_of_role := self._of_roles(segment, references)) is None:
+            return replace(verdict, near=self.subjects.near(segment, names, references))
+        return verdict_of_role
 
     def _absent(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> Verdict:
         """That something is not on record, where it is not."""
@@ -251,7 +252,7 @@ class SentenceReader:
         evidence, clause = self.evidence, () if has_subject else self.clause
         steps: list[Step] = []
         shared = steps_shared(self.evidence, names, meant, content(said))
-        if not shared and says_shared(said):
+        if (not shared and says_shared(said)) or any(token.word in _DIFFERING for token in said):
             return None
         for name in names:
             others = beside_row(piece, name, [*names, *meant])

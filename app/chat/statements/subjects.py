@@ -8,7 +8,7 @@ from typing import Final
 
 from app.chat.statements.references import Discourse, Reference
 from app.chat.statements.words.segments import Segment
-from app.chat.statements.words.tokens import PERSONAL, POSSESSIVES, Token
+from app.chat.statements.words.tokens import ARTICLES, PERSONAL, POSSESSIVES, Token
 
 MAX_IMPLIED: Final = 3
 
@@ -45,7 +45,8 @@ class Subjects:
             order += self.discourse.recent(before)[:MAX_IMPLIED]
         taken = {*own, *meant}
         fitting = [name for name in dict.fromkeys(order) if name not in taken and name[0] != "V"]
-        most = 1 if segment.kind == "predicate" else MAX_IMPLIED
+        is_behind = segment.kind == "apposed" and self.tokens[segment.body].word in ARTICLES
+        most = 1 if segment.kind == "predicate" or is_behind else MAX_IMPLIED
         return fitting[:most] if not meant or len(own) + len(meant) < 2 else []
 
     def likeliest(self, segment: Segment) -> list[str]:

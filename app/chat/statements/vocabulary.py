@@ -100,7 +100,7 @@ class _Words:
             return "unknown"
         if "-" in word and not _is_joined(word, self._known | self._kinds | NEUTRAL):
             return "unknown"
-        if not forms.isdisjoint(self._known) or _is_derived(word, self._known):
+        if not forms.isdisjoint(self._known) or is_derived(word, self._known):
             return "fitting"
         is_held = at + 1 < len(self._tokens) and self._tokens[at + 1].word == "of"
         if forms & NEUTRAL or not forms.isdisjoint(self._concepts if is_held else self._kinds):
@@ -177,7 +177,7 @@ def _is_joined(word: str, known: frozenset[str]) -> bool:
 
 
 @lru_cache(maxsize=50_000)
-def _is_derived(word: str, known: frozenset[str]) -> bool:
+def is_derived(word: str, known: frozenset[str]) -> bool:
     """ "Treatment" of treat, "supervision" of supervise."""
     ending = next((each for each in _ENDINGS if word.endswith(each)), "")
     stem = word.removesuffix(ending)
