@@ -14,6 +14,7 @@ from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
 from app.chat.dialogue.turn_classifier import TurnClassifier
+from app.chat.statements.evidence import ReplyWords
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.llm.embeddings.embedder import Likeness
@@ -72,13 +73,14 @@ def no_remark(_question: str) -> str | None:
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
     """Fixed while a service runs. `cases`: what ratings have taught; without it nobody learns from them. `currency` is
-    that of the reasoner's prices. `likeness`: tells which relations lie
-    nearest to a question that has no answer; without it none are told. `turns`: tells what kind of
-    turn one is; without it, all but a few ask the graph. `today` gives the day of a question."""
+    that of the reasoner's prices. `reply_words`: whose words a reply in dialogue has. `likeness`: tells which
+    relations lie nearest to a question that has no answer; without it none are told. `turns`: tells what kind of turn
+    one is; without it, all but a few ask the graph. `today` gives the day of a question."""
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
     suggest_next: SuggestNext = nothing_next
+    reply_words: ReplyWords = "model"
     likeness: Likeness | None = None
     turns: TurnClassifier | None = None
     cases: CaseMemory | None = None

@@ -8,7 +8,7 @@ from typing import Final
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import Grounded, NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun
-from app.chat.statements.evidence import StatementContext
+from app.chat.statements.evidence import ReplyWords, StatementContext
 from app.chat.statements.replies import CheckedReply, CheckedSentence, check_reply
 from app.privacy.visible_text import Visible
 from client_sdk.protocol import Sentence
@@ -19,7 +19,7 @@ from kg_store.terms import NO_MIDS, Schema, cached_by_version
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
 
 
-def checked_reply(run: QuestionRun) -> ConclusionResult:
+def checked_reply(run: QuestionRun, words: ReplyWords) -> ConclusionResult:
     """The statements of the reply that the evidence holds, sentence by sentence, with the facts that carry each.
 
     Promise: a sentence of a model's that is kept cites nothing outside the evidence, and states nothing that
@@ -33,7 +33,7 @@ def checked_reply(run: QuestionRun) -> ConclusionResult:
         stated = sum(len(sentence.facts) for sentence in sentences)
         checked = CheckedReply(sentences, stated, stated, 0)
     else:
-        checked = check_reply([text for _, text in safe], found.evidence, _context(run))
+        checked = check_reply([text for _, text in safe], found.evidence, _context(run, words))
     removed = checked.removed + len(found.reply) - len(safe)
     attachment = checked.carried / checked.stated if checked.stated else None
     text = _grounded(" ".join(sentence.text for sentence in checked.sentences), run)
@@ -64,13 +64,14 @@ def _grounded(text: str, run: QuestionRun) -> str | None:
         return Visible.of(text).text.strip() if refused.reason == "nothing_cited" else None
 
 
-def _context(run: QuestionRun) -> StatementContext:
+def _context(run: QuestionRun, words: ReplyWords) -> StatementContext:
     graph = run.graph.blind
     topics = [topic for topic in run.read.dialogue.topics if len(topic.mids)]
     return StatementContext(
         truth_of=run.executor.truth_of,
         labels=_labels(graph.schema),
         topics=[(topic.pseudonym, concept_of(graph, topic.mids)) for topic in topics],
+        words=words,
     )
 
 

@@ -24,6 +24,7 @@ from app.chat.question_run import (
 )
 from app.chat.refusals import refusal
 from app.chat.replies import checked_reply
+from app.chat.statements.evidence import ReplyWords
 from app.egress.disclosure import BelowAnonymityThresholdError
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
@@ -43,10 +44,10 @@ NAMELESS: Final = "What was found has no name of its own: please ask for what it
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
-def conclude(run: QuestionRun) -> QuestionRun:
-    """Sets how the question ended, by what was found."""
+def conclude(run: QuestionRun, reply_words: ReplyWords) -> QuestionRun:
+    """Sets how the question ended, by what was found. `reply_words`: whose words a reply in dialogue has."""
     draft = run.found.draft
-    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft))
+    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, reply_words))
 
 
 def _without_draft(run: QuestionRun) -> ConclusionResult:
@@ -59,9 +60,9 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
     return ConclusionResult(sentence=refusal(run))
 
 
-def _executed(run: QuestionRun, draft: Draft) -> ConclusionResult:
+def _executed(run: QuestionRun, draft: Draft, reply_words: ReplyWords) -> ConclusionResult:
     if run.found.reply:
-        return checked_reply(run)
+        return checked_reply(run, reply_words)
     found, table = run.found, run.conversation.table
     allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
     try:
@@ -144,7 +145,7 @@ class GraphSearch:
                 run = await self._with_cases(run)
                 with timer.stage("finding"):
                     run = replace(run, found=run.known or await self._found(run, reasoner, timer))
-                run = await timer.in_thread("concluding", conclude, run)
+                run = await timer.in_thread("concluding", conclude, run, self._options.reply_words)
                 if run.is_settled:
                     break
                 asks_back = asks_back or (run if run.ended.asks_back and not reading.by_kinds else None)

@@ -173,6 +173,11 @@ class Settings(BaseSettings):
     reply_step_ms: float = Field(
         default=100.0, ge=0, le=5_000, description="replies to questions leave at multiples of so many milliseconds"
     )
+    reply_words: Literal["model", "service"] = Field(
+        default="model",
+        description="whose words a reply in dialogue has: a model's, checked piece by piece, or the service's own, for "
+        "the facts that the model tells",
+    )
     suggestions: int = Field(default=3, ge=0, le=3, description="questions to go on with behind an answer, at most")
     request_deadline_s: float = Field(
         default=120.0, gt=0, description="seconds after which a request is given up (504), uploads apart"

@@ -71,6 +71,7 @@ def chat_of(
             remark_on=_language_remarks(settings),
             suggest=suggest,
             suggest_next=suggest_next,
+            reply_words=settings.reply_words,
             likeness=thinking.likeness,
             turns=thinking.turns,
             cases=cases_of(settings, store, thinking),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from app.chat.statements.evidence import StatementContext
+from app.chat.statements.evidence import ReplyWords, StatementContext
 from app.chat.statements.replies import CheckedReply, check_reply
 from app.evaluation.dialogue.statements.fact_house import FactHouse
 from app.evaluation.dialogue.statements.labelled_replies import sentences_of
@@ -23,11 +23,11 @@ class World:
     values: Mapping[str, str]
     labels: tuple[str, ...]
 
-    def check(self, reply: str, topics: Sequence[str] = ()) -> CheckedReply:
+    def check(self, reply: str, topics: Sequence[str] = (), words: ReplyWords = "model") -> CheckedReply:
         house = FactHouse(self.facts, {word: self.values.get(name, name) for name, word in self.words.items()})
         known = tuple((self.words[name], "") for name in topics)
         sentences = list(sentences_of(self._masked(reply)))
-        return check_reply(sentences, self.facts, StatementContext(house.truth_of, self.labels, known))
+        return check_reply(sentences, self.facts, StatementContext(house.truth_of, self.labels, known, words))
 
     def kept(self, reply: str, topics: Sequence[str] = ()) -> str:
         """The rest of the model's own `reply`, with names."""

@@ -11,6 +11,7 @@ from app.chat.statements.words.tokens import noun_base
 from app.chat.statements.words.wording import OTHER, PERSONS, End, Wording, kinds_like, wording_of
 from app.strategies.base import FoundFact
 
+ReplyWords = Literal["model", "service"]
 ValueSort = Literal["date", "number", "truth", ""]
 _SORTS: Final[dict[str, ValueSort]] = {
     "date": "date", "year": "date", "number": "number", "age": "number", "yes or no": "truth",
@@ -24,12 +25,14 @@ class StatementContext:
 
     `truth_of` executes an expression of the set algebra; None where that gives no yes and no no. `labels`: relation
     labels of the graph; a piece with the words of one is not carried by a fact of another. `topics`: things that the
-    dialogue spoke of before, the latest first, each with its concept.
+    dialogue spoke of before, the latest first, each with its concept. `words`: whose words a reply has; with those of
+    the service nothing of a model's stays but which facts it tells.
     """
 
     truth_of: Callable[[str], bool | None] = lambda _expression: None
     labels: Sequence[str] = ()
     topics: Sequence[tuple[str, str]] = ()
+    words: ReplyWords = "model"
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,14 +84,15 @@ class _Checker:
         verdicts = [verdict for _, verdict in kept.pieces]
         self.stated += sum(verdict.states for verdict in verdicts)
         self.carried += sum(verdict.states and verdict.facts is not None for verdict in verdicts)
-        text = kept_text(kept)
+        text = kept_text(kept) if self._discourse.evidence.beside.words == "model" else ""
         left = [verdict.facts or () for segment, verdict in kept.pieces if _stands_in(kept, segment, text)]
         if text:
             found = {fact for facts in left for fact in facts}
             self._kept.append(CheckedSentence(text, tuple(sorted(found))))
             self._shown |= {token.word for token in tokenize(text) if token.is_name}
-        gone = [each for each in kept.pieces if each[1].facts is None or not _stands_in(kept, each[0], text)]
-        self._gone += [(len(self._kept), _removed(kept, *each)) for each in gone]
+        for segment, verdict in kept.pieces:
+            if verdict.facts is None or (verdict.facts and not _stands_in(kept, segment, text)):
+                self._gone.append((len(self._kept), _removed(kept, segment, verdict)))
         self._settle(kept)
 
     def with_facts(self, facts: Sequence[FoundFact]) -> tuple[list[CheckedSentence], int]:

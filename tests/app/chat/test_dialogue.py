@@ -102,6 +102,14 @@ async def test_what_a_model_says_against_the_graph_is_said_as_the_graph_holds_it
     assert told_of(answer, 0) == {"lives in"}
 
 
+async def test_an_owner_may_have_none_of_a_models_words(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = saying("Happily, {X} lives in {lives in}.", "I would not worry.")
+    answer = await dialogue_house(store, embedder, ChatOptions(reply_words="service"), model).ask(ABOUT)
+    assert [each.text for each in answer.sentences] == ["Aurelio Vantongeren lives in Zemgalburg."]
+
+
 async def test_a_reply_of_which_nothing_holds_is_refused(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
-from app.chat.statements.evidence import StatementContext
+from app.chat.statements.evidence import ReplyWords, StatementContext
 from app.chat.statements.quantities import comparator, counts_in, is_denying
 from app.chat.statements.replies import CheckedReply, check_reply
 from app.chat.statements.words.tokens import PERSONAL, POSSESSIVES, Token, tokenize
@@ -46,18 +46,18 @@ class StatementFigures:
         return median(self.times) * 1000 if self.times else 0.0
 
 
-def checked(reply: LabelledReply) -> CheckedReply:
+def checked(reply: LabelledReply, words: ReplyWords = "model") -> CheckedReply:
     house = FactHouse(reply.facts, reply.names)
     return check_reply(
-        reply.sentences, reply.facts, StatementContext(house.truth_of, reply.labels, reply.topics)
+        reply.sentences, reply.facts, StatementContext(house.truth_of, reply.labels, reply.topics, words)
     )  # fmt: skip
 
 
-def measure(replies: Sequence[LabelledReply]) -> StatementFigures:
+def measure(replies: Sequence[LabelledReply], words: ReplyWords = "model") -> StatementFigures:
     figures = StatementFigures()
     for reply in replies:
         begun = time.perf_counter()
-        result = checked(reply)
+        result = checked(reply, words)
         figures.times.append(time.perf_counter() - begun)
         figures.stated += result.stated
         figures.carried += result.carried

@@ -67,3 +67,18 @@ def test_things_named_respectively_are_told_one_by_one() -> None:
     assert FILMS.kept(reply) == ""
     assert "Inception was directed by Nolan." in FILMS.restated(reply)
     assert "Titanic was directed by Cameron." in FILMS.restated(reply)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Inception is a thrilling film by Nolan, who hates it.",
+        "Sure! Nolan directed Inception. No prior knowledge is needed.",
+        "Anna was never treated by DrLee.",
+    ],
+)
+def test_in_the_words_of_the_service_nothing_of_a_models_stays(reply: str) -> None:
+    checked = FILMS.check(reply, words="service")
+
+    assert checked.sentences
+    assert all(each.is_restated and each.facts for each in checked.sentences)
