@@ -175,8 +175,8 @@ class Settings(BaseSettings):
     )
     reply_words: Literal["model", "service"] = Field(
         default="model",
-        description="whose words a reply in dialogue has: a model's, checked piece by piece, or the service's own, for "
-        "the facts that the model tells",
+        description="whose words a reply in dialogue has: a model's, checked piece by piece, or the service's own, "
+        "for the facts that the model tells",
     )
     suggestions: int = Field(default=3, ge=0, le=3, description="questions to go on with behind an answer, at most")
     request_deadline_s: float = Field(
