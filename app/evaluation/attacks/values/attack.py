@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.exchanges import exchange_all
-from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
+from app.evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets
 from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values.guesses import (
     by_dictionary,
@@ -27,7 +27,6 @@ from app.evaluation.bench.question_sets import DEMO
 from kg_store.terms import ValueKind
 
 POINTS = 0.02
-OPENLY = {"profile": "open"}
 MADE_UP = "made up"
 TALKS = {MADE_UP: 100, "demo": 30, "aml": 60}
 """Conversations for each relation, six values in each."""
