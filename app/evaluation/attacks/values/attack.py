@@ -24,6 +24,7 @@ from app.evaluation.attacks.values.observations import Observation, seen_in
 from app.evaluation.attacks.values.questions import ValueProbe, asked_of, conversations, greatest_first
 from app.evaluation.bench.bench import LoadedSet
 from app.evaluation.bench.question_sets import DEMO
+from client_sdk.protocol import StrategyName
 from kg_store.terms import ValueKind
 
 POINTS = 0.02
@@ -54,6 +55,8 @@ async def values(targets: AttackTargets) -> list[Attempted]:
         lines += [line.model_copy(update={"most": 1.0}) for line in guessed(read, f"{title}, openly")]
         if title == MADE_UP:
             lines += controls(read)
+            in_dialogue = guessed(await _read(targets, target, title, "dialogue"), f"{title}, openly, by dialogue")
+            lines += [line.model_copy(update={"most": 1.0}) for line in in_dialogue]
             lines.append(await _told_by_the_dialogue(targets, target, read))
     return lines
 
@@ -101,14 +104,16 @@ WAYS: dict[str, Callable[[ObservedRelation], Sequence[int]]] = {
 }
 
 
-async def _read(targets: AttackTargets, target: AttackTarget, title: str) -> list[ObservedRelation]:
+async def _read(
+    targets: AttackTargets, target: AttackTarget, title: str, strategy: StrategyName = "sets"
+) -> list[ObservedRelation]:
     found = []
     count = targets.at_most(TALKS[title])
     for asked in sorted(asked_of(target.bench.graph(target.loaded), _SEED), key=lambda each: -len(each.holders))[
         :_RELATIONS
     ]:
         progress = targets.counter(f"{title}, values of one relation", count)
-        exchanges = await exchange_all(target, conversations(asked, count, _SEED), "sets", progress)
+        exchanges = await exchange_all(target, conversations(asked, count, _SEED), strategy, progress)
         found.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
     return found
 

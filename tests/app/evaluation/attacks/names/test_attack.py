@@ -78,6 +78,7 @@ def test_a_leak_a_block_and_a_blind_scanner_are_all_missed_bounds() -> None:
     missed = {line.name for line in lines([leaked], 1) if not line.passed}
     assert missed == {
         "names in egress, typos",
+        "names in egress, sent by sets",
         "names in egress, all",
         "names in egress, questions blocked",
         "names found in the same questions as they were typed",
