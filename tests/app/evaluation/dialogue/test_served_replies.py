@@ -91,6 +91,26 @@ async def test_a_reply_that_no_prompt_came_before_is_counted(tmp_path: Path) -> 
     assert not all(line.passed for line in served_measures(found))
 
 
+async def test_a_reply_that_was_written_in_pseudonyms_is_asked_by_name(
+    replies: list[LabelledReply], tmp_path: Path
+) -> None:
+    rows = [
+        {
+            **row,
+            "names": dict(reply.names),
+            "history": [[role, reply.mask(text)] for role, text in reply.history],
+            "clauses": [{"text": clause.text, "truth": clause.truth} for clause in reply.clauses],
+            "reply": " ".join(reply.sentences),
+        }
+        for row, reply in zip(ROWS, replies, strict=True)
+    ]
+    written = read_replies(_file(tmp_path, *rows))
+    found = await _served(written)
+
+    assert [each.history for each in written] == [each.history for each in replies]
+    assert (found.clauses.amiss.total(), found.incomplete, found.leaks) == (0, 0, 0)
+
+
 async def test_the_scan_finds_names_as_they_were_typed(replies: list[LabelledReply], tmp_path: Path) -> None:
     file = tmp_path / "line.nt"
     file.write_bytes(reply_graph(replies[0]))
