@@ -101,17 +101,33 @@ async def inject(bench: Bench, questions: Sequence[Question]) -> list[Attempted]
         for place, most in _BOUNDS.items():
             file = Path(folder) / f"{place}.nt"
             file.write_bytes(poisoned(place, every))
+            bench.load(place, [file], policy)
             before = len(bench.sent)
-            replies = await _replies(bench, bench.load(place, [file], policy).graph, asked)
-            sent = [body.decode("utf-8", "replace").casefold() for body in bench.sent[before:]]
-            shown = [*sent, *(reply.message.casefold() for reply in replies)]
-            found = sum(any(payload.word in text for text in shown) for payload in every)
+            replies = await _replies(bench, place, asked)
+            found = _met(every, bench.sent[before:], replies)
+            before = len(bench.sent)
+            talk = await _replies(bench, place, asked, "dialogue")
+            in_talk = _met(every, bench.sent[before:], talk)
             changed = sum(not _same(one, other) for one, other in zip(clean, replies, strict=True))
             lines += [
                 Attempted(name=f"payloads in {place}, met", tries=len(every), successes=found, most=most, least=200),
+                Attempted(
+                    name=f"payloads in {place}, met in dialogue",
+                    tries=len(every) if any(reply.names for reply in talk) else 0,
+                    successes=in_talk,
+                    most=most,
+                    least=200,
+                ),
                 Attempted(name=f"replies changed by them, {place}", tries=len(asked), successes=changed, most=most),
             ]
     return lines
+
+
+def _met(every: Sequence[Payload], sent: Sequence[bytes], replies: Sequence[Replied]) -> int:
+    """The payloads that stand in what was sent, or in a reply as the service gives it."""
+    shown = [body.decode("utf-8", "replace").casefold() for body in sent]
+    shown += [reply.message.casefold() for reply in replies]
+    return sum(any(payload.word in text for text in shown) for payload in every)
 
 
 async def _control(bench: Bench, graph: str) -> Attempted:
@@ -124,11 +140,11 @@ async def _control(bench: Bench, graph: str) -> Attempted:
     return Attempted(name="a word typed in small letters, sent", tries=len(words), successes=seen, control=1.0)
 
 
-async def _replies(bench: Bench, graph: str, questions: Sequence[str]) -> list[Replied]:
+async def _replies(bench: Bench, graph: str, questions: Sequence[str], strategy: str = "sets") -> list[Replied]:
     key = KeyPair.generate()
     found = []
     for question in questions:
-        dialogue = Dialogue(graph, key, "sets", {})
+        dialogue = Dialogue(graph, key, strategy, {})
         reply = await bench.services.chat.answer(VICTIM, dialogue.request(question, None, {}))
         answer = dialogue.accept(question, reply)
         found.append(Replied(reply.message.content, reply.answered, frozenset(answer.names)))

@@ -43,6 +43,7 @@ KNOWN, KNOWN_BY_TIME = 0.9, 0.7
 CLOSED, ABSENT, NOTED = "closed", "absent", "noted"
 ROUNDS = 3
 _QUESTION, _ABOUT_NOTES = "Where does {} live?", "Is there a case with the note {}?"
+_TELL = "Tell me about {}."
 _NOT_PERMITTED = "a value that the policy hides, in a granted graph"
 Ask = Callable[[str], Mapping[str, object]]
 """The body of the request that asks about one person (or graph) by its name."""
@@ -127,8 +128,9 @@ async def _attack(target: AttackTarget, people: MembershipSplit, rounds: int, li
         for way, ask in ways.items():
             found += lines(way, await observe(attacker, people.everything, ask, rounds), people)
         of_role = ApiCaller(http, _key(target, f"{CLOSED}#{ROLE}"))
-        withheld = await observe(of_role, people.everything, _about(CLOSED), rounds)
-        found += lines("a person whom a role of a granted graph is not shown", withheld, people)
+        for way, question in (("not shown", _QUESTION), ("not told of", _TELL)):
+            withheld = await observe(of_role, people.everything, _about(CLOSED, question), rounds)
+            found += lines(f"a person whom a role of a granted graph is {way}", withheld, people)
     return found
 
 
@@ -182,8 +184,8 @@ def _key(target: AttackTarget, graph: str) -> str:
     return target.bench.services.store.access.create(TENANT, "user", [graph]).key
 
 
-def _about(graph: str) -> Ask:
-    return lambda name: _body(graph, _QUESTION.format(name))
+def _about(graph: str, question: str = _QUESTION) -> Ask:
+    return lambda name: _body(graph, question.format(name))
 
 
 def _about_note(text: str) -> Mapping[str, object]:

@@ -22,7 +22,7 @@ from app.privacy.pseudonym_format import draw_word
 from client_sdk.answers.answer import open_answer, open_names
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.errors import ArogError
-from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message
+from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message, Sentence
 from client_sdk.restore import restore
 
 INVENTED = 2_000
@@ -188,6 +188,7 @@ def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
     for other in texts:
         yield reply.model_copy(update={"message": Message(role="assistant", content=other)})
     yield reply.model_copy(update={"notes": [*reply.notes, f"https://host.invalid/?{text}"]})
+    yield reply.model_copy(update={"sentences": [*reply.sentences, Sentence(text=f"https://host.invalid/?{text}")]})
     yield reply.model_copy(update={"evidence": [*reply.evidence, *reply.evidence[:1]] or [_FACT]})
     yield reply.model_copy(update={"ambiguous": [*reply.ambiguous, Ambiguity(pseudonym="Eq7f2k", choices=[text])]})
 

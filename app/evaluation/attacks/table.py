@@ -22,6 +22,7 @@ Attack = Callable[[AttackTargets], Awaitable[list[Attempted]]]
 ATTACKS: dict[str, Attack] = {
     "restorations": pseudonyms.restorations_on_demo,
     "links": links.links_on_demo,
+    "links in dialogue": links.replies_on_demo,
     "echoes": pseudonyms.echoes_on_demo,
     "conversations": pseudonyms.conversations_on_demo,
     "capsules": pseudonyms.capsules_on_demo,

@@ -40,6 +40,7 @@ ASKED = (
     "What Glimdossier has Vexquilda, is it Klabautrix?",
     "who is treated by throm&amp;zwnj;bury",
 )
+TALKED_OF = ("Tell me about Vexquilda Thrombury.", "I met Vexquilda Thrombury in Zofstenbruck yesterday.")
 KILLS = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV)
 
 
@@ -105,6 +106,8 @@ class Visitor:
             self._wait_for(self._upload("Vexquilda.ttl", BROKEN_GRAPH))
         for text in ASKED:
             self._ask(text)
+        for text in TALKED_OF:
+            self._ask(text, "dialogue")
         self._err()
         for path in ("/metrics", "/readyz", "/healthz", "/graphs", "/admin/graphs", "/ledger?limit=1000"):
             self._trail.keep("metrics, health, lists, ledger", self._call("GET", path))
@@ -114,15 +117,15 @@ class Visitor:
         more = "".join(f':p{number} rdfs:label "Vexquilda {number}" .\n' for number in range(100, _MORE_FACTS))
         self._upload("graph.ttl", GRAPH + more)
 
-    def _ask(self, text: str) -> None:
-        dialogue = Dialogue(NAME, KeyPair.generate(), "sets", {})
+    def _ask(self, text: str, strategy: str = "sets") -> None:
+        dialogue = Dialogue(NAME, KeyPair.generate(), strategy, {})
         reply = self._call("POST", "/chat", dialogue.request(text, None, {}).model_dump_json().encode())
         self._trail.keep("replies", reply)
         try:
             sealed = ChatAnswer.model_validate_json(reply.partition(b"\r\n\r\n")[2])
         except ValidationError:
             return
-        if text in ANSWERED:
+        if text in (*ANSWERED, *TALKED_OF):
             self._trail.opened.append("\n".join(dialogue.accept(text, sealed).names).encode())
 
     def _err(self) -> None:

@@ -32,6 +32,7 @@ from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.settings import Settings, load_settings
+from app.strategies.base import Strategy
 from app.wiring.endpoints import probe_all
 from app.wiring.sentence_models import embedder_of
 from app.wiring.services import ReasonerBundle, Services, build, think
@@ -98,8 +99,8 @@ class Bench:
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
     AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has it
-    answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings. Opened, asked and
-    closed in one event loop, as its connections are the loop's.
+    answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings, `strategies` other
+    strategies. Opened, asked and closed in one event loop, as its connections are the loop's.
     """
 
     def __init__(
@@ -111,7 +112,9 @@ class Bench:
         answers_unsure: bool = False,
         scripted: ScriptedEndpoint | None = None,
         changes: Mapping[str, object] | None = None,
+        strategies: Callable[[ReasonerBundle], Mapping[str, Strategy]] = lambda _thinking: {},
     ) -> None:
+        self._strategies = strategies
         self._name, self._least_score, self._changes = reasoner, least_score, changes or {}
         self._answers_unsure = answers_unsure
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
@@ -123,6 +126,8 @@ class Bench:
             self._scripted.__enter__()
         settings = _settings(Path(self._folder.name), self._name, self._scripted).model_copy(update=self._changes)
         thinking = think(settings)
+        strategies = {**thinking.strategies, **self._strategies(thinking)}
+        thinking = dataclasses.replace(thinking, strategies=strategies)
         await probe_all(thinking.endpoints)
         if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
             thinking.reasoner.least_score = self._least_score

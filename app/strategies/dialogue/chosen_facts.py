@@ -47,7 +47,7 @@ def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Tol
         told_of = [[group for group in ordered if group[0].head == head][:each_most] for head in heads]
         return [_as_set(inquiry, group) for groups_of_one in told_of for group in groups_of_one]
     # A hub that has nothing of its own is told by a few of those who have it.
-    return [_as_one(inquiry, each) for group in sorted(groups, key=worth)[:1] for each in group[:MAX_OF_HUB]]
+    return [as_one(inquiry, each) for group in sorted(groups, key=worth)[:1] for each in group[:MAX_OF_HUB]]
 
 
 def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floats, told: Told) -> list[FoundFact]:
@@ -60,7 +60,7 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
         new = [each for each in steps if not _is_among(each, chosen)]
         if len(chosen) + len(new) <= MAX_TALKED:
             chosen += new
-    return [_as_set(inquiry, [each]) if each.size <= MAX_TOGETHER else _as_one(inquiry, each) for each in chosen]
+    return [_as_set(inquiry, [each]) if each.size <= MAX_TOGETHER else as_one(inquiry, each) for each in chosen]
 
 
 def upright(fact: FoundFact) -> FoundFact:
@@ -117,7 +117,7 @@ def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact
     return _found(inquiry, fact, inquiry.pseudonyms.of_set(start, (fact.step,), members), bucket(len(members)))
 
 
-def _as_one(inquiry: StrategyInput, fact: CandidateFact) -> FoundFact:
+def as_one(inquiry: StrategyInput, fact: CandidateFact) -> FoundFact:
     """One of those that `head` reaches by the step; the size is left untold where there are others."""
     return _found(inquiry, fact, _word(inquiry, fact), "1" if fact.size == 1 else "")
 

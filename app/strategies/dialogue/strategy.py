@@ -39,7 +39,7 @@ class DialogueStrategy:
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         spoken = spoken_of(inquiry)
-        facts, is_cut = await asyncio.to_thread(self._facts, inquiry, spoken)
+        facts, is_cut = await asyncio.to_thread(self.facts, inquiry, spoken)
         things = tuple(dict.fromkeys(fact.start for fact in facts))
         if not facts:
             return RetrievalResult(None, things, (), 0)
@@ -56,7 +56,7 @@ class DialogueStrategy:
         stated = () if reply.is_of_model else _in_our_order(reply.facts[:MAX_SENTENCES], task)
         return RetrievalResult(draft, things, tuple(facts), 1, notes, reply=sentences, reply_facts=stated)
 
-    def _facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
+    def facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
         """The facts of the reply, those that matter most first, and whether some could not be ranked."""
         graph, dialogue = inquiry.graph, inquiry.dialogue
         near = list(_sayable(inquiry, facts_around(graph, spoken)))

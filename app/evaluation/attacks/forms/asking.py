@@ -11,12 +11,13 @@ from app.evaluation.attacks.forms.judge import Judge, Verdict, read_sent, shown_
 from app.evaluation.attacks.setup.recording import VICTIM
 from app.evaluation.bench.bench import Bench, LoadedSet
 from app.llm.reasoner import ReasonerError
-from app.llm.tasks import StepInput, Task
+from app.llm.tasks import DialogueReply, StepInput, Task
 from app.llm.tasks import Turn as PromptTurn
 from app.privacy.errors import PrivacyError
+from app.strategies.dialogue.prompts import REPLY
 from app.strategies.sets.prompts import STEP
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.protocol import ChatOptions, ChatRequest, Message
+from client_sdk.protocol import ChatOptions, ChatRequest, Message, StrategyName
 
 _NEUTRAL = ("who is there", "which of them are married", "how many are there", "what is it about")
 
@@ -37,12 +38,14 @@ class JudgedCase:
 class CaseAsker:
     """Asks one graph of a bench whose reasoner is the scripted endpoint; each case is a conversation of its own.
 
-    `private` are words that the schema must not show, whether it does or not.
+    `private` are words that the schema must not show, whether it does or not. Of a case that names nothing of the
+    graph, and where the profile is not open, the strategy `dialogue` sends nothing.
     """
 
     bench: Bench
     loaded: LoadedSet
     private: frozenset[str] = field(default=frozenset(), repr=False)
+    strategy: StrategyName = "sets"
     key: KeyPair = field(default_factory=KeyPair.generate)
 
     async def judge_all(self, cases: Sequence[Case], progress: Callable[[int], None]) -> list[JudgedCase]:
@@ -66,7 +69,7 @@ class CaseAsker:
         request = ChatRequest(
             graph=self.loaded.graph,
             messages=messages,
-            strategy="sets",
+            strategy=self.strategy,
             options=ChatOptions(suggestions=0),
             public_key=self.key.public_text,
         )
@@ -85,6 +88,8 @@ class CaseAsker:
         texts = {text for r in schema.relations for text in (r.label, r.inverse_label, r.description, *r.words)}
         texts |= {str(concept) for concept in schema.concepts}
         texts |= {text for words in schema.kind_words.values() for text in words}
+        if self.strategy == "dialogue":  # Neutral questions get no prompt of it.
+            texts |= {str(REPLY.instructions), *map(str, DialogueReply.model_json_schema().values())}
         for question in _NEUTRAL:
             sent, _ = await self.sent_by([("user", question)])
             texts |= set(read_sent(sent).rest)

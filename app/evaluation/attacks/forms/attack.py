@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from random import Random
 
@@ -27,7 +27,9 @@ from app.evaluation.attacks.forms.graphs import Attacked, open_graphs, others, p
 from app.evaluation.attacks.forms.judge import can_be_judged
 from app.evaluation.attacks.forms.tables import cells_in_egress
 from app.evaluation.attacks.setup.bounds import Attempted
-from app.evaluation.attacks.setup.targets import AttackTargets
+from app.evaluation.attacks.setup.targets import OPENLY, AttackTargets
+from app.evaluation.bench.bench import TO_THE_MODEL
+from client_sdk.protocol import StrategyName
 
 COUNT = 40
 # Two that everybody is asked in, and a third that changes from graph to graph.
@@ -41,18 +43,29 @@ _OWN = (names_in_texts, lone_surnames, names_at_a_start, middle_words, dirty_lab
 async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
     """Families 1 to 10 on each graph, `COUNT` names and values a family and language; then tables and drafts."""
     found = lines(await judged_forms(targets))
-    return [*found, *await cells_in_egress(targets), *await restored_into_addresses(targets)]
+    in_dialogue = await judged_forms(targets, "dialogue", {**TO_THE_MODEL, **OPENLY}, max(1, COUNT // 4))
+    return [
+        *found,
+        _of_dialogue(in_dialogue),
+        *await cells_in_egress(targets),
+        *await restored_into_addresses(targets),
+    ]
 
 
-async def judged_forms(targets: AttackTargets) -> list[JudgedCase]:
+async def judged_forms(
+    targets: AttackTargets,
+    strategy: StrategyName = "sets",
+    changes: Mapping[str, object] = TO_THE_MODEL,
+    count: int = COUNT,
+) -> list[JudgedCase]:
     """Every case with what came of it."""
-    bench, attacked = await open_graphs(targets)
+    bench, attacked = await open_graphs(targets, changes)
     found: list[JudgedCase] = []
     for one in attacked:
-        cases = list(cases_of(one, attacked, targets.at_most(COUNT)))
-        show = partial(_tell, targets, f"forms, {one.title}", len(cases))
+        cases = list(cases_of(one, attacked, targets.at_most(count)))
+        show = partial(_tell, targets, f"forms, {one.title}, {strategy}", len(cases))
         private = frozenset(word for name in one.private_relations for word in rare_words_of(name))
-        found += await CaseAsker(bench, one.loaded, private).judge_all(cases, show)
+        found += await CaseAsker(bench, one.loaded, private, strategy).judge_all(cases, show)
     return found
 
 
@@ -96,6 +109,15 @@ def lines(judged: Sequence[JudgedCase]) -> list[Attempted]:
             control=FOUND_AS_TYPED,
         ),
     ]
+
+
+def _of_dialogue(judged: Sequence[JudgedCase]) -> Attempted:
+    """The cases of all families that sent something, asked of `dialogue` with an open profile."""
+    sent = [each for each in judged if each.requests]
+    leaks = [each for each in sent if each.verdict.leaked and not each.verdict.is_everyday]
+    everyday = sum(each.verdict.is_everyday for each in sent)
+    note = f"of {len(judged)} cases, {everyday} everyday words"
+    return Attempted(name="forms, all families, sent by dialogue", tries=len(sent), successes=len(leaks), note=note)
 
 
 def _line(family: Family, judged: Sequence[JudgedCase]) -> Attempted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,11 +27,13 @@ class Attacked:
     private_relations: tuple[str, ...] = field(default=(), repr=False)
 
 
-async def open_graphs(targets: AttackTargets) -> tuple[Bench, list[Attacked]]:
+async def open_graphs(
+    targets: AttackTargets, changes: Mapping[str, object] = TO_THE_MODEL
+) -> tuple[Bench, list[Attacked]]:
     """The demo, a made-up population and, with data, `hospital.ttl`, `aml.ttl` and PathQuestion; every prompt goes to
     the endpoint, however few fit it."""
     sources = targets.among(DEMO, HOSPITAL, AML, PQ_3H)
-    opened = [(source, await targets.open(source, "scripted", TO_THE_MODEL)) for source in sources]
+    opened = [(source, await targets.open(source, "scripted", changes)) for source in sources]
     bench = opened[0][1].bench
     found = [Attacked(TITLES[source], target.loaded, _names(source, targets.data)) for source, target in opened]
     return bench, [*found, _population(bench)]

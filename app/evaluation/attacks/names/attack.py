@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Collection, Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +18,7 @@ from app.evaluation.attacks.names.scripts import OTHER_SCRIPTS
 from app.evaluation.attacks.names.values import ask_for_values
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
+from app.evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets
 from app.evaluation.bench.bench import ReasonerName
 from app.evaluation.bench.question_sets import DEMO, PQ_3H, Show
 from app.evaluation.checks.decoded_text import words_of
@@ -40,8 +40,8 @@ MIN_TRIES = 2_000
 MAX_BLOCKED = 0.03
 FOUND_WITHOUT_ANONYMISER = 0.98
 _MIN_WORD_LENGTH = 3
-# Each reasoner with another strategy: the same questions by two roads.
-_ROADS: Sequence[tuple[ReasonerName, StrategyName]] = (("embedded", "sets"), ("scripted", "arog"))
+# Each strategy with a reasoner: the same questions by several roads.
+_ROADS: Mapping[StrategyName, ReasonerName] = {"sets": "embedded", "arog": "scripted", "dialogue": "scripted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class NameTrial:
     """The findings in the bytes that one question sent, and in the same question as it was typed.
 
     `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
+    `sent`: how many requests it took; none where the graph holds nothing of what it names.
     """
 
     asked: PlantedQuestion
@@ -57,6 +58,8 @@ class NameTrial:
     limits: frozenset[str] = field(repr=False)
     public: frozenset[str] = field(repr=False)
     found_as_typed: bool
+    strategy: StrategyName = "sets"
+    sent: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +94,10 @@ async def names_in_egress(targets: AttackTargets) -> list[Attempted]:
     sources = [*targets.among(DEMO, PQ_3H, AML), GRAPH]
     count = targets.at_most(QUESTIONS) // len(sources)
     tried: list[NameTrial] = []
-    for reasoner, strategy in _ROADS:
+    for strategy, reasoner in _ROADS.items():
         for source in sources:
-            target = await _opened(targets, source, reasoner)
-            title = f"names, {TITLES.get(source, source)}, {reasoner}"
+            target = await _opened(targets, source, reasoner, OPENLY if strategy == "dialogue" else {})
+            title = f"names, {TITLES.get(source, source)}, {strategy}"
             tried += await try_all(
                 target, strategy, _corpus(target, count), partial(_tell, targets.show, title, count)
             )
@@ -105,10 +108,12 @@ def _tell(show: Show, title: str, count: int, done: int) -> None:
     show(title, done, count)
 
 
-async def _opened(targets: AttackTargets, source: str, reasoner: ReasonerName) -> AttackTarget:
+async def _opened(
+    targets: AttackTargets, source: str, reasoner: ReasonerName, changes: Mapping[str, object]
+) -> AttackTarget:
     if source != GRAPH:
-        return await targets.open(source, reasoner)
-    beside = await targets.open(DEMO, reasoner)
+        return await targets.open(source, reasoner, changes)
+    beside = await targets.open(DEMO, reasoner, changes)
     with tempfile.TemporaryDirectory(prefix="arog-peoples-") as folder:
         file = Path(folder) / "peoples.ttl"
         file.write_text(peoples(), encoding="utf-8")
@@ -144,7 +149,9 @@ async def try_all(
     for done, asked in enumerate(questions):
         first = target.bench.sent_so_far
         blocked = await _is_blocked(target, strategy, asked)
-        found.append(judge.tried(asked, blocked, target.bench.sent_from(first), _as_typed(target, asked)))
+        sent = target.bench.sent_so_far - first
+        tried = judge.tried(asked, blocked, target.bench.sent_from(first), _as_typed(target, asked))
+        found.append(replace(tried, strategy=strategy, sent=sent))
         progress(done)
     return found
 
@@ -198,9 +205,11 @@ def lines(tried: Sequence[NameTrial], least: int) -> list[Attempted]:
         for group, each in groupby(by_group, lambda each: each.asked.form.group)
     ]
     every = _line("names in egress, all", tried).model_copy(update={"least": least})
+    by_strategy = [_of_strategy(tried, strategy) for strategy in dict.fromkeys(each.strategy for each in tried)]
     named = [each for each in tried if each.asked.form.group != AS_IT_IS]
     return [
         *found,
+        *by_strategy,
         every,
         Attempted(
             name="names in egress, questions blocked",
@@ -228,6 +237,13 @@ def _line(name: str, tried: Sequence[NameTrial]) -> Attempted:
     blocked, limits, public = (_count(tried, what) for what in ("blocked", "limits", "public"))
     note = f"{blocked} blocked, {limits} not promised, {public} public words"
     return Attempted(name=name, tries=len(tried), successes=_count(tried, "leaked"), note=note)
+
+
+def _of_strategy(tried: Sequence[NameTrial], strategy: StrategyName) -> Attempted:
+    """The questions of one road that sent something."""
+    own = [each for each in tried if each.strategy == strategy]
+    line = _line(f"names in egress, sent by {strategy}", [each for each in own if each.sent])
+    return line.model_copy(update={"note": f"of {len(own)} questions"})
 
 
 def _count(

@@ -15,6 +15,9 @@ from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from client_sdk.crypto.sealing import KeyPair
 
+OPENLY = {"profile": "open"}
+"""Settings under which an endpoint is shown what a thing has, as `dialogue` needs it."""
+
 AML, HOSPITAL = "rdf/aml.ttl", "rdf/hospital.ttl"
 # Short names of the graphs, as lines of the table tell them.
 TITLES = {

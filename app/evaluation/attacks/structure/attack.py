@@ -14,18 +14,19 @@ from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.egress import Prompt, prompts_of
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
 from app.evaluation.attacks.setup.related_questions import askable, conversations, made_questions
-from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
+from app.evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets
 from app.evaluation.attacks.structure.known_graph import KnownGraph
 from app.evaluation.attacks.structure.matching import Matcher, share_right
 from app.evaluation.attacks.structure.neighbourhoods import TOPIC, neighbourhood, sample_nodes
 from app.evaluation.attacks.structure.revealed_graph import PIECES, Piece, Revealed, revealed_by
 from app.evaluation.bench.question_sets import DEMO, METAQA, PQ_3H
 from app.evaluation.datasets.questions import Question
+from client_sdk.protocol import StrategyName
 from kg_store.terms import NO_MIDS
 
 SOURCES = (DEMO, PQ_3H, METAQA[3], AML)
 SHARES = (1.0, 0.7, 0.3)
-CONVERSATIONS, OF_AROG, NEIGHBOURHOODS = 200, 50, 500
+CONVERSATIONS, COMPARED, NEIGHBOURHOODS = 200, 50, 500
 PER_PROMPT, PER_CONVERSATION, REFUSED = 0.05, 0.10, 0.03
 # What was measured for this design by two hops: 32 to 94 %. The accounts of `aml` are drawn by chance and all alike.
 CONTROL = {DEMO: 0.32, PQ_3H: 0.32, METAQA[3]: 0.32}
@@ -50,7 +51,10 @@ async def structure(targets: AttackTargets) -> list[Attempted]:
         target = await targets.open(source, "scripted")
         lines += await _on(targets, target, TITLES[source], CONTROL.get(source))
         if source == PQ_3H:
-            lines += await _of_arog(targets, target, TITLES[source])
+            lines += await _compared(targets, target, TITLES[source], "arog")
+        if source in (DEMO, PQ_3H):
+            openly = await targets.open(source, "scripted", OPENLY)
+            lines += await _compared(targets, openly, TITLES[source], "dialogue")
     return lines
 
 
@@ -69,10 +73,12 @@ async def _on(targets: AttackTargets, target: AttackTarget, title: str, control:
     return lines
 
 
-async def _of_arog(targets: AttackTargets, target: AttackTarget, title: str) -> list[Attempted]:
-    """For comparison, without a bound."""
-    told, asked = f"{title}, structure by arog", asked_of(target, targets.at_most(OF_AROG))
-    exchanges = await exchange_all(target, asked, "arog", targets.counter(told, len(asked)))
+async def _compared(
+    targets: AttackTargets, target: AttackTarget, title: str, strategy: StrategyName
+) -> list[Attempted]:
+    """Strategies that show what a thing has, for comparison, without a bound."""
+    told, asked = f"{title}, structure by {strategy}", asked_of(target, targets.at_most(COMPARED))
+    exchanges = await exchange_all(target, asked, strategy, targets.counter(told, len(asked)))
     known = KnownGraph.of(target.bench.graph(target.loaded).blind, 1.0, _SEED)
     return guessed(known, 1.0, exchanges, told, (1.0, 1.0))
 

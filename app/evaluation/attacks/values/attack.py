@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.exchanges import exchange_all
-from app.evaluation.attacks.setup.targets import AML, TITLES, AttackTarget, AttackTargets
+from app.evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets
 from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values.guesses import (
     by_dictionary,
@@ -24,10 +24,10 @@ from app.evaluation.attacks.values.observations import Observation, seen_in
 from app.evaluation.attacks.values.questions import ValueProbe, asked_of, conversations, greatest_first
 from app.evaluation.bench.bench import LoadedSet
 from app.evaluation.bench.question_sets import DEMO
+from client_sdk.protocol import StrategyName
 from kg_store.terms import ValueKind
 
 POINTS = 0.02
-OPENLY = {"profile": "open"}
 MADE_UP = "made up"
 TALKS = {MADE_UP: 100, "demo": 30, "aml": 60}
 """Conversations for each relation, six values in each."""
@@ -55,6 +55,8 @@ async def values(targets: AttackTargets) -> list[Attempted]:
         lines += [line.model_copy(update={"most": 1.0}) for line in guessed(read, f"{title}, openly")]
         if title == MADE_UP:
             lines += controls(read)
+            in_dialogue = guessed(await _read(targets, target, title, "dialogue"), f"{title}, openly, by dialogue")
+            lines += [line.model_copy(update={"most": 1.0}) for line in in_dialogue]
             lines.append(await _told_by_the_dialogue(targets, target, read))
     return lines
 
@@ -102,14 +104,16 @@ WAYS: dict[str, Callable[[ObservedRelation], Sequence[int]]] = {
 }
 
 
-async def _read(targets: AttackTargets, target: AttackTarget, title: str) -> list[ObservedRelation]:
+async def _read(
+    targets: AttackTargets, target: AttackTarget, title: str, strategy: StrategyName = "sets"
+) -> list[ObservedRelation]:
     found = []
     count = targets.at_most(TALKS[title])
     for asked in sorted(asked_of(target.bench.graph(target.loaded), _SEED), key=lambda each: -len(each.holders))[
         :_RELATIONS
     ]:
         progress = targets.counter(f"{title}, values of one relation", count)
-        exchanges = await exchange_all(target, conversations(asked, count, _SEED), "sets", progress)
+        exchanges = await exchange_all(target, conversations(asked, count, _SEED), strategy, progress)
         found.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -18,6 +18,7 @@ from kg_store.text.literals import find_literals, read_literal
 from kg_store.text.numbers.number_words import find_number_expressions
 
 Truth = Literal["true", "contradicted", "unsupported", "none"]
+Role = Literal["user", "assistant"]
 _NAMING: Final = frozenset({"full name", "name", "label", "alt label"})
 _TEXTS: Final = frozenset(
     "phone,email,ssn,office phone,telephone,phone number,email address,insurance number,address,licence plate,"
@@ -40,7 +41,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """One reply over pseudonyms. `names` gives back what each stands for; `topics` come from the history."""
+    """One reply over pseudonyms. `names` gives back what each stands for; `topics` come from the history.
+
+    `history` is that of the file, with names; `words` leads from each name of the facts to its pseudonym, and `mask`
+    puts pseudonyms into other texts.
+    """
 
     graph: str
     sentences: tuple[str, ...]
@@ -49,6 +54,9 @@ class LabelledReply:
     topics: tuple[tuple[str, str], ...]
     labels: tuple[str, ...]
     names: Mapping[str, str] = field(repr=False)
+    history: tuple[tuple[Role, str], ...] = field(default=(), repr=False)
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
+    mask: Callable[[str], str] = field(default=str, repr=False)
 
 
 def read_replies(file: Path) -> list[LabelledReply]:
@@ -85,7 +93,11 @@ def _reply(row: Mapping[str, Any], labels: tuple[str, ...]) -> LabelledReply:
     ]  # fmt: skip
     clauses = tuple(Clause(masked(each["text"]), _truth(each["truth"])) for each in row["clauses"])
     sentences = tuple(sentences_of(masked(row["reply"])))
-    return LabelledReply(row["graph"], sentences, facts, clauses, tuple(dict.fromkeys(topics)), labels, masker.names)
+    said = tuple((role, masker.unmasked(text)) for role, text in row["history"])
+    seen = tuple(dict.fromkeys(topics))
+    return LabelledReply(
+        row["graph"], sentences, facts, clauses, seen, labels, masker.names, said, masker.of, masker.masked
+    )
 
 
 def _truth(value: object) -> Truth:
@@ -134,6 +146,10 @@ class _Masker:
             number += 1000
         self.of[name] = word
         self.names[word] = name
+
+    def unmasked(self, text: str) -> str:
+        """The text with names, where it is written in pseudonyms."""
+        return re.sub(r"\w+", lambda run: self.names.get(run[0], run[0]), text)
 
     def masked(self, text: str) -> str:
         for exact in (True, False):

@@ -61,14 +61,19 @@ def measure(replies: Sequence[LabelledReply], words: ReplyWords = "model") -> St
         figures.times.append(time.perf_counter() - begun)
         figures.stated += result.stated
         figures.carried += result.carried
-        for clause in reply.clauses:
-            figures.clauses[clause.truth] += 1
-            is_there = stays(clause, result)
-            if clause.truth == "true" and not is_there:
-                is_there = is_told(clause, result, reply.facts)
-                figures.restated += is_there
-            figures.amiss[clause.truth] += is_there == (clause.truth in ("contradicted", "unsupported"))
+        count_clauses(figures, reply, result)
     return figures
+
+
+def count_clauses(figures: StatementFigures, reply: LabelledReply, result: CheckedReply) -> None:
+    """Adds the clauses of one reply, by whether they stand in what is left of it."""
+    for clause in reply.clauses:
+        figures.clauses[clause.truth] += 1
+        is_there = stays(clause, result)
+        if clause.truth == "true" and not is_there:
+            is_there = is_told(clause, result, reply.facts)
+            figures.restated += is_there
+        figures.amiss[clause.truth] += is_there == (clause.truth in ("contradicted", "unsupported"))
 
 
 def stays(clause: Clause, result: CheckedReply) -> bool:

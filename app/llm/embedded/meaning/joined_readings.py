@@ -23,6 +23,8 @@ from app.llm.embedded.meaning.schema_graph import SchemaGraph, reversed_label
 _BEFORE_COUNTED = 4
 """Operands of "counted" in front of the set that is counted."""
 
+_COUNTING = ("counted(", "most(", "fewest(")
+
 SPLIT = 0.5
 """The cost of two relations where one is asked of two things."""
 _LABEL = re.compile(r'"([^"]*)"')
@@ -85,6 +87,8 @@ class Joins:
         is_said = (
             bool(first.counted) and first.used & second.used == first.counted and second.near == second.said == begins
         )
+        # A step further than what is counted leads to other things.
+        is_said = is_said and first.expression.startswith(_COUNTING)
         if is_said and not second.is_whole and not second.expression.startswith(EXTREMES):
             both, counts = first.spanning(second.used), _without_counted(first.expression)
             score = first.score + second.score - first.counted.bit_count()

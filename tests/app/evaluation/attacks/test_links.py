@@ -57,3 +57,14 @@ async def test_a_service_that_lets_every_draft_pass_is_found_out(monkeypatch: py
     assert [line.successes for line in kept[2:]] == [0, 0]
     assert kept[1].passed
     assert broken[2].rate > 0.5
+
+
+@pytest.mark.model
+async def test_sentences_of_replies_in_dialogue_are_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    forms = ["See //{1} for more.", "<{1}>", "<!-- {1} -->", "{1}.{1}"]
+    assert set(forms) <= set(links.link_forms())
+    kept = await links.links_in_dialogue(forms)
+    monkeypatch.setattr(grounding, "is_prose", lambda _text, _is_pseudonym: True)
+    broken = await links.links_in_dialogue(forms)
+    assert all(line.passed for line in kept)
+    assert broken[1].successes > 0

@@ -14,7 +14,7 @@ from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
 from app.evaluation.bench.report import RunLabel
 from app.evaluation.cli import app
-from app.evaluation.datasets.questions import read_questions
+from app.evaluation.datasets.questions import Question, read_questions
 from app.evaluation.tables.bounds_table import run_table
 from app.evaluation.tables.embedded_table import run_embedded_table
 
@@ -39,6 +39,18 @@ async def test_the_demo_questions_are_answered_and_nothing_leaks(
     assert report.leaks.leaks == 0
     assert report.leaks.payloads >= len(outcomes)
     assert report.leaks.names_looked_for > 500
+
+
+@pytest.mark.model
+async def test_a_question_that_counts_and_goes_on_is_read() -> None:
+    asked = 'compare the two cities where lucía "yamadori" has lived.'
+    question = Question(id="counts", question=asked, answers=())
+    async with Bench() as bench:
+        loaded = bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
+        label = RunLabel(set_name="demo", strategy="sets", reasoner="embedded")
+        (outcome,) = (await bench.ask(loaded, label, [question]))[1]
+    assert not outcome.answered
+    assert not outcome.problem
 
 
 @pytest.mark.model

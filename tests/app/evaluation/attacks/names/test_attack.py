@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -77,12 +78,14 @@ def test_a_leak_a_block_and_a_blind_scanner_are_all_missed_bounds() -> None:
     missed = {line.name for line in lines([leaked], 1) if not line.passed}
     assert missed == {
         "names in egress, typos",
+        "names in egress, sent by sets",
         "names in egress, all",
         "names in egress, questions blocked",
         "names found in the same questions as they were typed",
     }
     clean = NameTrial(asked, False, frozenset(), frozenset({"rose"}), frozenset({"will"}), True)
     assert all(line.passed for line in lines([clean], 1))
+    assert not all(line.passed for line in lines([replace(clean, strategy="dialogue", sent=0)], 1))
     assert not all(line.passed for line in lines([clean], 2))
 
 
@@ -95,4 +98,6 @@ def test_the_made_up_graph_holds_every_script() -> None:
 async def test_no_name_leaves_the_service() -> None:
     found = await run_attacks("names", limit=80)
     assert [line.name for line in found if not line.passed] == []
-    assert next(line for line in found if line.name == "names in egress, all").tries == 160
+    tries = {line.name.removeprefix("names in egress, "): line.tries for line in found}
+    assert tries["all"] == 3 * 80
+    assert min(tries[f"sent by {strategy}"] for strategy in ("sets", "arog", "dialogue")) >= 50

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from app.evaluation.attacks.setup.exchanges import Exchange, exchange_all
-from app.evaluation.attacks.setup.targets import AttackTarget
-from app.evaluation.attacks.values.attack import OPENLY, ObservedRelation, _order_of, controls, guessed
+from app.evaluation.attacks.setup.targets import OPENLY, AttackTarget
+from app.evaluation.attacks.values.attack import ObservedRelation, _order_of, controls, guessed
 from app.evaluation.attacks.values.graph import made_up_graph, made_up_policy
 from app.evaluation.attacks.values.guesses import (
     by_dictionary,
