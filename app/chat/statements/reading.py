@@ -53,7 +53,7 @@ _NAMING: Final = frozenset("call name title".split())
 class Verdict:
     """`facts` is None where the piece has to go; `stood_for`: what references of it stand for, by token; `subject`:
     the thing that it is said of where it does not name it; `near`: what one that has to go may speak of without its
-    name, the likeliest first.
+    name, the likeliest first; `is_whole`: it can stand alone as it is.
     """
 
     facts: Carriers | None
@@ -61,7 +61,6 @@ class Verdict:
     stood_for: dict[int, tuple[Reference, str]] = field(default_factory=dict)
     subject: str = ""
     is_whole: bool = False
-    """True of a piece that can stand alone as it is."""
     near: Sequence[str] = ()
 
 
@@ -105,9 +104,9 @@ class SentenceReader:
             return Verdict(None, near=self.subjects.near(segment, names, references))
         alone = [each for each in references if not each.is_all]
         verdict = self._with(segment, names, references, {each.start: (each, each.candidates[0]) for each in alone})
-        if verdict.facts is not None or (verdict_of_role := self._of_roles(segment, references)) is None:
-            return replace(verdict, near=self.subjects.near(segment, names, references))
-        return verdict_of_role
+        if verdict.facts is None:
+            verdict = self._of_roles(segment, references) or verdict
+        return replace(verdict, near=self.subjects.near(segment, names, references))
 
     def _absent(self, segment: Segment, names: Sequence[str], references: Sequence[Reference]) -> Verdict:
         """That something is not on record, where it is not."""
@@ -205,7 +204,7 @@ class SentenceReader:
         things = list(dict.fromkeys([*names, *meant]))
         everyone = things if len(things) > 1 or not subject else [*things, subject]
         denies = any(map(is_denying, said))
-        for name in [*things, *([subject] if subject else [])]:
+        for name in dict.fromkeys([*things, *filter(None, [subject])]):
             if has_truth_step(evidence, name, words) and not [each for each in names if each != name]:
                 return checked(self.evidence, piece, said, is_so(evidence, name, words, denies=denies), everyone)
         found = comparator(piece.tokens)
@@ -252,7 +251,8 @@ class SentenceReader:
         evidence, clause = self.evidence, () if has_subject else self.clause
         steps: list[Step] = []
         shared = steps_shared(self.evidence, names, meant, content(said))
-        if (not shared and says_shared(said)) or any(token.word in _DIFFERING for token in said):
+        is_figure = any(token.is_number for token in said) and not counts_in(piece.tokens)  # A year nobody gave.
+        if is_figure or (not shared and says_shared(said)) or any(token.word in _DIFFERING for token in said):
             return None
         for name in names:
             others = beside_row(piece, name, [*names, *meant])

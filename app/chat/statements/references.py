@@ -129,7 +129,7 @@ class Discourse:
 
     def _ordinal(self, at: int, end: int, words: list[str], group: list[str]) -> Reference | None:
         behind = words[1] if len(words) > 1 else ""
-        is_kind = noun_base(behind) in known_kinds()
+        is_kind = behind != "one" and noun_base(behind) in known_kinds()
         if is_kind and noun_base(behind) not in self.evidence.kind_words(group[0]):
             return None
         place = 0 if words[0] in _FIRST or words[0] == "one" else 1

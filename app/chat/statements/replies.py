@@ -135,7 +135,9 @@ class _Checker:
             if segment.kind in ("clause", "subject"):
                 reader.last = verdict.facts or frozenset()
                 if tokens[segment.start + (tokens[segment.start].word in (",", "just"))].word not in _LIKE:
-                    reader.subjects.found += _subject(tokens, segment, verdict)
+                    spoken_of = _subject(tokens, segment, verdict)
+                    reader.subjects.found += spoken_of
+                    self._discourse.focus = spoken_of[0] if spoken_of else self._discourse.focus
             elif verdict.facts is not None and verdict.subject:
                 reader.subjects.found.append(verdict.subject)
         return Kept(sentence, tokens, pieces)
