@@ -18,7 +18,7 @@ from app.chat.statements.carrying import (
     says_shared,
     steps_shared,
 )
-from app.chat.statements.coverage import has_who, is_of, is_of_all, is_said_beside
+from app.chat.statements.coverage import has_who, is_of, is_of_all
 from app.chat.statements.directions import Piece
 from app.chat.statements.evidence import Evidence, Step
 from app.chat.statements.quantities import (
