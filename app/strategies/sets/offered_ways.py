@@ -35,20 +35,21 @@ class NearestWays:
 
 
 class RetrievedWays:
-    """The first ones, but for the last places: these go to the steps that `app.retriever` puts first among the others.
+    """The first ones, but for the last places, one in `share`: these go to the steps that `app.retriever` puts first
+    among the others.
 
     Promise: it reads words of relations and the dialogue with every pseudonym hidden. What a thing has itself makes no
     difference beside the steps in `ranked`.
     """
 
-    def __init__(self, retriever: Retriever) -> None:
-        self._retriever = retriever
+    def __init__(self, retriever: Retriever, share: int = RETRIEVED) -> None:
+        self._retriever, self._share = retriever, share
 
     def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:
         nearest = range(min(most, len(ranked)))
         if len(ranked) <= most:
             return list(nearest)
-        kept = most - most // RETRIEVED
+        kept = most - most // self._share
         retrieved = [at for at in self._ranked(inquiry, ranked) if at >= kept]
         return list(dict.fromkeys([*nearest[:kept], *retrieved[: most - kept], *nearest]))[:most]
 
