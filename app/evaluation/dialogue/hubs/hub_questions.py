@@ -83,10 +83,11 @@ def _about_hubs(graph: PrivateGraph, question: Question, more_than: int) -> Iter
 
 
 def _facts(relations: Sequence[str]) -> Iterator[str]:
-    yield f'@prefix : <urn:hub#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n:hub rdfs:label "{HUB}" .\n'
-    for number, relation in enumerate(relations):
-        yield f":r{number} rdfs:label {json.dumps(relation)} .\n:hub :r{number} :a{number} .\n:b{number} :r{number} :hub .\n"
-        yield "".join(f':{end}{number} rdfs:label "{_END} {end}{number}" .\n' for end in "ab")
+    yield "@prefix : <urn:hub#> .\n@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+    yield f':hub rdfs:label "{HUB}" .\n'
+    for at, relation in enumerate(relations):
+        yield f":r{at} rdfs:label {json.dumps(relation)} .\n:hub :r{at} :a{at} .\n:b{at} :r{at} :hub .\n"
+        yield "".join(f':{end}{at} rdfs:label "{_END} {end}{at}" .\n' for end in "ab")
 
 
 def _as_of_hub(blind: BlindGraph, hub: Mid, example: RetrievalExample) -> HubQuestion:
@@ -111,7 +112,7 @@ def _as_of_hub(blind: BlindGraph, hub: Mid, example: RetrievalExample) -> HubQue
 
 def _spoken_of(example: RetrievalExample) -> int:
     """The end of a gold fact that the dialogue names last."""
-    golden = np.flatnonzero(example.gold)
+    golden = np.flatnonzero(example.gold).tolist()
     ends = {end for at in golden for end in (example.query.facts[at].head, example.query.facts[at].tail)}
     turns = reversed(example.query.history)
     return next(each for turn in turns for mention in turn.mentions for each in mention.entities if each in ends)
