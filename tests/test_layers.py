@@ -178,6 +178,7 @@ def test_the_command_line_library_stays_in_cli_files() -> None:
                 "cli_dialogue",
                 "cli_extractor",
                 "cli_progress",
+                "cli_hubs",
                 "cli_statements",
                 "cli_suggestions",
                 "cli_tables",

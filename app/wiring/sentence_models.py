@@ -11,7 +11,6 @@ from app.llm.embeddings.network_weights import NetworkWeightsError
 from app.retriever.retriever import Retriever
 from app.retriever.weights import read_weights
 from app.settings import ConfigurationError, Settings
-from app.strategies.dialogue.fact_ranking import FactRanker, LikenessRanker, TrainedRanker
 
 
 def embedder_of(settings: Settings) -> Embedder:
@@ -36,12 +35,12 @@ def head_of(settings: Settings) -> RelationAdapter:
         raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
 
 
-def fact_ranker_of(settings: Settings, embedder: Embedder) -> FactRanker:
+def retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
     """Raises ConfigurationError for a file that is no retriever of the settings' sentence model."""
     if settings.retriever is None:
-        return LikenessRanker(embedder)
+        return None
     try:
-        return TrainedRanker(Retriever(read_weights(settings.retriever, settings.embedder), embedder))
+        return Retriever(read_weights(settings.retriever, settings.embedder), embedder)
     except NetworkWeightsError as problem:
         raise ConfigurationError(f"AROG_RETRIEVER: {problem}") from None
 

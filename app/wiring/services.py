@@ -31,14 +31,16 @@ from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
+from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
 from app.strategies.dialogue.prompts import REPLY
 from app.strategies.dialogue.strategy import DialogueStrategy
+from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
-from app.wiring.sentence_models import embedder_of, fact_ranker_of, head_of, turn_classifier_of
+from app.wiring.sentence_models import embedder_of, head_of, retriever_of, turn_classifier_of
 from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
@@ -231,10 +233,13 @@ def think(settings: Settings) -> ReasonerBundle:
 def _strategies_of(
     settings: Settings, embedder: Embedder, scorer: PathScorer, in_house: Reasoner
 ) -> dict[str, Strategy]:
+    retriever = retriever_of(settings, embedder)
+    selector = RetrievedWays(retriever) if retriever else NearestWays()
+    ranker = TrainedRanker(retriever) if retriever else LikenessRanker(embedder)
     return {
-        "sets": SetsStrategy(embedder, scorer=scorer),
+        "sets": SetsStrategy(embedder, scorer=scorer, selector=selector),
         "arog": ArogStrategy(embedder),
-        "dialogue": DialogueStrategy(fact_ranker_of(settings, embedder), in_house),
+        "dialogue": DialogueStrategy(ranker, in_house),
     }
 
 

@@ -10,11 +10,12 @@ import numpy.typing as npt
 
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import SafeDialogue
-from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
+from app.retriever.query import EntityProfile, Fact, RetrievalQuery
 from app.retriever.retriever import Retriever
 from app.strategies.dialogue.candidate_facts import CandidateFact
+from app.strategies.retriever_input import relation_words, utterances_of
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.terms import Mid, Schema, Step, as_mids, cached_by_version
+from kg_store.terms import Mid, as_mids
 
 Floats = npt.NDArray[np.float32]
 
@@ -64,12 +65,12 @@ def query_of(dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[Candidat
     """The dialogue and its candidates as the retriever reads them: relation words, and numbers in the place of
     things."""
     ends = dict.fromkeys(mid for fact in facts for mid in (fact.head, fact.tail))
-    spoken = {topic.pseudonym: [Mid(int(mid)) for mid in topic.mids if mid in ends] for topic in dialogue.topics}
     number = {mid: at for at, mid in enumerate(ends)}
+    spoken = {
+        topic.pseudonym: tuple(number[Mid(int(mid))] for mid in topic.mids if mid in ends) for topic in dialogue.topics
+    }
     return RetrievalQuery(
-        history=tuple(
-            Utterance(turn.role, turn.text, tuple(_mentions(turn.text, spoken, number))) for turn in dialogue.turns
-        ),
+        history=utterances_of(dialogue, spoken),
         entities=[_profile(graph, mid) for mid in ends],
         facts=[
             Fact(number[fact.tail], words, number[fact.head])
@@ -79,31 +80,6 @@ def query_of(dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[Candidat
             for words in [relation_words(graph.schema, fact.step)]
         ],
     )
-
-
-def relation_words(schema: Schema, step: Step) -> str:
-    """The words of a step, without its direction: `has admission ward`."""
-    return _words_by_step(schema).setdefault(step, _said(schema, step))
-
-
-@cached_by_version
-def _words_by_step(_schema: Schema) -> dict[Step, str]:
-    return {}
-
-
-def _said(schema: Schema, step: Step) -> str:
-    relations = [schema.relations[hop.relation] for hop in step]
-    return " ".join((each.description if each.mask is not None else "") or each.label for each in relations)
-
-
-def _mentions(text: str, spoken: dict[str, list[Mid]], number: dict[Mid, int]) -> list[Mention]:
-    found = []
-    for word, mids in spoken.items():
-        at = text.find(word) if mids else -1
-        while at >= 0:
-            found.append(Mention(at, at + len(word), tuple(number[mid] for mid in mids)))
-            at = text.find(word, at + len(word))
-    return found
 
 
 def _profile(graph: BlindGraph, mid: Mid) -> EntityProfile:

@@ -21,6 +21,7 @@ from app.llm.embedded.scoring.path_scoring import PathScorer, ReadPaths, WordedP
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_paths import MAX_OFFERED
+from app.strategies.sets.offered_ways import WaySelector
 from kg_store.graph.concept_paths import ConceptScope, is_worked_out, paths_of
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Path, Schema
@@ -169,12 +170,13 @@ class Paginator:
         self,
         inquiry: StrategyInput,
         ways: PathRanker,
+        selector: WaySelector,
         roots: Mapping[str, NodeSet],
         trails: Mapping[str, PathPrefix],
         generous: bool = False,
     ) -> None:
         self._inquiry, self._ways, self._roots, self._trails = inquiry, ways, roots, trails
-        self._generous = generous
+        self._selector, self._generous = selector, generous
 
     def is_ready(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> bool:
         """True where laying out takes milliseconds."""
@@ -195,8 +197,10 @@ class Paginator:
         border = max(0, MAX_OFFERED - len(first))
         # Later rounds have no third page: three hops take four calls at most, but for a long way round.
         second = border if self._trails else min(border, SECOND_PAGE)
-        parts = (first, rest[:second], rest[second:border])
-        cut = max(0, len(rest) - border) + sum(each.cut for each in found)
+        chosen = self._selector.chosen(self._inquiry, [ways[i] for i in rest], border)
+        offered = [rest[at] for at in chosen]
+        parts = (first, offered[:second], offered[second:])
+        cut = len(rest) - len(offered) + sum(each.cut for each in found)
         return CandidatePages(tuple(tuple(ways[i] for i in part) for part in parts if part), cut)
 
     def _ranked(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> list[RankedPaths]:

@@ -11,6 +11,7 @@ from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
+from app.strategies.sets.offered_ways import WaySelector
 from kg_store.graph.traversal import leads_to_values, reached, steps_from_each, tail_concept
 from kg_store.text.further_words import worded
 
@@ -29,8 +30,8 @@ class CandidateList:
 class CandidateFinder:
     """Finds every way on from a frontier; complete before the cut."""
 
-    def __init__(self, inquiry: StrategyInput, embedder: Embedder) -> None:
-        self._inquiry, self._embedder = inquiry, embedder
+    def __init__(self, inquiry: StrategyInput, embedder: Embedder, selector: WaySelector) -> None:
+        self._inquiry, self._embedder, self._selector = inquiry, embedder, selector
 
     def of(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> CandidateList:
         single, further = self.single(frontier), self.single(earlier)
@@ -55,7 +56,8 @@ class CandidateFinder:
         """At most MAX_OFFERED: single steps of the frontier first, then the others, each by nearness."""
         if len(single) + len(further) <= MAX_OFFERED:
             return CandidateList([*single, *further], 0)
-        kept = self._ranked(single)[:MAX_OFFERED]
+        nearest = self._ranked(single)
+        kept = [nearest[at] for at in self._selector.chosen(self._inquiry, nearest, MAX_OFFERED)]
         kept += self._ranked(further)[: MAX_OFFERED - len(kept)]
         return CandidateList(kept, len(single) + len(further) - len(kept))
 

@@ -36,6 +36,7 @@ from app.strategies.sets.answer_references import filled, numbers_in
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import CandidateFinder
 from app.strategies.sets.held_meaning import held_meaning
+from app.strategies.sets.offered_ways import NearestWays, WaySelector
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
 from app.strategies.sets.said_schema import SaidLabels
@@ -53,10 +54,17 @@ class SetsStrategy:
 
     Where prompts tell of kinds alone, a round shows the nearest ways first, and the others only where none of these
     fits; else all of them at once. `scorer`: the embedded reasoner's own, so that a head ranks and votes, too.
+    `selector` chooses what is offered from a hub.
     """
 
-    def __init__(self, embedder: Embedder, hints: bool = True, scorer: PathScorer | None = None) -> None:
-        self._embedder, self._hints = embedder, hints
+    def __init__(
+        self,
+        embedder: Embedder,
+        hints: bool = True,
+        scorer: PathScorer | None = None,
+        selector: WaySelector | None = None,
+    ) -> None:
+        self._embedder, self._hints, self._selector = embedder, hints, selector or NearestWays()
         self._scorer = scorer or PathScorer(embedder)
         self._ways = PathRanker(self._scorer)
 
@@ -145,14 +153,15 @@ class SetsStrategy:
         earlier = [place for word, place in progress.places.items() if word not in newest]
         if inquiry.profile.is_open:
             return await asyncio.to_thread(self._own_ways, inquiry, progress, earlier)
-        shelves = Paginator(inquiry, self._ways, progress.places, progress.trails, progress.turned_pages)
+        given = self._ways, self._selector, progress.places, progress.trails, progress.turned_pages
+        shelves = Paginator(inquiry, *given)
         if shelves.is_ready(progress.frontier, earlier):
             return shelves.of(progress.frontier, earlier, progress.walked)
         # What a kind leaves by is worked out once, and takes seconds where there are thousands of relations.
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
 
     def _own_ways(self, inquiry: StrategyInput, progress: SearchProgress, earlier: list[NodeSet]) -> CandidatePages:
-        offered = CandidateFinder(inquiry, self._embedder).of(progress.frontier, earlier)
+        offered = CandidateFinder(inquiry, self._embedder, self._selector).of(progress.frontier, earlier)
         fresh = tuple(way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked)
         return CandidatePages((fresh,), offered.cut)
 

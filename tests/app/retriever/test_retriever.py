@@ -11,10 +11,11 @@ import pytest
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
-from app.retriever.network import NetworkConfig, RetrieverWeights, shapes_of
+from app.retriever.network import NetworkConfig
 from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
 from app.retriever.retriever import Retriever
 from app.retriever.weights import read_weights, write_weights
+from tests.support.retrievers import untrained
 
 Array = npt.NDArray[np.float32]
 
@@ -55,12 +56,6 @@ def query(*names: str, common: int | None = None) -> RetrievalQuery:
             rest = rest[2:]
         history.append(Utterance(speaker, text + rest, tuple(mentions)))
     return RetrievalQuery(tuple(history), ENTITIES, FACTS)
-
-
-def untrained(config: NetworkConfig = PARTS[0]) -> RetrieverWeights:
-    draw = np.random.default_rng(0)
-    shapes = sorted(shapes_of(config).items())
-    return RetrieverWeights(config, {name: draw.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes})
 
 
 @pytest.mark.parametrize("config", PARTS)

@@ -32,6 +32,7 @@ from app.strategies.retrieval import (
     show_things,
 )
 from app.strategies.sets.candidate_pages import Paginator, PathRanker
+from app.strategies.sets.offered_ways import NearestWays
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places
 from kg_store.graph.traversal import concept_of, kind_of, steps_from
@@ -118,7 +119,9 @@ def ranked(inquiry: StrategyInput, embedder: Embedder) -> Sequence[tuple[str, ..
     """Every way of the first round by its labels, nearest first."""
     places = list(starting_places(inquiry, embedder).frontier)
     roots = {place.pseudonym: place for place in places}
-    first = Paginator(inquiry, PathRanker(PathScorer(embedder)), roots, {}).of(places, [], set()).pages[0]
+    first = (
+        Paginator(inquiry, PathRanker(PathScorer(embedder)), NearestWays(), roots, {}).of(places, [], set()).pages[0]
+    )
     schema = inquiry.graph.schema
     return [tuple(schema.label_step(step) for step in way.path) for way in first]
 

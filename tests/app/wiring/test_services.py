@@ -22,8 +22,12 @@ from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.adapters import RelationAdapter
+from app.llm.embeddings.model_files import BOXED_MODEL
 from app.main import create_app
+from app.retriever.weights import write_weights
 from app.settings import ConfigurationError, Settings
+from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
+from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.reserved_words import request_words
 from app.wiring.services import Services, build, graphs_of, think
@@ -33,6 +37,7 @@ from client_sdk.crypto.sealing import KeyPair
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from tests.support.processes.model_server import Canned, ModelServer, Request, in_turn
+from tests.support.retrievers import untrained
 from tests.support.service import (
     CLINIC,
     QUESTION,
@@ -211,6 +216,25 @@ def test_a_matcher_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
     file.write_bytes(b"no matcher")
     with pytest.raises(ConfigurationError, match=r"AROG_MATCHER: .* `arog train matcher`") as told:
         think(settings_in(tmp_path, matcher=file))
+    assert "Canaria" not in str(told.value)
+
+
+@pytest.mark.model
+def test_a_retriever_ranks_facts_and_chooses_among_the_relations_of_hubs(tmp_path: Path) -> None:
+    write_weights(untrained(), tmp_path / "retriever.safetensors", BOXED_MODEL)
+    plain, trained = (
+        think(settings_in(tmp_path, retriever=file)).strategies for file in (None, tmp_path / "retriever.safetensors")
+    )
+    assert [type(each["sets"]._selector) for each in (plain, trained)] == [NearestWays, RetrievedWays]  # type: ignore[attr-defined]
+    assert [type(each["dialogue"]._ranker) for each in (plain, trained)] == [LikenessRanker, TrainedRanker]  # type: ignore[attr-defined]
+
+
+@pytest.mark.model
+def test_a_retriever_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
+    file = tmp_path / "Canaria.safetensors"
+    file.write_bytes(b"no retriever")
+    with pytest.raises(ConfigurationError, match=r"AROG_RETRIEVER: .* `arog train retriever`") as told:
+        think(settings_in(tmp_path, retriever=file))
     assert "Canaria" not in str(told.value)
 
 

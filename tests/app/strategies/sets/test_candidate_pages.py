@@ -14,6 +14,7 @@ from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import MAX_OFFERED
+from app.strategies.sets.offered_ways import NearestWays
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.terms import Path
 from tests.support.asking import Asked, bench_of
@@ -40,7 +41,9 @@ def labels(asked: Asked, ways: tuple[CandidatePath, ...]) -> list[tuple[str, ...
 def shelves_of(
     inquiry: StrategyInput, embedder: Embedder, trails: dict[str, PathPrefix], *places: NodeSet
 ) -> Paginator:
-    return Paginator(inquiry, PathRanker(PathScorer(embedder)), {place.pseudonym: place for place in places}, trails)
+    return Paginator(
+        inquiry, PathRanker(PathScorer(embedder)), NearestWays(), {place.pseudonym: place for place in places}, trails
+    )
 
 
 def shelf_of(

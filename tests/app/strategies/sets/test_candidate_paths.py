@@ -8,6 +8,7 @@ from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.strategies.retrieval import NodeSet, arrive
 from app.strategies.sets.candidate_paths import MAX_COMPOSED_FROM, MAX_OFFERED, CandidateFinder, CandidateList
+from app.strategies.sets.offered_ways import NearestWays
 from kg_store.graph.traversal import concept_of, kind_of, members_of, steps_from
 from tests.support.asking import Asked, Bench, bench_of
 from tests.support.stores import PREFIXES
@@ -51,7 +52,9 @@ def one(asked: Asked, name: str) -> NodeSet:
 def offer(
     asked: Asked, embedder: Embedder, question: str, frontier: list[NodeSet], earlier: list[NodeSet]
 ) -> CandidateList:
-    return CandidateFinder(asked.inquiry(EmbeddedReasoner(embedder), question), embedder).of(frontier, earlier)
+    return CandidateFinder(asked.inquiry(EmbeddedReasoner(embedder), question), embedder, NearestWays()).of(
+        frontier, earlier
+    )
 
 
 def paths(asked: Asked, found: CandidateList, start: NodeSet) -> set[tuple[str, ...]]:

@@ -1,0 +1,82 @@
+"""Chooses the ways that are offered from a hub, which has more of them than may be: by one ranking, or with the last
+places given to a trained retriever."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+import numpy as np
+
+from app.retriever.query import EntityProfile, Fact, RetrievalQuery
+from app.retriever.retriever import Retriever
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import CandidatePath
+from app.strategies.retriever_input import relation_words, utterances_of
+
+RETRIEVED: Final = 6
+"""One place in so many is the retriever's. It ranks what people ask in a dialogue well, and plain questions worse than
+likeness does: docs/evaluation.md, "Relations of a hub"."""
+
+
+class WaySelector(Protocol):
+    """Chooses which ways are offered where there are too many."""
+
+    def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:
+        """Places among `ranked` (nearest first) of at most `most` ways, those first that are offered first."""
+        ...
+
+
+class NearestWays:
+    """The first ones: for services without a trained retriever."""
+
+    def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:  # noqa: ARG002
+        return list(range(min(most, len(ranked))))
+
+
+class RetrievedWays:
+    """The first ones, but for the last places, one in `share`: these go to the steps that `app.retriever` puts first
+    among the others.
+
+    Promise: it reads words of relations and the dialogue with every pseudonym hidden. What a thing has itself makes no
+    difference beside the steps in `ranked`.
+    """
+
+    def __init__(self, retriever: Retriever, share: int = RETRIEVED) -> None:
+        self._retriever, self._share = retriever, share
+
+    def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:
+        nearest = range(min(most, len(ranked)))
+        if len(ranked) <= most:
+            return list(nearest)
+        kept = most - most // self._share
+        retrieved = [at for at in self._ranked(inquiry, ranked) if at >= kept]
+        return list(dict.fromkeys([*nearest[:kept], *retrieved[: most - kept], *nearest]))[:most]
+
+    def _ranked(self, inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> list[int]:
+        """Places of the single steps from what the dialogue names, best first."""
+        said = {topic.pseudonym for topic in inquiry.dialogue.topics}
+        steps = [at for at, way in enumerate(ways) if len(way.path) == 1 and way.start.pseudonym in said]
+        scores = self._retriever.scores(_query(inquiry, [ways[at] for at in steps]))
+        return [steps[at] for at in np.argsort(-scores, kind="stable")]
+
+
+def _query(inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> RetrievalQuery:
+    """One fact a step, to a thing that is known by this fact alone."""
+    starts = list(dict.fromkeys(way.start.pseudonym for way in ways))
+    told = [
+        (starts.index(way.start.pseudonym), relation_words(inquiry.graph.schema, way.path[0]), way.path[0][0].inverse)
+        for way in ways
+    ]
+    hubs = [
+        EntityProfile(*(tuple(sorted({words for at, words, inverse in told if at == hub and inverse is against}))
+                        for against in (False, True)))
+        for hub in range(len(starts))
+    ]  # fmt: skip
+    ends = [EntityProfile((words,), ()) if inverse else EntityProfile((), (words,)) for _, words, inverse in told]
+    facts = [
+        Fact(end, words, hub) if inverse else Fact(hub, words, end)
+        for end, (hub, words, inverse) in enumerate(told, start=len(hubs))
+    ]
+    history = utterances_of(inquiry.dialogue, {word: (at,) for at, word in enumerate(starts)})
+    return RetrievalQuery(history, [*hubs, *ends], facts)

@@ -1,0 +1,30 @@
+"""Retrievers without a training: of drawn numbers, and one that puts a single relation first."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.embedder import Embedder
+from app.retriever.network import NetworkConfig, RetrieverWeights, shapes_of
+from app.retriever.query import RetrievalQuery
+from app.retriever.retriever import Retriever
+
+
+def untrained(config: NetworkConfig | None = None) -> RetrieverWeights:
+    draw, config = np.random.default_rng(0), config or NetworkConfig()
+    shapes = sorted(shapes_of(config).items())
+    return RetrieverWeights(config, {name: draw.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes})
+
+
+class FavouringRetriever(Retriever):
+    """Puts the facts of one relation first; `asked`: the queries that it got."""
+
+    def __init__(self, embedder: Embedder, relation: str) -> None:
+        super().__init__(untrained(), embedder)
+        self._relation = relation
+        self.asked: list[RetrievalQuery] = []
+
+    def scores(self, query: RetrievalQuery) -> npt.NDArray[np.float32]:
+        self.asked.append(query)
+        return np.array([fact.relation == self._relation for fact in query.facts], np.float32)
