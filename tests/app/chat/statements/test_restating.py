@@ -82,3 +82,10 @@ def test_in_the_words_of_the_service_nothing_of_a_models_stays(reply: str) -> No
 
     assert checked.sentences
     assert all(each.is_restated and each.facts for each in checked.sentences)
+
+
+def test_where_one_finds_somebody_is_no_talk() -> None:
+    told = "Anna is treated by DrLee."
+
+    assert FILMS.kept(f"{told} You will find her in London.") == told
+    assert FILMS.kept(f"{told} You can find her in WardA.") == f"{told} You can find her in WardA."
