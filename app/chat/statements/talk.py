@@ -85,7 +85,8 @@ def is_talk(
     if names and words[0] in ("like", "unlike"):
         return False
     if names:
-        return (talks or orders) and len(names) == 1 and not references and all(word in _TALKING | _GREETING for word in plain)
+        is_bare = len(names) == 1 and not references
+        return (talks or orders) and is_bare and all(word in _TALKING | _GREETING for word in plain)
     if talks or orders or "please" in words:
         return all(word in _TALKING | _GREETING for word in plain) or (not references and "please" in words)
     return len(plain) < 3 and not references and all(word in _TALKING | _GREETING for word in plain)
