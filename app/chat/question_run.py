@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, Literal, ParamSpec, TypeVar
 
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets
@@ -18,6 +18,7 @@ from app.chat.statements.evidence import ReplyWords
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.llm.embeddings.embedder import Likeness
+from app.llm.reasoner import Reasoner
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
 from app.privacy.anonymised import Anonymised
 from app.privacy.name_recogniser import Recogniser
@@ -34,6 +35,9 @@ DEFAULT_STRATEGY: Final = "sets"
 """Of turns that ask the graph."""
 OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
 """Strategies whose prompts tell of each thing what it has and what it lacks."""
+
+EndpointUse = Literal["always", "unsure", "alone"]
+"""When a model is asked: beside the service's own reading, where that is not sure, or with nothing beside it."""
 
 RemarkOn = Callable[[str], str | None]
 """Gives what the asker should know of a question's wording, in words of our own; it gets no linked names."""
@@ -75,7 +79,8 @@ class ChatOptions:
     """Fixed while a service runs. `cases`: what ratings have taught; without it nobody learns from them. `currency` is
     that of the reasoner's prices. `reply_words`: whose words a reply in dialogue has. `likeness`: tells which
     relations lie nearest to a question that has no answer; without it none are told. `turns`: tells what kind of turn
-    one is; without it, all but a few ask the graph. `today` gives the day of a question."""
+    one is; without it, all but a few ask the graph. `today` gives the day of a question. `in_house`: the reasoner that
+    reads questions beside a model, by `endpoint_use`; `falls_back`: it answers where the model can't."""
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
@@ -90,6 +95,9 @@ class ChatOptions:
     profile: Profile = Profile.OPEN
     disclosure: Disclosure = NO_EGRESS
     today: Today = utc_today
+    in_house: Reasoner | None = None
+    endpoint_use: EndpointUse = "alone"
+    falls_back: bool = False
 
     def offers(self, strategy: str) -> bool:
         """True where the profile tells as much as the strategy needs to tell."""
@@ -181,7 +189,7 @@ class QuestionRun:
     after the reason of the last answer. `invites`: the reply ends with questions to try.
     `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were not sent since too
     few fit them. `near_cases`: what the question may lean on. `language`: the one that things are named in, where they
-    have names in several. `suggestions`: questions to go on with.
+    have names in several. `suggestions`: questions to go on with. `remarks`: sentences on who answered.
     """
 
     answer_id: str
@@ -205,6 +213,7 @@ class QuestionRun:
     withheld: int = 0
     near_cases: NearCases = NO_CASES
     suggestions: tuple[SuggestedQuestion, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def read(self) -> Anonymised:

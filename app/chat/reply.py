@@ -153,7 +153,7 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         confidence=confidence_in(run),
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
-        notes=list(read.notes),
+        notes=[*read.notes, *run.remarks],
         worked_out=worked_out(run),
         understood=understood(run),
         did_you_mean=list(run.ended.asks_back),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -15,7 +15,9 @@ from app.chat.dialogue.did_you_mean import did_you_mean
 from app.chat.dialogue.small_talk import invitation
 from app.chat.question_run import (
     AUTO,
+    DEFAULT_STRATEGY,
     NOT_FOUND,
+    OPEN_PROFILE_STRATEGIES,
     ChatOptions,
     ConclusionResult,
     QuestionReading,
@@ -24,13 +26,16 @@ from app.chat.question_run import (
 )
 from app.chat.refusals import refusal
 from app.chat.replies import checked_reply
+from app.chat.second_opinion import is_sure, remarked, weighed, why_not
 from app.chat.statements.evidence import ReplyWords
-from app.egress.disclosure import BelowAnonymityThresholdError
+from app.egress.budgets import BudgetUsedUpError
+from app.egress.disclosure import BelowAnonymityThresholdError, Profile
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
+from app.egress.in_house import InHouseRunner
 from app.egress.ledger.request_log import RequestLog
 from app.egress.wire_pseudonyms import AnswerPseudonyms
-from app.llm.reasoner import Reasoner
+from app.llm.reasoner import Reasoner, ReasonerError, TaskRunner
 from app.privacy.anonymised import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from client_sdk.protocol import Item
@@ -121,6 +126,14 @@ def _labels(schema: Schema) -> frozenset[str]:
     return frozenset(relation.label for relation in schema.relations)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Who reads a question, and how much its strategy may show of the graph."""
+
+    runner: TaskRunner
+    profile: Profile
+
+
 class GraphSearch:
     """Searches by the strategy that was asked for, through one guarded reasoner for each question."""
 
@@ -137,25 +150,58 @@ class GraphSearch:
 
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (nothing more was sent), ReasonerError."""
+        own = await self._own(run, timer) if self._has_second_opinion(run) else None
+        if own is not None and self._options.endpoint_use == "unsure" and is_sure(own):
+            return own
+        async with self._guarded(run) as reasoner:
+            told = await self._asked(run, own, reasoner, timer)
+        odd = (ODD_COUNTS,) if reasoner.spent.odd_counts else ()
+        shown = reasoner.disclosure
+        found = replace(told.found, notes=(*told.found.notes, *shown.notes, *odd))
+        return replace(told, found=found, spent=reasoner.spent, anonymity=shown.fewest, withheld=shown.kept)
+
+    def _has_second_opinion(self, run: QuestionRun) -> bool:
+        is_model = self._reasoner.longest_reply > 0 and run.known is None and run.strategy == DEFAULT_STRATEGY
+        return is_model and self._options.in_house is not None and self._options.endpoint_use != "alone"
+
+    async def _asked(
+        self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer
+    ) -> QuestionRun:
+        """How the question ended with the model, and with the service's own reading where there is one."""
+        try:
+            if own is None:
+                return await self._read_in_turn(run, _Asker(reasoner, self._options.profile), timer)
+            readings = [own.reading] if own.is_settled and not own.reading.by_kinds else list(run.readings)
+            first = replace(run, readings=tuple(in_order(readings, is_model=True)[:1]))
+            asked = await self._read_in_turn(first, _Asker(reasoner, self._options.profile), timer)
+            return weighed(own, asked, is_capable=reasoner.is_capable)
+        except (ReasonerError, BudgetUsedUpError) as error:
+            if not (reasoner.is_model and self._options.falls_back and self._options.in_house):
+                raise
+            return remarked(own or await self._own(run, timer), why_not(error))
+
+    async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
+        """How the question ends by the reasoner inside the service; nothing is sent, so nothing is kept from it."""
+        assert self._options.in_house is not None
+        asker = _Asker(InHouseRunner(self._options.in_house), Profile.OPEN)
+        strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy
+        return await self._read_in_turn(replace(run, strategy=strategy), asker, timer)
+
+    async def _read_in_turn(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> QuestionRun:
+        """Reading after reading, until one settles the question."""
         asks_back: QuestionRun | None = None
         last = run
-        async with self._guarded(run) as reasoner:
-            for reading in in_order(run.readings, is_model=reasoner.is_model):
-                run = replace(run, reading=reading)
-                run = await self._with_cases(run)
-                with timer.stage("finding"):
-                    run = replace(run, found=run.known or await self._found(run, reasoner, timer))
-                run = await timer.in_thread("concluding", conclude, run, self._options.reply_words)
-                if run.is_settled:
-                    break
-                asks_back = asks_back or (run if run.ended.asks_back and not reading.by_kinds else None)
-                last = last if reading.by_values else run
-            else:
-                run = asks_back or last
-        odd = (ODD_COUNTS,) if reasoner.spent.odd_counts else ()
-        told = reasoner.disclosure
-        found = replace(run.found, notes=(*run.found.notes, *told.notes, *odd))
-        return replace(run, found=found, spent=reasoner.spent, anonymity=told.fewest, withheld=told.kept)
+        for reading in in_order(run.readings, is_model=asker.runner.is_model):
+            run = replace(run, reading=reading)
+            run = await self._with_cases(run)
+            with timer.stage("finding"):
+                run = replace(run, found=run.known or await self._found(run, asker, timer))
+            run = await timer.in_thread("concluding", conclude, run, self._options.reply_words)
+            if run.is_settled:
+                return run
+            asks_back = asks_back or (run if run.ended.asks_back and not reading.by_kinds else None)
+            last = last if reading.by_values else run
+        return asks_back or last
 
     async def _with_cases(self, run: QuestionRun) -> QuestionRun:
         """With the cases that this reading of the question may lean on, by whoever asks it and what they see."""
@@ -166,22 +212,23 @@ class GraphSearch:
         asked = run.tenant, run.request.graph, run.conversation.key_id, labels, run.read.dialogue.question
         return replace(run, near_cases=await asyncio.to_thread(cases.near, *asked))
 
-    async def _found(self, run: QuestionRun, reasoner: GuardedReasoner, timer: StageTimer) -> RetrievalResult:
-        asked = run.request.options
+    async def _found(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> RetrievalResult:
+        asked, runner = run.request.options, asker.runner
+        guarded = runner if isinstance(runner, GuardedReasoner) else None
         inquiry = StrategyInput(
             dialogue=run.read.dialogue,
             graph=RememberedGraph(run.graph.blind),
             pseudonyms=run.conversation.table,
-            reasoner=reasoner,
+            reasoner=runner,
             limits=Limits(asked.width, asked.depth, asked.relations_per_concept),
             needs_context=run.reading.needs_context,
             on_round=timer.begin_round,
-            profile=self._options.profile,
-            wider=reasoner.disclosure.wider,
+            profile=asker.profile,
+            wider=guarded.disclosure.wider if guarded else {},
             truth_of=run.executor.truth_of,
             result_of=run.executor.result_of,
             turn=run.turn,
-            may_leave=reasoner.may_leave,
+            may_leave=guarded.may_leave if guarded else lambda _text: True,
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
         )

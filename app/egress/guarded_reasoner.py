@@ -111,6 +111,10 @@ class GuardedReasoner:
     def is_model(self) -> bool:
         return self.inner.longest_reply > 0
 
+    @property
+    def is_capable(self) -> bool:
+        return self.inner.is_capable
+
     def fits(self, *tasks: Task[Any]) -> bool:
         if self.most_tokens is None:
             return True

@@ -77,6 +77,11 @@ class Reasoner(Protocol):
         """Tokens of the longest reply; 0 where asking costs nothing."""
         ...
 
+    @property
+    def is_capable(self) -> bool:
+        """False of a model that was seen to choose from lists alone."""
+        ...
+
     def tokens_in(self, egress: Egress) -> int:
         """Tokens of what a model reads of `egress`, counted here; 0 where asking costs nothing."""
         ...
@@ -92,6 +97,11 @@ class TaskRunner(Protocol):
     @property
     def is_model(self) -> bool:
         """False where the reasoner inside the service takes all steps."""
+        ...
+
+    @property
+    def is_capable(self) -> bool:
+        """True where the model was seen to write answers of its own; false where it chooses from lists alone."""
         ...
 
     def fits(self, *tasks: Task[Any]) -> bool:

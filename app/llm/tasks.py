@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ValidationError,
-    ValidationInfo,
-    ValidatorFunctionWrapHandler,
-    field_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
 
@@ -142,15 +138,11 @@ class AnswerInput(TaskModel):
 
 
 class AnswerReply(TaskModel):
-    """`sufficient` is the paper's flag. With it, `answer` holds expressions and `text` one sentence or two.
-
-    In `text`, `{1}` stands for the first expression of `answer`, `{2}` for the second.
-    """
+    """`sufficient` is the paper's flag. With it, `answer` holds expressions; the service writes the sentence."""
 
     thought: str
     sufficient: bool
     answer: list[str]
-    text: str
 
 
 class SchemaStep(NamedTuple):
@@ -194,37 +186,29 @@ class StepInput(TaskModel):
     kind_words: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="further words of kinds of things"
     )
+    phrases: SkipJsonSchema[tuple[str, ...]] = Field(
+        default=(), exclude=True, description="each candidate in plain words, in their order"
+    )
+    nearest: SkipJsonSchema[tuple[int, ...]] = Field(
+        default=(), exclude=True, description="numbers of candidates, nearest first; empty: in their order"
+    )
     voted: SkipJsonSchema[VotedPaths | None] = Field(default=None, exclude=True)
     meant: SkipJsonSchema[HeldMeaning | None] = Field(default=None, exclude=True)
     cases: SkipJsonSchema[tuple[CasePath, ...]] = Field(default=(), exclude=True)
 
 
 class StepReply(TaskModel):
-    """`action` follow: `choices`; answer: `answer` and `text` as in AnswerReply; else all are empty.
+    """`action` follow: `choices`; answer: `answer`, expressions; else all are empty.
 
     In `answer`, `way(2)` stands for what candidate 2 leads to: so a reply chooses and answers at once. No choice and
-    no answer while `further` ways are left: they are shown next. `thought` and `path` are not asked for; a path that
-    is given is shown again.
+    no answer while `further` ways are left: they are shown next. `path` is the reasoner's in the service alone; one
+    that is given is shown again. The service writes the sentence.
     """
 
-    # Replies with more than was asked for are no failure: small models like to explain themselves.
-    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
-
-    thought: SkipJsonSchema[str] = ""
-    path: SkipJsonSchema[list[PathTriple]] = []
+    path: list[PathTriple] = []
     action: Literal["follow", "answer", "not_in_graph"]
-    choices: list[int]
-    answer: list[str]
-    text: str
-
-    @field_validator("thought", "path", mode="wrap")
-    @classmethod
-    def _is_no_reason_to_refuse(cls, given: object, parse: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
-        """Reads a reply that was not asked for where it has a form that we know, else leaves it."""
-        try:
-            return parse(given)
-        except ValidationError:
-            return "" if info.field_name == "thought" else []
+    choices: list[int] = []
+    answer: list[str] = []
 
 
 class ReplyInput(TaskModel):
@@ -252,14 +236,27 @@ class DialogueReply(TaskModel):
 ReplyT = TypeVar("ReplyT", bound=TaskModel)
 
 
+ReplyForm = Literal["tree", "choice"]
+"""The form of an answer: a tree of set operations over a closed list of words, or one entry of a numbered list."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskKind(Generic[ReplyT]):
-    """The constant part of all tasks of one kind. `instructions` are static words of ours, from a `prompts.py`."""
+    """The constant part of all tasks of one kind. `instructions` are static words of ours, from a `prompts.py`.
+
+    `brief`: those for models that choose from a list alone; None: they get the same. `max_tokens`: of a reply.
+    """
 
     name: TaskName
     instructions: SafeText
     reply_model: type[ReplyT]
     temperature: float = 0.0
+    brief: SafeText | None = None
+    max_tokens: int = 512
+
+    def words_for(self, form: ReplyForm) -> SafeText:
+        """The instructions for models that reply in `form`."""
+        return self.brief if form == "choice" and self.brief is not None else self.instructions
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable
@@ -15,9 +16,10 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    field_validator,
     model_validator,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
 from app.settings.secrets import MIN_KEY_CHARS, check_random, no_example, with_secrets
 
@@ -101,8 +103,15 @@ class Settings(BaseSettings):
         default=None, ge=0, description="money for a million tokens of replies"
     )
     currency: str = Field(default="USD", pattern=r"^[A-Z]{3}$", description="the prices' currency, three letters")
-    endpoint_fallbacks: tuple[EndpointChoice, ...] = Field(
-        default=(), description="endpoints to ask in turn when the first is out of reach or refuses: a JSON list"
+    endpoint_use: Literal["always", "unsure", "alone"] = Field(
+        default="always",
+        description="`always` asks the model for a second opinion on every question, `unsure` only where the "
+        "embedded reasoner is not sure, `alone` leaves the embedded reasoner out",
+    )
+    endpoint_fallbacks: Annotated[tuple[EndpointChoice | Literal["embedded"], ...], NoDecode] = Field(
+        default=("embedded",),
+        description="who answers when the endpoint is out of reach, refuses, or gives nothing that can be used: "
+        '`embedded` (the reasoner inside the service), `none`, or a JSON list of endpoints, with "embedded" last',
     )
     endpoint_deadline_s: float = Field(
         default=60.0, gt=0, description="seconds that one call of an endpoint may take, its waits and retries included"
@@ -191,6 +200,18 @@ class Settings(BaseSettings):
         default=None, description="folder of server files that an admin may load by path; none by default"
     )
 
+    @field_validator("endpoint_fallbacks", mode="before")
+    @classmethod
+    def _reads_fallbacks(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        if value.strip() in ("embedded", "none"):
+            return ("embedded",) if value.strip() == "embedded" else ()
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError("must be `embedded`, `none`, or a JSON list of objects: see example.env") from None
+
     @model_validator(mode="before")
     @classmethod
     def _reads_files(cls, values: dict[str, object]) -> dict[str, object]:
@@ -232,7 +253,12 @@ class Settings(BaseSettings):
             prompt_price=self.endpoint_prompt_price,
             completion_price=self.endpoint_completion_price,
         )
-        return (first, *self.endpoint_fallbacks)
+        return (first, *(each for each in self.endpoint_fallbacks if isinstance(each, EndpointChoice)))
+
+    @property
+    def falls_back(self) -> bool:
+        """True where the reasoner inside the service answers when no endpoint does."""
+        return "embedded" in self.endpoint_fallbacks
 
     @property
     def database(self) -> str:

@@ -94,7 +94,7 @@ class FoundFact:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The model's answer before execution: expressions, and text in which `{1}` stands for the first."""
+    """An answer before execution: expressions, and our own text, in which `{1}` stands for the first."""
 
     expressions: tuple[str, ...]
     text: str

@@ -1,4 +1,4 @@
-"""Asks for drafts, and checks a model's: one that the question contradicts is asked for once more, then refused.
+"""Asks for drafts, and checks a model's: one that the question contradicts is refused.
 
 Only on graphs that declare kinds; a reply of the reasoner inside the service is taken as it is.
 """
@@ -6,21 +6,18 @@ Only on graphs that declare kinds; a reply of the reasoner inside the service is
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
-from app.egress.disclosure import Profile
 from app.llm.embedded.language.language_detection import foreign_language
 from app.llm.embedded.meaning.question.question_tokens import read_question
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.reasoner import ReplyUnusableError
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, StepInput, StepReply, Task, TaskModel
-from app.strategies.base import Draft, OwnReading, StrategyInput
-from app.strategies.draft_checks import Contradiction, DraftChecks, denies
+from app.strategies.base import OwnReading, StrategyInput
+from app.strategies.draft_checks import Contradiction, DraftChecks
 from app.strategies.draft_kinds import DraftKinds, ResultKind
 from app.strategies.schema_view import schema_graph
 from app.strategies.start import declares_kinds
-from app.strategies.stated_verdict import stated_verdict
 from kg_store.terms import Schema, cached_by_version
 
 _NOT_SHOWN: Final = ", so its answer is not shown."
@@ -36,7 +33,6 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
     Contradiction.NAMED: f"The model answered with what the question itself names{_NOT_SHOWN}",
 }
 """For the asker: why a draft that contradicts the question is refused."""
-VERDICT: Final = "The answer is {1}."
 
 
 @dataclass(slots=True)
@@ -53,43 +49,17 @@ class CheckedDrafts:
     read: OwnReading | None = None
     own: OwnReading | None = None
     asks_back: tuple[str, ...] = ()
-    _asked_again: bool = False
     _checks: DraftChecks | None = field(default=None, init=False)
 
     async def ask(self, task: Task[ReplyT]) -> ReplyT:
-        """The reply to `task`; where it is a draft that the question contradicts, that of a second request, in which
-        the model is told why. Raises what the reasoner raises."""
+        """The reply to `task`; sets `refusal` where it is a draft that the question contradicts. Raises what the
+        reasoner raises. The model is not asked again: the service has a reading of its own."""
         reply = await self.inquiry.reasoner.ask(task)
         self.own = OwnReading(reply.scores) if reply.scores else self.read
         self.asks_back = reply.asks_back
         found = self._contradicted(task.input, reply.value) if reply.is_of_model else None
-        if found is None:
-            return reply.value
-        again = replace(task, manner=replace(task.manner, complaints=(found.value,)))
-        # A strict prompt does not tell the question: what is wrong with the answer would tell of it.
-        is_told = self.inquiry.profile is not Profile.STRICT
-        if is_told and not self._asked_again and self.inquiry.reasoner.fits(again):
-            self._asked_again = True
-            try:
-                reply = await self.inquiry.reasoner.ask(again)
-            except ReplyUnusableError:
-                self.refusal = REFUSALS[found]
-                return reply.value
-            found = self._contradicted(task.input, reply.value) if reply.is_of_model else None
         self.refusal = REFUSALS[found] if found is not None else ""
         return reply.value
-
-    def settled(self, draft: Draft) -> Draft:
-        """`draft`; where its text states a yes or no that its first expression does not give, that is told instead.
-
-        The model is not asked again: it would learn from that what the graph holds.
-        """
-        checks = self._of_question() if self.inquiry.reasoner.is_model else None
-        if checks is None or not draft.expressions:
-            return draft
-        said = stated_verdict(draft.text, denies(checks.asked, draft.expressions))
-        given = self.inquiry.truth_of(draft.expressions[0]) if said is not None else None
-        return draft if given is None or given == said else replace(draft, text=VERDICT)
 
     def _contradicted(self, given: TaskModel, reply: TaskModel) -> Contradiction | None:
         answer = _answer_of(reply)

@@ -15,17 +15,6 @@ from typing import Final, TypeGuard
 
 from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
 from app.llm.embedded.meaning.schema_graph import SchemaGraph
-from app.llm.endpoint.repair_messages import (
-    NEGATION_ADDED,
-    NEGATION_LEFT,
-    NOT_COMPARED,
-    NOT_NUMBER,
-    NOT_OF_ALL,
-    NOT_THINGS,
-    NOT_TRUTH,
-    ONLY_NAMED,
-    OTHER_KIND,
-)
 from app.strategies.asked_noun import AskedNoun, asks_for_people, noun_of
 from app.strategies.draft_kinds import TRUTH, DraftKinds, ResultKind
 from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
@@ -34,17 +23,17 @@ from kg_store.text.plurals import singular
 
 
 class Contradiction(StrEnum):
-    """The ways in which a draft and its question contradict each other; each is also a sentence for the model."""
+    """The ways in which a draft and its question contradict each other."""
 
-    TRUTH = NOT_TRUTH
-    NUMBER = NOT_NUMBER
-    THINGS = NOT_THINGS
-    KIND = OTHER_KIND
-    NEGATION = NEGATION_LEFT
-    ADDED = NEGATION_ADDED
-    VALUE = NOT_COMPARED
-    ALL = NOT_OF_ALL
-    NAMED = ONLY_NAMED
+    TRUTH = "not truth"
+    NUMBER = "not number"
+    THINGS = "not things"
+    KIND = "other kind"
+    NEGATION = "negation left"
+    ADDED = "negation added"
+    VALUE = "not compared"
+    ALL = "not of all"
+    NAMED = "only named"
 
 
 _WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")

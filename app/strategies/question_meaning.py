@@ -1,5 +1,7 @@
 """The service's own reading of a question that a model is asked: the kinds that it leads to, and a hint for the model.
 
+Where a graph declares no kinds, the hint is read from the prompt alone: the path of its candidates that scores best.
+
 Promise: a hint holds no pseudonym and no relation that its prompt does not show, and goes by no more than the prompt's
 profile lets prompts tell: where that is of kinds alone, things are taken to have what all of their kind have.
 """
@@ -16,8 +18,9 @@ from app.egress.disclosure import Profile
 from app.llm.embedded.meaning.read_meaning import read_meaning
 from app.llm.embedded.plans.next_action import walked_along
 from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.llm.embedded.step import plan_step
 from app.llm.in_house import ReadingScores
-from app.llm.tasks import StepInput, Thing
+from app.llm.tasks import Evidence, StepInput, Thing
 from app.strategies.base import OwnReading, StrategyInput
 from app.strategies.draft_kinds import DraftKinds, ResultKind
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
@@ -35,7 +38,7 @@ class QuestionMeaning:
     """`expression` over pseudonyms, the kinds of what it gives, and the scores of the reading."""
 
     expression: str
-    gives: ResultKind
+    gives: ResultKind | None
     scores: ReadingScores
 
     @property
@@ -82,6 +85,27 @@ def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet])
     text = found.meaning.expression
     gives = DraftKinds(schema_graph(inquiry.graph), [*things, *kinds], []).of(parse(text))
     return QuestionMeaning(text, gives, found.scores)
+
+
+def read_prompt(scorer: PathScorer, given: StepInput) -> QuestionMeaning | None:
+    """The reading of a prompt over a graph without kinds, by what it shows and nothing else; None where none fits."""
+    ways = {_stand_in(way.number): way for way in given.candidates}
+    walked = [
+        Evidence(start=way.start, path=way.path, end=name, end_concept=way.concept) for name, way in ways.items()
+    ]
+    shown = given.model_copy(update={"evidence": [*given.evidence, *walked], "candidates": [], "last_round": True})
+    plan = plan_step(scorer, shown)
+    if plan is None or len(plan.expressions) != 1 or plan.scores is None:
+        return None
+    text = plan.expressions[0]
+    for name, way in ways.items():
+        text = text.replace(name, walked_along(way.start, way.path))
+    return QuestionMeaning(text, None, plan.scores)
+
+
+def _stand_in(number: int) -> str:
+    """A set that is no pseudonym of any conversation: those hold no run of three zeros."""
+    return f"S000{number:02}"
 
 
 def _of_their_kinds(inquiry: StrategyInput, things: Sequence[Thing]) -> dict[str, tuple[str, ...]]:

@@ -80,6 +80,9 @@ def chat_of(
             recogniser=_recogniser_of(settings),
             profile=Profile(settings.effective_profile),
             disclosure=_disclosure_of(settings, thinking),
+            in_house=thinking.in_house,
+            endpoint_use=settings.endpoint_use,
+            falls_back=settings.falls_back,
         ),
     )
 

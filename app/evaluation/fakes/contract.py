@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from app.graphs.markdown_table import markdown_table
 from app.llm import tasks
-from app.llm.endpoint.json_schema import strict_schema
+from app.llm.endpoint.closed_schemas import marked_schema
 from app.llm.tasks import TaskModel, TaskName
 from kg_store.algebra import expressions
 
@@ -98,7 +98,8 @@ def _of_task(task: TaskName) -> Iterator[str]:
     yield f"## Task `{task}`\n"
     yield _of_model(asked)
     yield _of_model(reply)
-    yield f"Schema of the reply:\n\n```json\n{json.dumps(strict_schema(reply))}\n```\n"
+    schema = json.dumps(marked_schema(task, "tree")).replace('"\\u0004', '"...')
+    yield f"Schema of the reply; what the request offers stands in the place of `...`:\n\n```json\n{schema}\n```\n"
 
 
 def _of_model(model: type[TaskModel]) -> str:

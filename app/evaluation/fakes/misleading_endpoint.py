@@ -69,7 +69,7 @@ class _SpoiltReplies(ScriptedReplies):
         if spoilt is None:
             return reply
         self._is_spoilt = True
-        return reply.model_copy(update={"answer": [spoilt], "text": self._corruption.said or reply.text})
+        return reply.model_copy(update={"answer": [spoilt]})
 
 
 def _wrong_types(right: Expression, asked: TaskModel) -> Iterator[str]:

@@ -38,8 +38,8 @@ def _step(asked: StepInput) -> StepReply:
     form = next((words for name, words in FORMS.items() if asked.question == f"{PATH}: {ASKED[name]}?"), "{0}")
     walked = [fact for fact in asked.evidence if fact.start == start and fact.path == path]
     if walked:
-        return StepReply(action="answer", choices=[], answer=[form.format(walked[0].end)], text="{1}")
+        return StepReply(action="answer", choices=[], answer=[form.format(walked[0].end)])
     ways = [way.number for way in asked.candidates if way.start == start and way.path == path]
     if ways and not asked.last_round:
-        return StepReply(action="follow", choices=ways[:1], answer=[], text="")
-    return StepReply(action="not_in_graph", choices=[], answer=[], text="")
+        return StepReply(action="follow", choices=ways[:1], answer=[])
+    return StepReply(action="not_in_graph", choices=[], answer=[])

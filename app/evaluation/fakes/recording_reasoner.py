@@ -48,6 +48,10 @@ class RecordingReasoner:
     def longest_reply(self) -> int:
         return self._inner.longest_reply
 
+    @property
+    def is_capable(self) -> bool:
+        return self._inner.is_capable
+
     def tokens_in(self, egress: Egress) -> int:
         return self._inner.tokens_in(egress)
 

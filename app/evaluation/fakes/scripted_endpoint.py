@@ -16,7 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.evaluation.fakes.unmasking import Unmasked
-from app.llm.tasks import TaskName
+from app.llm.endpoint.answer_trees import tree_of_reply
+from app.llm.endpoint.reply_reader import wire_words
+from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
 
 _TASKS = get_args(TaskName)
 _FENCE = "```json"
@@ -142,8 +144,17 @@ class ScriptedEndpoint:
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
         masked = Unmasked.read(_block(request.messages), self.meanings)
         reply = replies.reply_to(cast(TaskName, schema.name), masked.block)
-        # What has a default was not asked for.
-        return masked.in_its_words(reply.model_dump_json(exclude_defaults=True))
+        return self.on_the_wire(type(reply).model_validate_json(masked.in_its_words(reply.model_dump_json())))
+
+    def on_the_wire(self, reply: TaskModel) -> str:
+        """A reply as an endpoint writes it: answers as trees; what has a default was not asked for."""
+        if isinstance(reply, StepReply):
+            return wire_words(reply, tree_of_reply(reply))
+        if isinstance(reply, AnswerReply):
+            is_answer = reply.sufficient and reply.answer
+            told = StepReply(action="answer" if is_answer else "not_in_graph", answer=reply.answer)
+            return wire_words(reply, tree_of_reply(told))
+        return reply.model_dump_json(exclude_defaults=True)
 
     def _completion(self, content: str, body: bytes) -> dict[str, object]:
         message = {"role": "assistant", "content": content}

@@ -78,9 +78,7 @@ class ScriptedReplies:
         self._see(asked.things, asked.dialogue, asked.evidence)
         gold = self._gold(asked.question)
         answer = gold.answer() if gold else []
-        return AnswerReply(
-            thought=_THOUGHT, sufficient=bool(answer), answer=answer, text=self._text(answer) if answer else ""
-        )
+        return AnswerReply(thought=_THOUGHT, sufficient=bool(answer), answer=answer)
 
     def _step(self, asked: StepInput) -> StepReply:
         self._see(asked.things, asked.dialogue, asked.evidence)
@@ -94,12 +92,7 @@ class ScriptedReplies:
             action = "answer"
         elif choices and not asked.last_round:
             action = "follow"
-        return StepReply(
-            action=action,
-            choices=choices if action == "follow" else [],
-            answer=answer,
-            text=self._text(answer) if answer else "",
-        )
+        return StepReply(action=action, choices=choices if action == "follow" else [], answer=answer)
 
     def _answer_over(self, asked: StepInput, choices: Sequence[int]) -> list[str]:
         """The answer as if the chosen candidates had been followed; none where more is needed."""
@@ -156,11 +149,6 @@ class ScriptedReplies:
                 triples.append(_triple(here, label))
                 here = "thing"
         return triples
-
-    def _text(self, answer: Sequence[str]) -> str:
-        if self._plan is not None and self._plan.text:
-            return self._plan.text
-        return "The answer is " + ", ".join(f"{{{number}}}" for number in range(1, len(answer) + 1)) + "."
 
 
 def _triple(here: str, label: str) -> PathTriple:

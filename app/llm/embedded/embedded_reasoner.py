@@ -83,6 +83,10 @@ class EmbeddedReasoner:
     def longest_reply(self) -> int:
         return 0
 
+    @property
+    def is_capable(self) -> bool:
+        return True
+
     def tokens_in(self, egress: Egress) -> int:  # noqa: ARG002
         return 0
 

@@ -17,8 +17,6 @@ from app.llm.embedded.plans.case_plans import scores_of_settled, settled_express
 from app.llm.embedded.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion, walked_along
 from app.llm.embedded.plans.quantified_plans import plan_turned
 from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.embedded.sentences.answer_text import reply_text
-from app.llm.embedded.sentences.deciding_values import deciding_values
 from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
@@ -38,13 +36,9 @@ def take_step(
 
 
 def _reply_of(plan: NextAction | None, given: StepInput, least_score: float) -> StepReply:
-    if plan == REFUSAL:
-        return _reply(given, "The question holds what can't be executed.")
-    if plan is None or plan.asks_back or not _is_enough(plan, least_score):
-        return _reply(given, "No path of the graph covers the question.")
-    if plan.expressions:
-        return _reply(given, "A walked path covers the question.", plan)
-    return _reply(given, "These ways lie nearest to the question.", plan)
+    if plan is None or plan == REFUSAL or plan.asks_back or not _is_enough(plan, least_score):
+        return _reply(given)
+    return _reply(given, plan)
 
 
 def _is_enough(plan: NextAction, least_score: float) -> bool:
@@ -71,12 +65,11 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[Answer
     plan = plan_step(scorer, step)
     enough = plan is not None and bool(plan.expressions) and plan.score >= MIN_SCORE
     if plan is None or not enough:
-        return Reply(AnswerReply(thought="The evidence does not cover it.", sufficient=False, answer=[], text=""))
+        return Reply(AnswerReply(thought="The evidence does not cover it.", sufficient=False, answer=[]))
     covered = AnswerReply(
         thought="The evidence covers the question.",
         sufficient=True,
         answer=list(plan.expressions),
-        text=reply_text(plan.expressions[0], step),
     )
     return Reply(covered, scores=plan.scores)
 
@@ -177,23 +170,11 @@ def _form_of(text: str, topics: int) -> AskedForm:
     return replace(form, rest=f"{form.rest} date of birth") if form.by_age else form
 
 
-def _reply(given: StepInput, thought: str, plan: NextAction | None = None) -> StepReply:
-    path = given.path or words_as_path(given.question, given.things)
-    answer, text = _answer(plan.expressions, given) if plan and plan.expressions else ([], "")
+def _reply(given: StepInput, plan: NextAction | None = None) -> StepReply:
+    """Without a plan: nothing in the graph covers the question, or it holds what can't be executed."""
     return StepReply(
-        thought=thought,
-        path=path,
+        path=given.path or words_as_path(given.question, given.things),
         action="not_in_graph" if plan is None else "answer" if plan.expressions else "follow",
         choices=list(plan.choices) if plan else [],
-        answer=answer,
-        text=text,
+        answer=list(plan.expressions) if plan else [],
     )
-
-
-def _answer(expressions: Sequence[str], given: StepInput) -> tuple[list[str], str]:
-    """The expressions of an answer and its text; of a yes or no the values that decide it as well."""
-    text, parts = reply_text(expressions[0], given), [*expressions]
-    for expression, sentence in deciding_values(expressions[0], given) if len(expressions) == 1 else ():
-        parts += [expression] if expression else []
-        text += f" {sentence.replace('{1', f'{{{len(parts)}')}."
-    return parts, text

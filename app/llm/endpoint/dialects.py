@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from app.llm.tasks import ReplyForm
+
 SchemaMode = Literal["json_schema", "structured_outputs", "object_schema", "json_object", "prompt"]
 MODES: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "object_schema", "json_object", "prompt")
 ENFORCING: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "object_schema")
@@ -19,11 +21,13 @@ class Dialect:
     `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: into the instructions, with
     JSON alone enforced; `prompt`: into the instructions.
     `is_plain`: false for models that take `max_completion_tokens`, and neither temperature nor seed.
+    `form`: what a model was seen to do with a closed schema; those who do little choose from a list.
     """
 
     mode: SchemaMode = "json_schema"
     streams: bool = False
     is_plain: bool = True
+    form: ReplyForm = "tree"
 
 
 DEFAULT = Dialect()

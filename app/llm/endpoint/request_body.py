@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from itertools import product
+from typing import Any, Final, Protocol, get_args
 
+from app.llm.endpoint.closed_schemas import (
+    Hole,
+    SchemaPart,
+    list_of_choices,
+    marked_schema,
+    open_schema,
+    parts_of,
+    values_of,
+)
 from app.llm.endpoint.dialects import (
     DEFAULT,
+    ENFORCING,
     MODES,
     Dialect,
     limit_fields,
@@ -16,16 +28,15 @@ from app.llm.endpoint.dialects import (
     schema_words,
     stream_fields,
 )
-from app.llm.endpoint.json_schema import strict_schema
-from app.llm.endpoint.repair_messages import complaints_of
+from app.llm.endpoint.repair_messages import COMPLAINTS
 from app.llm.reasoner import Tokens
-from app.llm.tasks import ReplyT, Task, TaskKind
+from app.llm.tasks import ReplyForm, ReplyT, StepInput, Task, TaskKind, TaskModel
 from app.privacy.safe_text import Egress, Segment
 
 _SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # where these go; no word of ours holds such characters
-_FENCE = b"```json\\n"
-_BEFORE_COMPLAINTS = "Your last reply to this can't be used. "
-_AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its schema.\n\n"
+_MARKS = re.compile(r"\\u000([123])")
+_BEFORE_COMPLAINTS = "\n\nYour last reply to this can't be used. "
+_AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its schema."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +50,39 @@ class RequestTemplate:
     is_salted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """The static bytes of a body: what precedes the salt (empty without one), complaints, and follows the input."""
-
-    opening: bytes
-    head: bytes
-    after: bytes
+def form_of(task: Task[Any], wording: RequestTemplate) -> ReplyForm:
+    """The form in which `task` is to be replied to; a repair is a choice from a list."""
+    return "choice" if task.kind.name == "step" and task.manner.complaints else wording.dialect.form
 
 
 def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoint: int = 0) -> Egress:
-    """The bytes of one request. The input is JSON within a JSON string, so it is escaped once more."""
-    frame = _frame_of(task.kind, wording)
-    before = [frame.head + _FENCE]
-    if task.manner.complaints:
-        before = [frame.head, *_told(task.manner.complaints)]
-    segments = [
-        *((_static(frame.opening), Segment(_escaped(salt))) if wording.is_salted else ()),
-        *(_static(data) for data in before),
-        # A field that holds its default says nothing, and costs tokens.
-        Segment(_escaped(task.input.model_dump_json(exclude_defaults=True))),
-        _static(frame.after),
-    ]
-    return Egress(tuple(segments), endpoint)
+    """The bytes of one request. The input is JSON within a JSON string, so it is escaped once more.
+
+    What is constant stands first in what a model reads, so that its prefix cache keeps it; a complaint stands last.
+    """
+    form, values = form_of(task, wording), values_of(task.input)
+    segments: list[Segment] = []
+    for part in _frame_of(task.kind, wording, form):
+        if isinstance(part, Hole):
+            segments.append(Segment(part.filled(values).encode()))
+        elif part == _SALT:
+            segments.append(Segment(_escaped(salt)))
+        elif part == _INPUT:
+            segments.append(Segment(_escaped(input_text(task.input, form))))
+        elif part == _COMPLAINTS:
+            segments += map(_static, _told(task.manner.complaints))
+        else:
+            segments.append(_static(part.encode()))
+    return Egress(tuple(segment for segment in segments if segment.data), endpoint)
+
+
+def input_text(given: TaskModel, form: ReplyForm) -> str:
+    """The input as a model reads it; where it chooses from a list, ways on are that list in words."""
+    # A field that holds its default says nothing, and costs tokens.
+    if form == "tree" or not isinstance(given, StepInput):
+        return given.model_dump_json(exclude_defaults=True)
+    shown = given.model_dump(include=_BESIDE_CHOICES, exclude_defaults=True)
+    return json.dumps(shown | {"choices": list_of_choices(given)}, ensure_ascii=False, separators=(",", ":"))
 
 
 def text_read(body: bytes) -> str:
@@ -77,37 +98,53 @@ def text_read(body: bytes) -> str:
 def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ...]:
     """Every static segment that a body of `kind` may have, whatever the endpoint turns out to be."""
     segments: list[bytes] = []
-    for dialect in _DIALECTS:
-        frame = _frame_of(kind, replace(wording, dialect=dialect))
-        segments += [frame.head + _FENCE, frame.head, frame.after, frame.opening]
-    segments += _told(complaints_of(kind.reply_model))
+    for dialect, form in product(_DIALECTS, FORMS):
+        frame = _frame_of(kind, replace(wording, dialect=replace(dialect, form=form)), form)
+        segments += [part.encode() for part in frame if isinstance(part, str) and part not in _ALL_MARKS]
+    segments += _told(COMPLAINTS)
     return tuple(dict.fromkeys(segment for segment in segments if segment))
 
 
-@lru_cache(maxsize=256)
-def _frame_of(kind: TaskKind[Any], wording: RequestTemplate) -> _Frame:
-    schema, dialect = strict_schema(kind.reply_model), wording.dialect
+@lru_cache(maxsize=512)
+def _frame_of(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) -> tuple[SchemaPart, ...]:
+    """The parts of a body in their order: static text, marks for what goes between, and holes of the schema."""
+    dialect = wording.dialect
+    schema = marked_schema(kind.name, form)
+    words = str(kind.words_for(form)) + schema_words(dialect, kind.name, open_schema(kind.name, form))
     body: dict[str, Any] = {
         "model": wording.model,
         **({"cache_salt": _SALT} if wording.is_salted else {}),
-        **limit_fields(dialect, kind.temperature, wording.seed, wording.max_tokens),
-        **schema_fields(dialect, kind.name, schema),
+        **limit_fields(dialect, kind.temperature, wording.seed, most_tokens(kind, wording, form)),
         **stream_fields(dialect),
         "messages": [
-            {"role": "system", "content": str(kind.instructions) + schema_words(dialect, kind.name, schema)},
-            {"role": "user", "content": f"{_COMPLAINTS}```json\n{_INPUT}\n```"},
+            {"role": "system", "content": words},
+            {"role": "user", "content": f"```json\n{_INPUT}\n```{_COMPLAINTS}"},
         ],
+        **schema_fields(dialect, kind.name, schema),
     }
-    text = json.dumps(body, separators=(",", ":"))
-    opening, _, rest = text.rpartition(_mark(_SALT)) if wording.is_salted else ("", "", text)
-    head, _, rest = rest.partition(_mark(_COMPLAINTS))
-    after = rest.partition(_mark(_INPUT))[2]
-    return _Frame(opening.encode(), head.encode(), after.encode())
+    parts: list[SchemaPart] = []
+    for part in parts_of(json.dumps(body, separators=(",", ":"))):
+        if isinstance(part, Hole):
+            parts.append(part)
+        else:
+            pieces = _MARKS.split(part)
+            parts += [chr(int(piece)) if at % 2 else piece for at, piece in enumerate(pieces)]
+    return tuple(parts)
+
+
+def most_tokens(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) -> int:
+    """The longest reply that is asked for. Who keeps to no schema may say more around it."""
+    is_closed = wording.dialect.mode in ENFORCING and wording.dialect.is_plain
+    if not is_closed:
+        return wording.max_tokens
+    return min(CHOICE_TOKENS if form == "choice" and kind.name == "step" else kind.max_tokens, wording.max_tokens)
 
 
 def _told(complaints: tuple[str, ...]) -> list[bytes]:
     """One segment a sentence, so that each is known to the guard, however many there are."""
-    return [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS) + _FENCE]
+    return (
+        [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS)] if complaints else []
+    )
 
 
 def _static(data: bytes) -> Segment:
@@ -118,10 +155,10 @@ def _escaped(text: str) -> bytes:
     return json.dumps(text)[1:-1].encode()
 
 
-def _mark(character: str) -> str:
-    return json.dumps(character)[1:-1]
-
-
+FORMS: Final[tuple[ReplyForm, ...]] = get_args(ReplyForm)
+CHOICE_TOKENS: Final = 24
+_ALL_MARKS: Final = frozenset({_SALT, _COMPLAINTS, _INPUT})
+_BESIDE_CHOICES: Final = {"question", "dialogue", "things", "masked_relations"}
 _DIALECTS = tuple(
     Dialect(mode, streams, plain) for mode in MODES for streams in (False, True) for plain in (True, False)
 )

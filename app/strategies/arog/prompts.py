@@ -57,14 +57,11 @@ ANSWER = TaskKind(
     SafeText(
         f"""{_STAND_INS}
 `evidence` holds what was retrieved: each entry says that from `start` along `path` one reaches `end`.
-When it holds all that the question needs, set `sufficient` to true and give the answer: `answer` lists
-expressions, best first; `text` is one sentence or two in the language of the question, in which {{1}} stands for
-the first expression, {{2}} for the second. Do not write values or names of your own. Otherwise set `sufficient` to
-false and leave `answer` and `text` empty; in the last round that means that the graph does not hold the answer.
-An expression is a stand-in, or a function of expressions: intersect(A, B), union(A, B), difference(A, B),
-exists(A), count(A), sum(A), average(A), min(A), max(A), filter(A, "relation", <, V) with one of < <= > >= = !=,
-argmax(A, "relation"), argmin(A, "relation"), group(A, "relation"), reach(A, "relation"), compare(A, B, "relation"),
-sort(A, "relation", descending), limit(A, 3). A relation stands in double quotes."""
+When it holds all that the question needs, set `sufficient` to true and give the `answer`: a stand-in, or a list of a
+function and what it takes, which may be lists again: ["intersect", A, B], union, difference; ["exists", A], none,
+count, sum, average, min, max; ["filter", A, relation, "<", V] with one of < <= > >= = !=; ["argmax", A, relation],
+argmin, group, reach; ["compare", A, B, relation]; ["sort", A, relation, "descending"]; ["limit", A, "3"]. Otherwise
+set `sufficient` to false and `answer` to "none"; in the last round that means that the graph does not hold it."""
     ),
     AnswerReply,
 )

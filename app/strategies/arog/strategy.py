@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +20,7 @@ from app.llm.tasks import (
     Cluster,
     NameInput,
     PathTriple,
+    StepInput,
     StructureInput,
     Task,
 )
@@ -47,6 +47,7 @@ from app.strategies.retrieval import (
     steps_shown,
 )
 from app.strategies.start import starting_places
+from app.strategies.told_drafts import draft_of
 from kg_store.graph.traversal import steps_from
 
 MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words
@@ -108,8 +109,7 @@ class ArogStrategy:
             if progress.drafts.refusal:
                 return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.sufficient and reply.answer:
-                draft = Draft(tuple(reply.answer), reply.text)
-                return _found(progress, await asyncio.to_thread(progress.drafts.settled, draft))
+                return _found(progress, draft_of(reply.answer, _shown(inquiry, progress)))
         return _found(progress, None)
 
     async def _structure(self, inquiry: StrategyInput, progress: _Progress) -> list[PathTriple]:
@@ -208,6 +208,17 @@ class ArogStrategy:
             last_round=last,
         )
         return await progress.drafts.ask(Task(ANSWER, given))
+
+
+def _shown(inquiry: StrategyInput, progress: _Progress) -> StepInput:
+    """The facts behind an answer, for its sentence."""
+    return StepInput(
+        question=inquiry.dialogue.question,
+        dialogue=show_dialogue(inquiry),
+        things=show_things(inquiry, progress.things),
+        evidence=show_evidence(inquiry, progress.facts),
+        candidates=[],
+    )
 
 
 def _choice(inquiry: StrategyInput, progress: _Progress, ways: Ways) -> Task[ChooseReply]:

@@ -1,4 +1,4 @@
-"""The words of the `sets` strategy: one short instruction text, which holds for every round."""
+"""The words of the `sets` strategy: one short instruction text for each form of reply, which hold for every round."""
 
 from app.llm.tasks import StepReply, TaskKind
 from app.privacy.safe_text import SafeText
@@ -7,14 +7,16 @@ from app.privacy.safe_text import SafeText
 _STEP_WORDS = SafeText(
     """Answer from a private graph. Words like Eq7f2k are stand-ins: E for a thing, V for a value, S for a set. In \
 paths, ^ means backwards, a|b through a nameless node.
-action:
-follow: choices = up to 3 candidates that lead on, best first; [] if none fits
-answer: answer = expressions, best first; text = a sentence in the question's language, {1} for the first \
-expression, no names
-not_in_graph
-Expressions: stand-ins, way(2) for what candidate 2 leads to, and of these intersect(A, B) union difference exists \
-count sum average min max limit(A, 3) reach(A, "relation") sum argmax argmin group compare(A, B, "relation") \
-sort(A, "relation", descending) filter(A, "relation", <, V)"""
+`answer`: a stand-in, or "way(n)" for all that candidate n leads to, or "hint", which may be wrong; or a list of a \
+function and what it takes, which may be lists: ["exists", A] none count sum average min max; ["intersect", A, B] \
+union difference; ["reach", A, relation] sum argmax argmin group; ["filter", A, relation, "<", V]; \
+["compare", A, B, relation]; ["limit", ["sort", A, relation, "descending"], "3"]
+["follow", "way(n)", ...] shows where up to 3 lead; "more": none fits; "none": not in the graph"""
 )
 
-STEP = TaskKind("step", _STEP_WORDS, StepReply)
+_BRIEF_WORDS = SafeText(
+    """Which entry of `choices` answers the question? Words like Eq7f2k stand for names. Entry 0 is a first reading, \
+and mostly right. Reply with the number of one entry in `answer`, or with none."""
+)
+
+STEP = TaskKind("step", _STEP_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)

@@ -13,7 +13,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import StepInput, StepReply, Task
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.checked_drafts import CheckedDrafts
-from app.strategies.question_meaning import meaning_of
+from app.strategies.question_meaning import meaning_of, read_prompt
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
@@ -35,6 +35,7 @@ from app.strategies.schema_view import own_steps, schema_steps, whole_kinds
 from app.strategies.sets.answer_references import filled, numbers_in
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import CandidateFinder
+from app.strategies.sets.candidate_phrases import phrases_of
 from app.strategies.sets.held_meaning import held_meaning
 from app.strategies.sets.offered_ways import NearestWays, WaySelector
 from app.strategies.sets.prompts import STEP
@@ -44,6 +45,7 @@ from app.strategies.sets.search_progress import SearchProgress
 from app.strategies.sets.timed_paths import TimedPaths
 from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, starting_places
+from app.strategies.told_drafts import draft_of
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
@@ -123,7 +125,7 @@ class SetsStrategy:
                 draft = _draft(inquiry, progress, reply, by_number)
                 if progress.timed is not None:
                     return await asyncio.to_thread(_in_time, progress.timed, progress, draft)
-                return _found(progress, await asyncio.to_thread(progress.drafts.settled, draft))
+                return _found(progress, draft)
             if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
                 return _found(progress, None)
         return _found(progress, None)
@@ -180,6 +182,10 @@ class SetsStrategy:
 
         if inquiry.profile is Profile.STRICT and not progress.path:
             progress.path = nearest_paths(inquiry, ways)
+        if self._hints and number == 1 and _needs_prompt_reading(inquiry, progress):
+            progress.meaning = await asyncio.to_thread(
+                read_prompt, self._scorer, _step(inquiry, progress, ways, number, further, is_last=False)
+            )
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
             raise QuestionBudgetUsedUpError("not one path could be shown")
@@ -215,11 +221,24 @@ def _step(
         voted=progress.voted.shown(inquiry) if progress.voted else None,
         meant=progress.held,
         cases=inquiry.cases,
+        nearest=_by_nearness(inquiry, ways),
+        phrases=phrases_of(inquiry, candidates) if inquiry.reasoner.is_model else (),
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:
         progress.may_leave[hint] = inquiry.may_leave(hint)
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
+
+
+def _by_nearness(inquiry: StrategyInput, ways: Ways) -> tuple[int, ...]:
+    """The numbers under which `ways` are shown, nearest first."""
+    numbers = {id(way): number for number, way in show_candidates(inquiry, ways)[1].items()}
+    return tuple(numbers[id(way)] for way in ways)
+
+
+def _needs_prompt_reading(inquiry: StrategyInput, progress: SearchProgress) -> bool:
+    is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
+    return is_asked and progress.meaning is None and not declares_kinds(inquiry.graph.schema)
 
 
 def _chosen(inquiry: StrategyInput, reply: StepReply, by_number: dict[int, CandidatePath]) -> list[CandidatePath]:
@@ -264,12 +283,17 @@ def _told(progress: SearchProgress) -> set[str]:
 def _draft(
     inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, by_number: dict[int, CandidatePath]
 ) -> Draft:
-    """The reply's answer; the candidates that it speaks of are walked, so that their facts are evidence too."""
+    """The reply's answer in our own words; the candidates that it speaks of are walked: their facts are evidence."""
     ends: dict[int, str | None] = {}
     for number in numbers_in(reply.answer)[: inquiry.limits.width]:
         place = _walk(inquiry, progress, by_number[number]) if number in by_number else None
         ends[number] = place.pseudonym if place else None
-    return Draft(tuple(filled(expression, ends.get) for expression in reply.answer), reply.text)
+    expressions = [filled(expression, ends.get) for expression in reply.answer]
+    plainly = replace(inquiry, profile=Profile.KIND) if inquiry.profile is Profile.STRICT else inquiry
+    fresh = show_evidence(inquiry, progress.facts[len(progress.shown) :], told=_told(progress))
+    shown = _step(plainly, progress, list(by_number.values()), progress.round, 0, is_last=False)
+    shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
+    return draft_of(expressions, shown)
 
 
 def _in_time(timed: TimedPaths, progress: SearchProgress, draft: Draft) -> RetrievalResult:

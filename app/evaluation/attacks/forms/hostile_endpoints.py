@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+import json
+
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
-from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
+from app.llm.tasks import AnswerReply, StepInput, StepReply, TaskModel, TaskName
 
 PSEUDONYM = "<pseudonym>"
 """Where a draft's text holds the pseudonym of its first answer, instead of its number."""
 
 
 class DraftingEndpoint(ScriptedEndpoint):
-    """Answers by the plan, and writes the plan's text around the answer, whatever it is."""
+    """Answers by the plan, and writes the plan's text beside the answer, as a field that nobody asked for."""
 
-    def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
-        super().expect(plan, typed)
-        self._replies = _DraftReplies(plan, typed)
-
-
-class _DraftReplies(ScriptedReplies):
-    def _text(self, answer: list[str]) -> str:  # type: ignore[override]  # the list that it is called with
-        return super()._text(answer).replace(PSEUDONYM, answer[0])
+    def on_the_wire(self, reply: TaskModel) -> str:
+        said, text = json.loads(super().on_the_wire(reply)), self._plan.text if self._plan else ""
+        answer = reply.answer if isinstance(reply, StepReply | AnswerReply) else []
+        return json.dumps(said | {"text": text.replace(PSEUDONYM, answer[0]) if answer else text})
 
 
 class FollowingEndpoint(ScriptedEndpoint):
@@ -39,5 +37,5 @@ class _FollowingReplies(ScriptedReplies):
         asked = StepInput.model_validate_json(block)
         choices = [candidate.number for candidate in asked.candidates][: asked.width]
         if choices and not asked.last_round:
-            return StepReply(action="follow", choices=choices, answer=[], text="")
-        return StepReply(action="not_in_graph", choices=[], answer=[], text="")
+            return StepReply(action="follow", choices=choices, answer=[])
+        return StepReply(action="not_in_graph", choices=[], answer=[])

@@ -7,6 +7,9 @@ Limit: where a relation's words do not make good English for certain, the senten
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from app.llm.embedded.sentences.deciding_values import deciding_values
 from app.llm.embedded.sentences.described_things import EXTREMES, HELD, IS, last_step, noun_of, opening, things_in
 from app.llm.embedded.sentences.evidence_paths import KnownFacts
 from app.llm.embedded.sentences.noun_phrases import Things, agree_with_count, many, one, things_of
@@ -28,6 +31,15 @@ _COMPARED = {
     "date": {"compare": "later", "argmin": "earlier"},
     "number": {"compare": "greater", "argmin": "smaller"},
 }
+
+
+def told_answer(expressions: Sequence[str], shown: StepInput) -> tuple[list[str], str]:
+    """The expressions of an answer and its text; of a yes or no the values that decide it as well."""
+    text, parts = reply_text(expressions[0], shown), [*expressions]
+    for expression, sentence in deciding_values(expressions[0], shown) if len(expressions) == 1 else ():
+        parts += [expression] if expression else []
+        text += f" {sentence.replace('{1', f'{{{len(parts)}')}."
+    return parts, text
 
 
 def reply_text(expression: str, shown: StepInput) -> str:

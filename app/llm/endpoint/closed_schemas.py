@@ -1,0 +1,185 @@
+"""JSON schemas of replies, closed for each request: what a model may say is a list of what it is shown.
+
+A schema is text in parts: static ones, which are the same for all requests and which the guard knows as our own, and
+`Hole`s, which a request fills with what it offers: numbers, stand-ins, ways, words of relations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from app.llm.endpoint.answer_trees import HINT, NONE, WORDS
+from app.llm.tasks import (
+    AnswerInput,
+    Candidate,
+    ChooseInput,
+    NameInput,
+    ReplyForm,
+    ReplyInput,
+    StepInput,
+    TaskModel,
+    TaskName,
+    Thing,
+)
+
+MAX_DEPTH: Final = 5
+"""Functions within functions of one answer."""
+MAX_ARGUMENTS: Final = 6
+MAX_CHOICES: Final = 9
+"""Ways on a list to choose from, beside the service's own reading."""
+_MARK = "\x04"
+_HOLE = re.compile(r',"\\u0004(\w+)"')
+
+Values = Mapping[str, Sequence[str | int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """A place in a schema that each request fills: the rest of an enum, behind what is always in it."""
+
+    name: str
+
+    def filled(self, values: Values) -> str:
+        """JSON that may follow the first entries of a list; empty where nothing is offered."""
+        return "".join(f",{json.dumps(each)}" for each in values.get(self.name, ()))
+
+
+SchemaPart = str | Hole
+
+
+def parts_of(text: str) -> Iterator[SchemaPart]:
+    """The parts of JSON in which `holes` were marked."""
+    at = 0
+    for found in _HOLE.finditer(text):
+        yield text[at : found.start()]
+        yield Hole(found[1])
+        at = found.end()
+    yield text[at:]
+
+
+@cache
+def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
+    """The schema of the replies to `task`, with a mark for each hole."""
+    if task == "step" and form == "choice":
+        return _object(answer=_one_of(NONE, "choices"))
+    if task == "step":
+        return _object(answer=_tree_of_depth(MAX_DEPTH)) | {"$defs": _trees()}
+    if task == "answer":
+        thought = {"thought": _text(300), "sufficient": {"type": "boolean"}}
+        return _object(**thought, answer=_tree_of_depth(MAX_DEPTH)) | {"$defs": _trees()}
+    if task == "choose_relations":
+        return _object(choices=_list(_number_of("numbers"), 10))
+    if task == "name_concepts":
+        return _object(concepts=_list(_object(number=_number_of("numbers"), concepts=_list(_text(40), 3)), 30))
+    if task == "structure":
+        triple = _object(head=_text(40), relation=_text(60), tail=_text(40))
+        return _object(thought=_text(300), path=_list(triple, 6), guess=_text(80))
+    return _object(sentences=_list(_text(300), 5))
+
+
+def open_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
+    """The schema without what a request offers: constant, for endpoints that read it as a part of the instructions."""
+    found: dict[str, Any] = _without_holes(marked_schema(task, form))
+    return found
+
+
+def values_of(given: TaskModel) -> dict[str, list[str | int]]:
+    """What `given` offers, for each hole."""
+    if isinstance(given, StepInput):
+        return {"words": list(words_offered(given)), "choices": list(choices_of(given))}
+    if isinstance(given, AnswerInput):
+        return {"words": list(words_offered(given))}
+    if isinstance(given, ChooseInput):
+        return {"numbers": [each.number for each in given.candidates]}
+    if isinstance(given, NameInput):
+        return {"numbers": [each.number for each in given.clusters]}
+    if isinstance(given, ReplyInput):
+        return {"numbers": list(range(1, len(given.evidence) + 1))}
+    return {}
+
+
+def words_offered(given: StepInput | AnswerInput) -> list[str]:
+    """The words of a tree that this request alone has: ways, stand-ins and relations that it shows, and the hint."""
+    ways: Sequence[Candidate] = given.candidates if isinstance(given, StepInput) else ()
+    hint = given.hint if isinstance(given, StepInput) else ""
+    names = [*_names(given.things), *(fact.end for fact in given.evidence), *(fact.start for fact in given.evidence)]
+    paths = [way.path for way in ways] + [fact.path for fact in given.evidence]
+    steps = [step for path in paths for step in path]
+    said = re.findall(r'"([^"]*)"', hint)
+    numbered = [f"way({way.number})" for way in ways]
+    return list(dict.fromkeys([*([HINT] if hint else ()), *numbered, *names, *steps, *said]))
+
+
+def choices_of(given: StepInput) -> dict[str, str]:
+    """The numbers of a list to choose from, and the expression of each: 0 is the service's own reading."""
+    numbers = given.nearest or tuple(way.number for way in given.candidates)
+    ways = {str(number): f"way({number})" for number in numbers if f"way({number})" != given.hint}
+    first = {"0": given.hint} if given.hint else {}
+    return first | dict(list(ways.items())[:MAX_CHOICES])
+
+
+def list_of_choices(given: StepInput) -> list[str]:
+    """The list in words: `2. the patients that Eo55ac treats`."""
+    said = dict(zip((way.number for way in given.candidates), given.phrases, strict=False))
+    plain = {way.number: said.get(way.number) or _path_text(way) for way in given.candidates}
+
+    def worded(expression: str) -> str:
+        return re.sub(r"way\((\d+)\)", lambda found: plain[int(found[1])], expression)
+
+    return [f"{number}. {worded(expression)}" for number, expression in choices_of(given).items()]
+
+
+def _path_text(way: Candidate) -> str:
+    return f"{way.start}: {', '.join(way.path)} ({way.concept})"
+
+
+def _names(things: Sequence[Thing]) -> list[str]:
+    return [thing.name for thing in things]
+
+
+def _object(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+def _list(items: Any, most: int) -> dict[str, Any]:
+    return {"type": "array", "items": items, "maxItems": most}
+
+
+def _text(most: int) -> dict[str, Any]:
+    return {"type": "string", "maxLength": most}
+
+
+def _one_of(first: str, hole: str) -> dict[str, Any]:
+    return {"type": "string", "enum": [first, f"{_MARK}{hole}"]}
+
+
+def _number_of(hole: str) -> dict[str, Any]:
+    """Whole numbers; 0 stands for nothing that is offered, so that a list is never empty."""
+    return {"type": "integer", "enum": [0, f"{_MARK}{hole}"]}
+
+
+def _trees() -> dict[str, Any]:
+    return {"word": {"type": "string", "enum": [*WORDS, f"{_MARK}words"]}}
+
+
+def _tree_of_depth(depth: int) -> dict[str, Any]:
+    word: dict[str, Any] = {"$ref": "#/$defs/word"}
+    if not depth:
+        return word
+    inner = _tree_of_depth(depth - 1)
+    return {"anyOf": [word, {"type": "array", "items": inner, "minItems": 2, "maxItems": MAX_ARGUMENTS}]}
+
+
+def _without_holes(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_without_holes(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    if any(str(each).startswith(_MARK) for each in node.get("enum", ())):
+        return {"type": node["type"]}
+    return {key: _without_holes(each) for key, each in node.items()}

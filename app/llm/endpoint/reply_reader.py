@@ -1,0 +1,148 @@
+"""Reads what an endpoint replied: only what the request offered is taken, whether or not it enforced the schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.llm.endpoint.answer_trees import BOTH, FOLLOW, NONE, WORDS, Tree, TreeError, is_known, step_reply_of
+from app.llm.endpoint.closed_schemas import choices_of, values_of, words_offered
+from app.llm.endpoint.repair_messages import BLANK, CUT_OFF, EMPTY, MISFIT, NO_JSON, NOT_OFFERED
+from app.llm.endpoint.request_body import Completion
+from app.llm.endpoint.transport import MAX_WHITE_SPACE
+from app.llm.tasks import (
+    AnswerInput,
+    AnswerReply,
+    ChooseInput,
+    ChooseReply,
+    NameReply,
+    ReplyT,
+    StepInput,
+    StepReply,
+    Task,
+    TaskModel,
+)
+
+
+class MisfitError(Exception):
+    """A reply that can't be used; `complaint` says why, in our words."""
+
+    def __init__(self, complaint: str) -> None:
+        super().__init__()
+        self.complaint = complaint
+
+
+class _Answer(BaseModel):
+    """The wire form of an answer: fields that were not asked for are let be, and dropped."""
+
+    model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
+
+    answer: Any
+    thought: str = ""
+    sufficient: bool = True
+
+
+def read_reply(task: Task[ReplyT], completion: Completion) -> ReplyT:
+    """The reply to `task`. Raises MisfitError."""
+    found = _object_in(completion)
+    model = task.kind.reply_model
+    try:
+        if issubclass(model, StepReply | AnswerReply):
+            return cast(ReplyT, _answer(task.input, _Answer.model_validate(found)))
+        known = {name: value for name, value in found.items() if name in model.model_fields}
+        return _of_offered(task.input, model.model_validate(known))
+    except (ValidationError, TreeError, RecursionError):
+        raise MisfitError(MISFIT) from None
+
+
+def wire_words(reply: TaskModel, tree: Tree) -> str:
+    """The JSON that an endpoint sends for an answer: for those that stand in for a model."""
+    told = {"thought": reply.thought, "sufficient": reply.sufficient} if isinstance(reply, AnswerReply) else {}
+    return json.dumps(told | {"answer": tree})
+
+
+def _answer(given: TaskModel, said: _Answer) -> TaskModel:
+    if isinstance(given, StepInput):
+        if isinstance(said.answer, str) and said.answer in (choices := choices_of(given)):
+            return StepReply(action="answer", answer=[choices[said.answer]])
+        _check_words(said.answer, words_offered(given))
+        return _parsed(step_reply_of(said.answer, given.hint))
+    if not said.sufficient:
+        return AnswerReply(thought=said.thought, sufficient=False, answer=[])
+    _check_words(said.answer, words_offered(cast(AnswerInput, given)))
+    found = _parsed(step_reply_of(said.answer))
+    return AnswerReply(thought=said.thought, sufficient=bool(found.answer), answer=found.answer)
+
+
+def _parsed(reply: StepReply) -> StepReply:
+    if not all(map(is_known, reply.answer)):
+        raise TreeError("the grammar has no such expression")
+    return reply
+
+
+def _check_words(tree: Any, offered: Sequence[str]) -> None:
+    """Raises MisfitError where a word of `tree` was not offered, or it is no tree."""
+    words = {*WORDS, *offered}
+    leaves = list(_leaves(tree))
+    if not leaves or not words.issuperset(leaves):
+        raise MisfitError(NOT_OFFERED)
+    if not ({*leaves} & {*offered} or leaves[0] in (NONE, "more", FOLLOW, BOTH)):
+        raise MisfitError(NOT_OFFERED)
+
+
+def _leaves(tree: Any) -> Iterator[str]:
+    if isinstance(tree, list):
+        for each in tree:
+            yield from _leaves(each)
+    elif isinstance(tree, str):
+        yield tree
+    else:
+        raise MisfitError(MISFIT)
+
+
+def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:
+    """`reply` without numbers that were not offered, of which a model may name some beside others."""
+    offered = values_of(given).get("numbers", [])
+    if isinstance(reply, ChooseReply) and isinstance(given, ChooseInput):
+        kept = [number for number in reply.choices if number in offered]
+        if reply.choices and offered and not kept and 0 not in reply.choices:
+            raise MisfitError(NOT_OFFERED)
+        return cast(ReplyT, ChooseReply(choices=kept))
+    if isinstance(reply, NameReply):
+        return cast(ReplyT, NameReply(concepts=[each for each in reply.concepts if each.number in offered]))
+    return reply
+
+
+def _object_in(completion: Completion) -> dict[str, Any]:
+    content = _bare(completion.content)
+    if not content:
+        raise MisfitError(EMPTY)
+    if completion.finish_reason == "length":
+        raise MisfitError(CUT_OFF)
+    if _blank_run(content):
+        raise MisfitError(BLANK)
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        raise MisfitError(NO_JSON) from None
+    if not isinstance(found, dict):
+        raise MisfitError(NO_JSON)
+    return found
+
+
+def _blank_run(content: str) -> bool:
+    plain = content.replace("\n", " ").replace("\t", " ").replace("\r", " ")
+    return " " * MAX_WHITE_SPACE in plain
+
+
+def _bare(content: str) -> str:
+    """The JSON alone: small models put a fence around it even under a schema, and some think aloud before it."""
+    text = content.strip()
+    if text.startswith("<think>"):
+        text = text.partition("</think>")[2].strip()
+    if text.startswith("```") and text.endswith("```"):
+        text = text.removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    return text
