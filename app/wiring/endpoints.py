@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 import stamina
 from stamina.instrumentation import RetryDetails
 
+from app.llm.endpoint.capability_probe import Capabilities
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.settings import EndpointChoice, Settings
+from app.strategies.sets.puzzles import PUZZLES
 from app.telemetry.logs import event_log
 from client_sdk.protocol import EndpointState, EndpointStatus
 
@@ -48,7 +50,20 @@ def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) 
         reports_usage=found is not None and found.reports_usage,
         open_requests=endpoint.open_requests,
         problem="" if found is None else found.problem,
+        puzzles=found.puzzles if found else None,
+        form=endpoint.wording.dialect.form if found and found.puzzles is not None else "",
+        seconds=round(found.seconds, 2) if found else 0.0,
+        tokens=found.prompt_tokens + found.reply_tokens if found else 0,
+        tokens_per_second=round(found.reply_tokens / found.seconds, 1) if found and found.seconds else 0.0,
+        cost=_cost(endpoint, found) if found else None,
     )
+
+
+def _cost(endpoint: ModelEndpoint, found: Capabilities) -> float | None:
+    """What a question about as long as a puzzle costs; None without a price, or where the endpoint counts nothing."""
+    if endpoint.price is None or not found.prompt_tokens:
+        return None
+    return endpoint.price.of(found.prompt_tokens, found.reply_tokens)
 
 
 OnProbed = Callable[[EndpointStatus, str], None]
@@ -92,6 +107,7 @@ def _endpoint_of(choice: EndpointChoice, settings: Settings, patience_s: float) 
         price=None if prompt is None or completion is None else Price(prompt, completion),
         concurrency=settings.endpoint_concurrency,
         patience_s=patience_s,
+        puzzles=PUZZLES,
     )
 
 

@@ -27,6 +27,14 @@ class EndpointStatus(Wire):
     reports_usage: bool = False
     open_requests: int = 0
     problem: str = ""
+    puzzles: int | None = Field(default=None, description="of five constant questions, those that it answered rightly")
+    form: str = Field(
+        default="", description="`tree`: it may write answers of its own; `choice`: it chooses from a list of readings"
+    )
+    seconds: float = Field(default=0.0, description="that such a question took")
+    tokens: int = Field(default=0, description="of such a question, by the endpoint's own count; 0 where it has none")
+    tokens_per_second: float = Field(default=0.0, description="of its replies")
+    cost: float | None = Field(default=None, description="of such a question, in the currency of the settings")
 
 
 class EndpointList(Wire):

@@ -9,16 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.evaluation.fakes.unmasking import Unmasked
-from app.llm.endpoint.answer_trees import tree_of_reply
+from app.llm.endpoint.answer_trees import tree_of, tree_of_reply
 from app.llm.endpoint.reply_reader import wire_words
 from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
+from app.strategies.sets.puzzles import PUZZLES
 
 _TASKS = get_args(TaskName)
 _FENCE = "```json"
@@ -137,8 +138,10 @@ class ScriptedEndpoint:
 
     def _content(self, request: _Completion) -> str:
         schema = request.response_format.json_schema
+        if schema.name == "step" and (solved := _solved(_block(request.messages))):
+            return solved
         if schema.name not in _TASKS:
-            return json.dumps(_instance(schema.schema_))
+            return json.dumps(_instance(schema.schema_, cast(dict[str, Any], schema.schema_.get("$defs", {}))))
         if not schema.strict or request.response_format.type != "json_schema":
             raise ContractBrokenError("response_format is not a strict json_schema")
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
@@ -190,15 +193,27 @@ def _block(messages: Sequence[_ChatMessage]) -> str:
     return "\n".join(lines[lines.index(_FENCE) + 1 : -1])
 
 
-def _instance(schema: dict[str, object]) -> object:
+def _solved(block: str) -> str:
+    """The answer to a puzzle of the probe; empty for anything else."""
+    for puzzle in PUZZLES:
+        if puzzle.task.input.model_dump_json(exclude_defaults=True) == block:
+            return json.dumps({"answer": tree_of(puzzle.right[0])})
+    return ""
+
+
+def _instance(schema: dict[str, Any], definitions: dict[str, Any]) -> object:
     """The smallest value that fits a schema, for probes that are none of our tasks."""
     if isinstance(choices := schema.get("enum"), list):
         return choices[0]
+    if isinstance(several := schema.get("anyOf"), list):
+        return _instance(several[0], definitions)
+    if isinstance(named := schema.get("$ref"), str):
+        return _instance(definitions[named.rpartition("/")[2]], definitions)
     if "const" in schema:
         return schema["const"]
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        return {key: _instance(value) for key, value in properties.items()}
+        return {key: _instance(value, definitions) for key, value in properties.items()}
     smallest: dict[object, object] = {"array": [], "integer": 0, "number": 0, "boolean": False}
     return smallest.get(schema.get("type"), "")
 

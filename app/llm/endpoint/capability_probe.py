@@ -1,14 +1,18 @@
 """Capability probe: what an endpoint can do, found out by asking it; it goes by what comes, not by the status.
 
 A probe is constant: our own words, the model's name and the settings' seed. Nothing of a graph or a caller is in it.
+After the form in which it wants to be asked come puzzles: who answers them is let write answers, who does not chooses
+from lists.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from app.llm.endpoint.dialects import (
@@ -22,8 +26,10 @@ from app.llm.endpoint.dialects import (
     schema_words,
     stream_fields,
 )
-from app.llm.endpoint.request_body import Completion, RequestTemplate
+from app.llm.endpoint.reply_reader import MisfitError, read_reply
+from app.llm.endpoint.request_body import Completion, RequestTemplate, body_of
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
+from app.llm.tasks import StepReply, Task
 
 WORD: Final = "quorvexil"  # no model says it unless the schema leaves it nothing else
 PROBE_DEADLINE_S: Final = 30.0
@@ -31,24 +37,46 @@ _ASKED: Final = "Reply with a JSON object whose field `word` holds the colour of
 _MAX_TOKENS: Final = 256
 _SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
-    "properties": {"word": {"type": "string", "enum": [WORD]}},
+    "properties": {
+        "word": {"anyOf": [{"$ref": "#/$defs/word"}, {"type": "array", "items": {"$ref": "#/$defs/word"}}]}
+    },
     "required": ["word"],
     "additionalProperties": False,
+    "$defs": {"word": {"type": "string", "enum": [WORD]}},
 }
+"""With all that the schemas of answers are made of, so that an endpoint that does not know it is found out."""
+ENOUGH: Final = 4
+"""Puzzles that a model has to answer before it writes answers of its own."""
 _OTHER_FIELDS: Final = (400, 404, 422, 500)  # what another body may mend; some servers break on fields unknown to them
 
 Send = Callable[[bytes], Awaitable[Completion]]
 
 
 @dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A constant question, and the expressions that answer it."""
+
+    task: Task[StepReply]
+    right: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The findings of a probe. `problem` says in our words why the endpoint can't be asked; else it is empty."""
+    """The findings of a probe. `problem` says in our words why the endpoint can't be asked; else it is empty.
+
+    `puzzles`: how many were answered rightly, None where none were asked. Of one puzzle, about as long as a question:
+    `seconds`, `prompt_tokens` and `reply_tokens`, each the mean; 0 where it reports none.
+    """
 
     dialect: Dialect = DEFAULT
     enforces_schema: bool = False
     streams: bool = False
     reports_usage: bool = False
     problem: str = ""
+    puzzles: int | None = None
+    seconds: float = field(default=0.0, compare=False)
+    prompt_tokens: int = field(default=0, compare=False)
+    reply_tokens: int = field(default=0, compare=False)
 
 
 def probe_body(wording: RequestTemplate, dialect: Dialect) -> bytes:
@@ -108,6 +136,28 @@ async def _with_stream(send: Send, wording: RequestTemplate, found: Capabilities
     is_whole = (completion.completion_tokens is not None) or not found.reports_usage
     is_kept = _word_in(completion) == WORD or not found.enforces_schema
     return replace(found, streams=streams, dialect=dialect if streams and is_whole and is_kept else found.dialect)
+
+
+async def with_puzzles(
+    send: Send, wording: RequestTemplate, found: Capabilities, puzzles: Sequence[Puzzle]
+) -> Capabilities:
+    """The same, with how the model answers `puzzles`, and the form that it is asked in from then on."""
+    spoken = replace(wording, dialect=replace(found.dialect, form="tree"))
+    right, began, completions = 0, time.monotonic(), list[Completion]()
+    for puzzle in puzzles:
+        with suppress(ReasonerError, MisfitError, TimeoutError):
+            async with asyncio.timeout(PROBE_DEADLINE_S):
+                completions.append(await send(body_of(puzzle.task, spoken).body))
+            right += read_reply(puzzle.task, completions[-1]).answer[:1] in [[each] for each in puzzle.right]
+    asked = max(1, len(completions))
+    return replace(
+        found,
+        dialect=replace(found.dialect, form="tree" if right >= ENOUGH else "choice"),
+        puzzles=right,
+        seconds=(time.monotonic() - began) / asked,
+        prompt_tokens=sum(each.prompt_tokens or 0 for each in completions) // asked,
+        reply_tokens=sum(each.completion_tokens or 0 for each in completions) // asked,
+    )
 
 
 async def _ask(send: Send, wording: RequestTemplate, dialect: Dialect) -> Completion:

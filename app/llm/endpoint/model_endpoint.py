@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from app.llm.endpoint.capability_probe import Capabilities, find_capabilities
+from app.llm.endpoint.capability_probe import Capabilities, Puzzle, find_capabilities, with_puzzles
 from app.llm.endpoint.dialects import Dialect
 from app.llm.endpoint.request_body import Completion, Price, RequestTemplate
 from app.llm.endpoint.retry import CircuitBreaker, DeadlineExceededError, EndpointRateLimitError, attempts
@@ -87,11 +87,12 @@ class ModelEndpoint:
         price: Price | None = None,
         concurrency: int = 256,
         patience_s: float = math.inf,
+        puzzles: Sequence[Puzzle] = (),
     ) -> None:
         self._sender, self._url = HttpTransport(url, api_key), url
         self._deadline_s, self._patience_s = deadline_s, patience_s
         self._wording = wording or RequestTemplate(model)
-        self._price = price
+        self._price, self._puzzles = price, puzzles
         self._queue = FairQueue(concurrency)
         self.breaker = CircuitBreaker(harmless=(EndpointRateLimitError,))
         self.found: Capabilities | None = None
@@ -131,7 +132,7 @@ class ModelEndpoint:
     async def probe(self) -> Capabilities:
         """Finds out what it can do, and writes bodies accordingly from now on. Never raises for what it does."""
         before = self.found
-        self.found = await find_capabilities(self._sender.send, self._wording, self._wording.is_salted)
+        self.found = await self._found_anew(before)
         # One unlucky reply may look as if nothing were enforced: that is believed when it is found twice.
         is_new = not self.found.enforces_schema and self.found != before
         self._is_in_doubt = bool(self.found.problem) or is_new
@@ -140,6 +141,17 @@ class ModelEndpoint:
             self.was_reached = True
             self.breaker.reset()
         return self.found
+
+    async def _found_anew(self, before: Capabilities | None) -> Capabilities:
+        """Puzzles are asked once, and again where the endpoint wants to be asked in another form."""
+        send, wording = self._sender.send, self._wording
+        found = await find_capabilities(send, wording, wording.is_salted)
+        if found.problem or not self._puzzles:
+            return found
+        asked = before if before is not None and before.puzzles is not None else None
+        if asked is not None and replace(asked.dialect, form=found.dialect.form) == found.dialect:
+            return replace(found, dialect=asked.dialect, puzzles=asked.puzzles)
+        return await with_puzzles(send, wording, found, self._puzzles)
 
     async def complete(self, body: bytes, tenant: str = "") -> Completion:
         """Sends exactly `body`, and again where the endpoint was busy, broken or out of reach."""
