@@ -17,7 +17,7 @@ from app.egress.budgets import BudgetUsedUpError
 from app.llm.reasoner import ReasonerError, ReasonerRefusedError, ReplyUnusableError
 from client_sdk.protocol import Names
 
-SURE: Final = 0.8
+SURE: Final = 0.9
 """The chance from which the service's own reading is sure."""
 MODEL_ALONE: Final = "This is how the model read the question; the service could not read it by itself."
 MODEL_ELSE: Final = "The model read the question in another way:"

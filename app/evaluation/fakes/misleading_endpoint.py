@@ -9,6 +9,7 @@ from typing import Final, Literal
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
+from app.llm.endpoint.input_lines import read_step
 from app.llm.tasks import AnswerInput, AnswerReply, StepInput, StepReply, TaskModel, TaskName
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.algebra.rewriting import written
@@ -64,7 +65,7 @@ class _SpoiltReplies(ScriptedReplies):
             return reply
         if self._is_spoilt and self._relents:
             return reply
-        shown = (StepInput if task == "step" else AnswerInput).model_validate_json(block)
+        shown = read_step(block) if task == "step" else AnswerInput.model_validate_json(block)
         spoilt = self._corruption.of(reply.answer[0], shown)
         if spoilt is None:
             return reply

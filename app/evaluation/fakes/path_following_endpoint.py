@@ -7,6 +7,7 @@ from typing import Final
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
+from app.llm.endpoint.input_lines import read_step
 from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
 from app.strategies.sets.question_form import ASKED, PATH
 
@@ -29,7 +30,7 @@ class _PathReplies(ScriptedReplies):
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         if task != "step":
             return super().reply_to(task, block)
-        return _step(StepInput.model_validate_json(block))
+        return _step(read_step(block))
 
 
 def _step(asked: StepInput) -> StepReply:

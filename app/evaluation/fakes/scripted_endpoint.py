@@ -18,6 +18,7 @@ from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.evaluation.fakes.unmasking import Unmasked
 from app.llm.endpoint.answer_trees import tree_of, tree_of_reply
 from app.llm.endpoint.reply_reader import wire_words
+from app.llm.endpoint.request_body import input_text
 from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
 from app.strategies.sets.puzzles import PUZZLES
 
@@ -196,7 +197,7 @@ def _block(messages: Sequence[_ChatMessage]) -> str:
 def _solved(block: str) -> str:
     """The answer to a puzzle of the probe; empty for anything else."""
     for puzzle in PUZZLES:
-        if puzzle.task.input.model_dump_json(exclude_defaults=True) == block:
+        if input_text(puzzle.task.input, "tree") == block:
             return json.dumps({"answer": tree_of(puzzle.right[0])})
     return ""
 

@@ -10,6 +10,7 @@ from app.evaluation.datasets.gold_plan import GoldPlan, ShownNames
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from app.llm.embedded.sentences.dialogue_text import dialogue_text
+from app.llm.endpoint.input_lines import read_step
 from app.llm.tasks import (
     AnswerInput,
     AnswerReply,
@@ -64,7 +65,7 @@ class ScriptedReplies:
             return DialogueReply(
                 sentences=[each.text for each in dialogue_text(ReplyInput.model_validate_json(block))]
             )
-        return self._step(StepInput.model_validate_json(block))
+        return self._step(read_step(block))
 
     def _structure(self, asked: StructureInput) -> StructureReply:
         self._see(asked.things, asked.dialogue)

@@ -1,33 +1,44 @@
-"""Answers as trees of words out of a closed list: `["count", ["reach", "Eq7f2k", "lives in"]]` is what a model writes
-for `count(reach(Eq7f2k, "lives in"))`, so that a JSON schema can name every word that it may use.
+"""Answers as words out of a closed list: `["count", "reach", "Eq7f2k", "lives in"]` is what a model writes for
+`count(reach(Eq7f2k, "lives in"))`, so that a JSON schema can name every word that it may use.
 
-    tree = word | [ function, argument, ... ] | ["follow", way, ...] | ["both", tree, tree]
-    word = stand-in | "way(2)" | "hint" | "none" | "more"
+A tree is written in Polish notation: a function, then what it takes, in the order of
+`kg_store.algebra.expressions.FUNCTIONS`, without brackets. Brackets (lists within the list) do no harm.
 
-An argument is a tree, the words of a relation, an operator, a direction, a period, or a whole number, in the order of
-`kg_store.algebra.expressions.FUNCTIONS`.
+    tree  = word | function tree ... | "follow" way ... | "both" tree tree
+    word  = stand-in | "way(2)" | "hint" | "none" | "more"
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from app.llm.tasks import StepReply
-from kg_store.algebra.expressions import DIRECTIONS, FUNCTIONS, OPERATORS, PERIODS, Call, Expression, Name, parse
+from kg_store.algebra.expressions import (
+    DIRECTIONS,
+    FUNCTIONS,
+    MAX_NODES,
+    OPERATORS,
+    PERIODS,
+    Call,
+    Expression,
+    Name,
+    parse,
+)
 from kg_store.errors import ExpressionError
 
-Tree = str | Sequence["Tree"]
+Tree = list[str]
 
 NONE: Final = "none"
-"""Nothing that is shown answers the question."""
+"""Alone: nothing that is shown answers the question."""
 MORE: Final = "more"
 """Nothing that is shown fits: the next ways are wanted."""
 HINT: Final = "hint"
 FOLLOW: Final = "follow"
 BOTH: Final = "both"
-MAX_NUMBER: Final = 10
+MAX_WORDS: Final = 24
+MAX_NUMBER: Final = 5
 WORDS: Final = (
     NONE,
     MORE,
@@ -45,114 +56,153 @@ _WAY = re.compile(r"way\((\d{1,4})\)")
 # A name that no pseudonym has, in the place of what candidate 2 leads to.
 _AS_NAME = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _STAND_IN = re.compile(r"\bWAY(\d{1,4})\b")
+_PSEUDONYM = re.compile(r"[A-Z][a-z0-9]{5}")
 
 
 class TreeError(ValueError):
-    """A tree that means nothing; the text quotes nothing of it."""
+    """Words that mean nothing; the text quotes nothing of them."""
 
 
-def step_reply_of(tree: Tree, hint: str = "") -> StepReply:
+def flat(value: Any) -> Tree:
+    """The words of `value` in their order. Raises TreeError where it holds anything but text and lists."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        raise TreeError("a list of words is expected")
+    words = [word for each in value for word in flat(each)]
+    if len(words) > MAX_WORDS:
+        raise TreeError("an answer has fewer words")
+    return words
+
+
+def step_reply_of(tree: Sequence[str], hint: str = "") -> StepReply:
     """The reply that `tree` gives; `hint` is the expression that the word stands for. Raises TreeError."""
-    match tree:
-        case "none":
+    match list(tree):
+        case ["none"]:
             return StepReply(action="not_in_graph")
-        case "more":
+        case ["more"]:
             return StepReply(action="follow")
         case ["follow", *ways] if ways:
             return StepReply(action="follow", choices=[_number(way) for way in ways])
-        case ["both", *parts] if parts:
-            return StepReply(action="answer", answer=[expression_of(each, hint) for each in parts])
-        case _:
-            return StepReply(action="answer", answer=[expression_of(tree, hint)])
+        case ["both", *rest]:
+            return StepReply(action="answer", answer=list(_whole(_several(rest, 2, hint))))
+        case words:
+            return StepReply(action="answer", answer=[expression_of(words, hint)])
 
 
-def expression_of(tree: Tree, hint: str = "") -> str:
+def expression_of(tree: Sequence[str], hint: str = "") -> str:
     """The expression that `tree` writes; `way(2)` stays as it is. Raises TreeError."""
-    if isinstance(tree, str):
-        if tree == HINT and hint:
-            return hint
-        if tree in WORDS or tree == HINT:
-            raise TreeError("a stand-in or a list is expected")
-        return tree
-    function, *given = tree or ("",)
-    if not isinstance(function, str) or function not in FUNCTIONS:
-        raise TreeError("a list begins with a function")
-    return f"{function}({', '.join(_arguments(FUNCTIONS[function], given, hint))})"
+    found: str = _whole(_expressions(tree, hint))
+    return found
 
 
 def tree_of(expression: str) -> Tree:
-    """The tree of an expression, which may hold `way(2)`. Raises ExpressionError."""
-    return _tree(parse(_AS_NAME.sub(r"WAY\1", expression)))
+    """The words of an expression, which may hold `way(2)`. Raises ExpressionError."""
+    return list(_words(parse(_AS_NAME.sub(r"WAY\1", expression))))
 
 
 def tree_of_reply(reply: StepReply) -> Tree:
-    """The tree that stands for `reply`. Raises ExpressionError."""
+    """The words that stand for `reply`. Raises ExpressionError."""
     if reply.action == "not_in_graph":
-        return NONE
+        return [NONE]
     if reply.action == "follow":
-        return [FOLLOW, *(f"way({number})" for number in reply.choices)] if reply.choices else MORE
+        return [FOLLOW, *(f"way({number})" for number in reply.choices)] if reply.choices else [MORE]
     trees = [tree_of(each) for each in reply.answer]
-    return trees[0] if len(trees) == 1 else [BOTH, *trees]
+    return trees[0] if len(trees) == 1 else [BOTH, *(word for tree in trees for word in tree)]
 
 
-def _arguments(shape: Sequence[str], given: Sequence[Tree], hint: str) -> Iterator[str]:
-    """The arguments in the words of an expression; `parse` says what is wrong with their number."""
-    shapes = [*shape, *([shape[-1]] * len(given) if shape[-1] == "s*" else ())]
-    if len(given) > len(shapes):
-        raise TreeError("a function has too many arguments")
-    # Where one that may be left out is left out, the next of the shape takes what stands there.
-    rest = list(shapes)
-    for each in given:
-        want = rest.pop(0)
-        while want in ("r?", "b?") and rest and isinstance(each, str) and each in PERIODS:
-            want = rest.pop(0)
-        yield _argument(want, each, hint)
+def _whole(parses: Iterator[tuple[Any, Sequence[str]]]) -> Any:
+    """The first parse that leaves no word over and that the grammar knows."""
+    for found, rest in parses:
+        if not rest and all(map(_is_known, [found] if isinstance(found, str) else found)):
+            return found
+    raise TreeError("the words are no expression")
 
 
-def _argument(want: str, given: Tree, hint: str) -> str:
-    if not isinstance(given, str):
-        return expression_of(given, hint)
-    is_word = want in ("o", "d", "p?") or given.isdecimal()
-    if want in ("r", "r?") or (want == "b?" and not _is_set(given)):
-        return f'"{given}"'
-    return given if is_word else expression_of(given, hint)
+def _expressions(words: Sequence[str], hint: str, depth: int = 0) -> Iterator[tuple[str, Sequence[str]]]:
+    """Every expression that `words` may begin with, and what is left behind it."""
+    if not words or depth > MAX_NODES:
+        return
+    word, rest = words[0], words[1:]
+    if word == HINT and hint:
+        yield hint, rest
+    elif _is_set(word):
+        yield word, rest
+    if word in FUNCTIONS:
+        shape = tuple(want.removesuffix("*") for want in FUNCTIONS[word])
+        for given, left in _arguments(shape, rest, hint, depth):
+            yield f"{word}({', '.join(given)})", left
+
+
+def _arguments(
+    shape: Sequence[str], words: Sequence[str], hint: str, depth: int
+) -> Iterator[tuple[tuple[str, ...], Sequence[str]]]:
+    """Every way to read what a function takes: the longest first, where something may be left out."""
+    if not shape:
+        yield (), words
+        return
+    want, *later = shape
+    for given, left in _argument(want, words, hint, depth):
+        for more, end in _arguments(later, left, hint, depth):
+            yield (given, *more), end
+    if want.endswith("?"):
+        yield from _arguments(later, words, hint, depth)
+
+
+def _argument(want: str, words: Sequence[str], hint: str, depth: int) -> Iterator[tuple[str, Sequence[str]]]:
+    word, rest = (words[0], words[1:]) if words else ("", ())
+    if want in ("r", "r?", "b?") and word and not _is_set(word) and word not in OPERATORS and '"' not in word:
+        yield f'"{word}"', rest
+    closed = {"o": OPERATORS, "d": DIRECTIONS, "p?": PERIODS}
+    if word in closed.get(want, ()) or (want == "m" and word.isdecimal()):
+        yield word, rest
+    if want in ("s", "m", "b?"):
+        yield from _expressions(words, hint, depth + 1)
+
+
+def _several(words: Sequence[str], least: int, hint: str) -> Iterator[tuple[list[str], Sequence[str]]]:
+    """Expressions one after the other, to the end of `words`."""
+    if not words and least <= 0:
+        yield [], words
+        return
+    for found, rest in _expressions(words, hint):
+        for more, end in _several(rest, least - 1, hint):
+            yield [found, *more], end
 
 
 def _is_set(word: str) -> bool:
-    """True of a stand-in or a way; else it is the words of a relation."""
-    return word == HINT or bool(_WAY.fullmatch(word)) or bool(re.fullmatch(r"[A-Z][a-z0-9]{5}", word))
+    return bool(_WAY.fullmatch(word) or _PSEUDONYM.fullmatch(word))
 
 
-def _number(way: Tree) -> int:
-    found = _WAY.fullmatch(way) if isinstance(way, str) else None
-    if found is None:
-        raise TreeError("only ways are followed")
-    return int(found[1])
-
-
-def _tree(expression: Expression) -> Tree:
-    if isinstance(expression, Name):
-        return _STAND_IN.sub(r"way(\1)", expression.pseudonym)
-    return [expression.function, *_in_order(expression)]
-
-
-def _in_order(call: Call) -> Iterator[Tree]:
-    """Operands and words as the function's shape has them."""
-    operands, words = list(call.operands), list(call.words)
-    for want in FUNCTIONS[call.function]:
-        if want == "s*":
-            yield from (_tree(each) for each in operands)
-            operands = []
-        elif want == "s" or (want in ("m", "b?") and operands and not words):
-            yield _tree(operands.pop(0))
-        elif words:
-            yield words.pop(0)
-
-
-def is_known(expression: str) -> bool:
+def _is_known(expression: str) -> bool:
     """True where the grammar has such an expression; `way(2)` counts as a stand-in."""
     try:
         parse(_AS_NAME.sub(r"WAY\1", expression))
     except ExpressionError:
         return False
     return True
+
+
+def _number(way: str) -> int:
+    found = _WAY.fullmatch(way)
+    if found is None:
+        raise TreeError("only ways are followed")
+    return int(found[1])
+
+
+def _words(expression: Expression) -> Iterator[str]:
+    """Function, operands and words as the function's shape has them; more than two sets two by two."""
+    if isinstance(expression, Name):
+        yield _STAND_IN.sub(r"way(\1)", expression.pseudonym)
+        return
+    if len(expression.operands) > 2 and "s*" in FUNCTIONS[expression.function]:
+        first, *others = expression.operands
+        rest = Call(expression.function, tuple(others))
+        expression = Call(expression.function, (first, rest))
+    yield expression.function
+    operands, words = list(expression.operands), list(expression.words)
+    for want in FUNCTIONS[expression.function]:
+        if want in ("s", "s*") or (want in ("m", "b?") and operands and not words):
+            yield from _words(operands.pop(0))
+        elif words:
+            yield words.pop(0)

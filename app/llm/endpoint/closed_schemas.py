@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
-from app.llm.endpoint.answer_trees import HINT, NONE, WORDS
+from app.llm.endpoint.answer_trees import HINT, MAX_WORDS, NONE, WORDS
 from app.llm.tasks import (
     AnswerInput,
     Candidate,
@@ -27,9 +27,6 @@ from app.llm.tasks import (
     Thing,
 )
 
-MAX_DEPTH: Final = 5
-"""Functions within functions of one answer."""
-MAX_ARGUMENTS: Final = 6
 MAX_CHOICES: Final = 9
 """Ways on a list to choose from, beside the service's own reading."""
 _MARK = "\x04"
@@ -68,10 +65,9 @@ def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
     if task == "step" and form == "choice":
         return _object(answer=_one_of(NONE, "choices"))
     if task == "step":
-        return _object(answer=_tree_of_depth(MAX_DEPTH)) | {"$defs": _trees()}
+        return _object(answer=_words())
     if task == "answer":
-        thought = {"thought": _text(300), "sufficient": {"type": "boolean"}}
-        return _object(**thought, answer=_tree_of_depth(MAX_DEPTH)) | {"$defs": _trees()}
+        return _object(thought=_text(300), sufficient={"type": "boolean"}, answer=_words())
     if task == "choose_relations":
         return _object(choices=_list(_number_of("numbers"), 10))
     if task == "name_concepts":
@@ -163,16 +159,9 @@ def _number_of(hole: str) -> dict[str, Any]:
     return {"type": "integer", "enum": [0, f"{_MARK}{hole}"]}
 
 
-def _trees() -> dict[str, Any]:
-    return {"word": {"type": "string", "enum": [*WORDS, f"{_MARK}words"]}}
-
-
-def _tree_of_depth(depth: int) -> dict[str, Any]:
-    word: dict[str, Any] = {"$ref": "#/$defs/word"}
-    if not depth:
-        return word
-    inner = _tree_of_depth(depth - 1)
-    return {"anyOf": [word, {"type": "array", "items": inner, "minItems": 2, "maxItems": MAX_ARGUMENTS}]}
+def _words() -> dict[str, Any]:
+    """An answer, word by word (`answer_trees`)."""
+    return {"type": "array", "items": {"type": "string", "enum": [*WORDS, f"{_MARK}words"]}, "maxItems": MAX_WORDS}
 
 
 def _without_holes(node: Any) -> Any:

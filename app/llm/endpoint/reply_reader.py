@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.llm.endpoint.answer_trees import BOTH, FOLLOW, NONE, WORDS, Tree, TreeError, is_known, step_reply_of
+from app.llm.endpoint.answer_trees import MORE, NONE, WORDS, Tree, TreeError, flat, step_reply_of
 from app.llm.endpoint.closed_schemas import choices_of, values_of, words_offered
 from app.llm.endpoint.repair_messages import BLANK, CUT_OFF, EMPTY, MISFIT, NO_JSON, NOT_OFFERED
 from app.llm.endpoint.request_body import Completion
@@ -65,42 +65,24 @@ def wire_words(reply: TaskModel, tree: Tree) -> str:
 
 
 def _answer(given: TaskModel, said: _Answer) -> TaskModel:
+    tree = flat(said.answer)
     if isinstance(given, StepInput):
-        if isinstance(said.answer, str) and said.answer in (choices := choices_of(given)):
-            return StepReply(action="answer", answer=[choices[said.answer]])
-        _check_words(said.answer, words_offered(given))
-        return _parsed(step_reply_of(said.answer, given.hint))
+        choices = choices_of(given)
+        if len(tree) == 1 and tree[0] in choices:
+            return StepReply(action="answer", answer=[choices[tree[0]]])
+        _check_words(tree, words_offered(given))
+        return step_reply_of(tree, given.hint)
     if not said.sufficient:
         return AnswerReply(thought=said.thought, sufficient=False, answer=[])
-    _check_words(said.answer, words_offered(cast(AnswerInput, given)))
-    found = _parsed(step_reply_of(said.answer))
+    _check_words(tree, words_offered(cast(AnswerInput, given)))
+    found = step_reply_of(tree)
     return AnswerReply(thought=said.thought, sufficient=bool(found.answer), answer=found.answer)
 
 
-def _parsed(reply: StepReply) -> StepReply:
-    if not all(map(is_known, reply.answer)):
-        raise TreeError("the grammar has no such expression")
-    return reply
-
-
-def _check_words(tree: Any, offered: Sequence[str]) -> None:
-    """Raises MisfitError where a word of `tree` was not offered, or it is no tree."""
-    words = {*WORDS, *offered}
-    leaves = list(_leaves(tree))
-    if not leaves or not words.issuperset(leaves):
+def _check_words(tree: Tree, offered: Sequence[str]) -> None:
+    """Raises MisfitError where a word of `tree` was not offered, or none of what was offered is in it."""
+    if not {*WORDS, *offered}.issuperset(tree) or ({*tree}.isdisjoint(offered) and tree not in ([NONE], [MORE])):
         raise MisfitError(NOT_OFFERED)
-    if not ({*leaves} & {*offered} or leaves[0] in (NONE, "more", FOLLOW, BOTH)):
-        raise MisfitError(NOT_OFFERED)
-
-
-def _leaves(tree: Any) -> Iterator[str]:
-    if isinstance(tree, list):
-        for each in tree:
-            yield from _leaves(each)
-    elif isinstance(tree, str):
-        yield tree
-    else:
-        raise MisfitError(MISFIT)
 
 
 def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:

@@ -28,6 +28,7 @@ from app.llm.endpoint.dialects import (
     schema_words,
     stream_fields,
 )
+from app.llm.endpoint.input_lines import step_text
 from app.llm.endpoint.repair_messages import COMPLAINTS
 from app.llm.reasoner import Tokens
 from app.llm.tasks import ReplyForm, ReplyT, StepInput, Task, TaskKind, TaskModel
@@ -79,8 +80,10 @@ def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoi
 def input_text(given: TaskModel, form: ReplyForm) -> str:
     """The input as a model reads it; where it chooses from a list, ways on are that list in words."""
     # A field that holds its default says nothing, and costs tokens.
-    if form == "tree" or not isinstance(given, StepInput):
+    if not isinstance(given, StepInput):
         return given.model_dump_json(exclude_defaults=True)
+    if form == "tree":
+        return step_text(given)
     shown = given.model_dump(include=_BESIDE_CHOICES, exclude_defaults=True)
     return json.dumps(shown | {"choices": list_of_choices(given)}, ensure_ascii=False, separators=(",", ":"))
 

@@ -57,11 +57,11 @@ ANSWER = TaskKind(
     SafeText(
         f"""{_STAND_INS}
 `evidence` holds what was retrieved: each entry says that from `start` along `path` one reaches `end`.
-When it holds all that the question needs, set `sufficient` to true and give the `answer`: a stand-in, or a list of a
-function and what it takes, which may be lists again: ["intersect", A, B], union, difference; ["exists", A], none,
-count, sum, average, min, max; ["filter", A, relation, "<", V] with one of < <= > >= = !=; ["argmax", A, relation],
-argmin, group, reach; ["compare", A, B, relation]; ["sort", A, relation, "descending"]; ["limit", A, "3"]. Otherwise
-set `sufficient` to false and `answer` to "none"; in the last round that means that the graph does not hold it."""
+When it holds all that the question needs, set `sufficient` to true and give the `answer`: words in order, a function
+before what it takes: count A; also exists, none, sum, average, min, max. intersect A B; union, difference. reach A
+relation; argmax, argmin, group. filter A relation < V. compare A B relation. limit sort A relation descending 3.
+Otherwise set `sufficient` to false and `answer` to none; in the last round that means that the graph does not hold
+it."""
     ),
     AnswerReply,
 )

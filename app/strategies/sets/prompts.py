@@ -7,11 +7,10 @@ from app.privacy.safe_text import SafeText
 _STEP_WORDS = SafeText(
     """Answer from a private graph. Words like Eq7f2k are stand-ins: E for a thing, V for a value, S for a set. In \
 paths, ^ means backwards, a|b through a nameless node.
-`answer`: a stand-in, or "way(n)" for all that candidate n leads to, or "hint", which may be wrong; or a list of a \
-function and what it takes, which may be lists: ["exists", A] none count sum average min max; ["intersect", A, B] \
-union difference; ["reach", A, relation] sum argmax argmin group; ["filter", A, relation, "<", V]; \
-["compare", A, B, relation]; ["limit", ["sort", A, relation, "descending"], "3"]
-["follow", "way(n)", ...] shows where up to 3 lead; "more": none fits; "none": not in the graph"""
+`answer`: words in order, a function before what it takes: way(n) is all that candidate n leads to, hint may be the \
+meaning. count A; also exists none sum average min max. intersect A B; union difference. reach A relation; argmax \
+argmin group. filter A relation < V. compare A B relation. limit sort A relation descending 3.
+follow way(n) ... shows where up to 3 lead; more: none fits; none: not in the graph"""
 )
 
 _BRIEF_WORDS = SafeText(

@@ -7,7 +7,8 @@ import json
 from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
-from app.llm.tasks import AnswerReply, StepInput, StepReply, TaskModel, TaskName
+from app.llm.endpoint.input_lines import read_step
+from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
 
 PSEUDONYM = "<pseudonym>"
 """Where a draft's text holds the pseudonym of its first answer, instead of its number."""
@@ -34,7 +35,7 @@ class _FollowingReplies(ScriptedReplies):
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         if task != "step":
             return super().reply_to(task, block)
-        asked = StepInput.model_validate_json(block)
+        asked = read_step(block)
         choices = [candidate.number for candidate in asked.candidates][: asked.width]
         if choices and not asked.last_round:
             return StepReply(action="follow", choices=choices, answer=[])
