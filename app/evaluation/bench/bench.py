@@ -286,6 +286,7 @@ def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint |
     if scripted is None:
         return inner
     key = SecretStr("scripted")
+    alone = {"endpoint_use": "alone", "endpoint_fallbacks": ()}
     return inner.model_copy(
-        update={"endpoint_url": scripted.url, "endpoint_model": "scripted", "endpoint_api_key": key}
+        update={"endpoint_url": scripted.url, "endpoint_model": "scripted", "endpoint_api_key": key, **alone}
     )

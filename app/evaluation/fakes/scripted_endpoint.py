@@ -147,8 +147,14 @@ class ScriptedEndpoint:
             raise ContractBrokenError("response_format is not a strict json_schema")
         replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
         masked = Unmasked.read(_block(request.messages), self.meanings)
-        reply = replies.reply_to(cast(TaskName, schema.name), masked.block)
-        return self.on_the_wire(type(reply).model_validate_json(masked.in_its_words(reply.model_dump_json())))
+        task = cast(TaskName, schema.name)
+        reply = replies.reply_to(task, masked.block)
+        reply = type(reply).model_validate_json(masked.in_its_words(reply.model_dump_json()))
+        return self.written(task, _block(request.messages), reply)
+
+    def written(self, task: TaskName, block: str, reply: TaskModel) -> str:  # noqa: ARG002  # for those that lie
+        """The content of the reply to `task`, whose input is `block`."""
+        return self.on_the_wire(reply)
 
     def on_the_wire(self, reply: TaskModel) -> str:
         """A reply as an endpoint writes it: answers as trees; what has a default was not asked for."""

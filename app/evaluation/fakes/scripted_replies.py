@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from typing import Literal
@@ -65,6 +66,8 @@ class ScriptedReplies:
             return DialogueReply(
                 sentences=[each.text for each in dialogue_text(ReplyInput.model_validate_json(block))]
             )
+        if "choices" in json.loads(block):  # A repair: it would not need one.
+            return StepReply(action="not_in_graph")
         return self._step(read_step(block))
 
     def _structure(self, asked: StructureInput) -> StructureReply:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from app.llm.endpoint.json_schema import strict_schema
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.egress.guard import StaticSegments
 from app.llm.endpoint.dialects import MODES, Dialect
-from app.llm.endpoint.json_schema import strict_schema
 from app.llm.endpoint.repair_messages import complaints_of
 from app.llm.endpoint.request_body import RequestTemplate, body_of, statics_of
 from app.llm.tasks import AnswerInput, CallOptions, StructureInput, Task, TaskKind, Turn
