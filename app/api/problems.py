@@ -41,7 +41,7 @@ from app.graphs.errors import (
 )
 from app.graphs.job_control import JobStoppedError, NotWaitingError
 from app.graphs.previews.previewer import PreviewBusyError
-from app.llm.reasoner import ReasonerError, ReasonerUnavailableError
+from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
 from app.memory.case_store import UnknownCaseError
 from app.privacy.errors import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
@@ -175,9 +175,14 @@ _KINDS: dict[type[BaseException], Problem] = {
     ReasonerUnavailableError: Problem(
         502, "model_unavailable", "The model endpoint did not answer in time.", "Ask again in a minute."
     ),
+    ReplyUnusableError: Problem(
+        502, "model_reply_unusable", "The model replied, but with nothing that can be used.",
+        "Ask again. Whoever runs the service can try the model with `arog endpoint test`, and have the service answer "
+        "by itself with AROG_ENDPOINT_FALLBACKS=embedded.",
+    ),
     ReasonerError: Problem(
-        502, "model_unavailable", "The model endpoint refused, or gave no usable reply.",
-        "Ask again; if it keeps failing, whoever runs the service should check the endpoint's model, key and quota.",
+        502, "model_unavailable", "The model endpoint refused the request.",
+        "If it keeps refusing, whoever runs the service should check the endpoint's model, key and quota.",
     ),
     TimeoutError: Problem(
         504, "deadline", "The request took longer than the service allows.",

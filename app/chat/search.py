@@ -38,6 +38,7 @@ from app.egress.wire_pseudonyms import AnswerPseudonyms
 from app.llm.reasoner import Reasoner, ReasonerError, TaskRunner
 from app.privacy.anonymised import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from app.telemetry.logs import event_log
 from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
 from kg_store.graph.compact_graph import RememberedGraph
@@ -113,6 +114,7 @@ def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[Que
     return [*by_kinds, *(each for each in readings if not each.by_kinds)]
 
 
+log = event_log("search")
 NOTHING_TO_SAY: Final = "I can only talk about what this graph holds."
 ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not be right, so they were counted here."
 
@@ -178,6 +180,7 @@ class GraphSearch:
         except (ReasonerError, BudgetUsedUpError) as error:
             if not (reasoner.is_model and self._options.falls_back and self._options.in_house):
                 raise
+            log.warning("fell_back", code=type(error).__name__, status=getattr(error, "status", None))
             return remarked(own or await self._own(run, timer), why_not(error))
 
     async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:

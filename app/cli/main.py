@@ -1,4 +1,4 @@
-"""The service's commands of `arog`: serve here; graph, concepts, cases, api-key, master-key and ledger beside it."""
+"""The service's commands of `arog`: serve here; graphs, concepts, endpoints, cases, keys and the ledger beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from app.cli import api_keys, cases, concepts, erase, graphs, ledger, master_key, roles
+from app.cli import api_keys, cases, concepts, endpoints, erase, graphs, ledger, master_key, roles
 from app.cli.output import NOT_USABLE, failures_in_words
 
 # One of each that `arog[server]` brings and no smaller extra does.
@@ -37,6 +37,7 @@ def commands(app: typer.Typer) -> None:
     roles.join(graphs.app)
     app.add_typer(graphs.app, name="graph")
     app.add_typer(concepts.app, name="concepts")
+    app.add_typer(endpoints.app, name="endpoint")
     app.add_typer(cases.app, name="cases")
     app.add_typer(api_keys.app, name="api-key")
     app.add_typer(master_key.app, name="master-key")

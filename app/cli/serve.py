@@ -108,8 +108,9 @@ class EndpointWarnings:
         if status.problem:
             self._failing.add(status.position)
             _say(
-                f"Warning: model endpoint {status.position} at {address} can't be used: {status.problem}. Questions "
-                "fail until one can be. It is tried again by itself; check that it runs, and AROG_ENDPOINT_URL."
+                f"Warning: model endpoint {status.position} at {address} can't be used: {status.problem}. Until one "
+                "can be, the service answers by itself, unless AROG_ENDPOINT_FALLBACKS says otherwise. It is tried "
+                "again; check that it runs, and AROG_ENDPOINT_URL."
             )
         elif status.position in self._failing:
             self._failing.remove(status.position)

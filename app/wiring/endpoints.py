@@ -34,6 +34,16 @@ def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
     ]
 
 
+async def probe_once(choice: EndpointChoice, settings: Settings) -> EndpointStatus:
+    """What one endpoint can do; nothing is kept."""
+    endpoint = _endpoint_of(choice, settings, math.inf)
+    try:
+        await endpoint.probe()
+    finally:
+        await endpoint.close()
+    return status_of(1, endpoint)
+
+
 def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) -> EndpointStatus:
     """The result of the last probe, and the state since."""
     found = endpoint.found
