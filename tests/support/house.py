@@ -125,10 +125,10 @@ def _vector_of(embedder: Embedder) -> VectorOf:
 
 
 def step(action: str, **more: object) -> Canned:
-    return reply({"thought": "", "path": [], "choices": [], "answer": [], "text": "", "action": action, **more})
+    return reply({"action": action, **more})
 
 
-def drafting(text: str, *draft: str, follow: tuple[str, ...] = ("treated by",)) -> Callable[[Request], Canned]:
+def drafting(*draft: str, follow: tuple[str, ...] = ("treated by",)) -> Callable[[Request], Canned]:
     """Follows single steps of the first round, then answers; `{treated by}` in a draft is what that step found."""
 
     def replies(request: Request) -> Canned:
@@ -143,7 +143,7 @@ def drafting(text: str, *draft: str, follow: tuple[str, ...] = ("treated by",)) 
                 words = words.replace("{" + label + "}", end)
             return words
 
-        return step("answer", answer=[filled(each) for each in draft], text=filled(text))
+        return step("answer", answer=[filled(each) for each in draft])
 
     return replies
 

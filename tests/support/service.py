@@ -55,7 +55,6 @@ class ScriptedReasoner:
     sent: list[bytes] = field(default_factory=list)
     before: Callable[[], None] = lambda: None
     wait: asyncio.Event | None = None
-    text: str = "It is {1}."
     given_up: int = 0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
@@ -69,6 +68,10 @@ class ScriptedReasoner:
     def longest_reply(self) -> int:
         return 50
 
+    @property
+    def is_capable(self) -> bool:
+        return True
+
     def tokens_in(self, egress: Egress) -> int:
         return len(egress.body.split())
 
@@ -81,12 +84,15 @@ class ScriptedReasoner:
             except asyncio.CancelledError:
                 self.given_up += 1
                 raise
-        reply = {"thought": "", "path": [], "action": "answer", "choices": [], "answer": [], "text": self.text}
+        reply = {"path": [], "action": "answer", "choices": [], "answer": []}
         return Reply(task.kind.reply_model.model_validate(reply))
 
 
+@dataclass(slots=True)
 class FirstRelation:
     """Implements Strategy: asks the reasoner once, then follows `treated by` from what the question names."""
+
+    text: str = "It is {1}."
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         step = StepInput(
@@ -99,7 +105,7 @@ class FirstRelation:
                 if inquiry.graph.schema.label(hop).replace(" ", "").lower() == "treatedby":
                     members = inquiry.graph.neighbours(topic.mids, hop).tails
                     found = inquiry.pseudonyms.of_set(topic.pseudonym, ((hop,),), members)
-                    return RetrievalResult(Draft((found,), reply.value.text), (found,), (), 1)
+                    return RetrievalResult(Draft((found,), self.text), (found,), (), 1)
         return RetrievalResult(None, (), (), 1)
 
 

@@ -89,24 +89,25 @@ def nonsense(value: Any) -> Any:
 
 
 def _of_nonsense(reply: dict[str, Any]) -> dict[str, Any]:
-    """It fits the schema: numbers stay numbers, actions stay actions, texts and choices are noise."""
+    """It fits the schema: numbers stay numbers, answers lead on or nowhere, texts and choices are noise."""
     noise: dict[str, Any] = nonsense(reply)
-    if "action" in reply:
-        noise |= {"action": _DICE.choice(("follow", "answer", "not_in_graph"))}
-        noise |= {"choices": [_DICE.randint(-9, 9_999)], "path": [], "answer": [_DICE.choice(WORDS)]}
+    if "answer" in reply:
+        noise |= {"answer": _DICE.choice((["none"], ["more"], ["follow", "way(1)"], ["follow", "way(2)", "way(1)"]))}
     return noise
 
 
 def _wrong_numbers(reply: dict[str, Any]) -> dict[str, Any]:
-    return {**reply, **({"choices": [0, -1, 9_999]} if reply.get("choices") else {})}
+    wrong: dict[str, Any] = {"choices": [-1, 9_999]} if reply.get("choices") else {}
+    return {**reply, **({"answer": ["way(9999)"]} if "answer" in reply else wrong)}
 
 
 def _invented(reply: dict[str, Any]) -> dict[str, Any]:
-    return {**reply, **({"answer": ["Ezzzzz", "count(S00000)"]} if reply.get("answer") else {})}
+    return {**reply, **({"answer": ["count", "S00000"]} if reply.get("answer") else {})}
 
 
 def _injected(reply: dict[str, Any]) -> dict[str, Any]:
-    return {key: INJECTION if key in ("text", "thought", "guess") else value for key, value in reply.items()}
+    told = {key: INJECTION if key in ("thought", "guess") else value for key, value in reply.items()}
+    return told | {"text": INJECTION}
 
 
 def _streamed(*, error: object = None, blank: bool = False, done: bool = True) -> Fault:

@@ -132,7 +132,7 @@ class ScriptedEndpoint:
             self._received.append(received)
             try:
                 content = self._content(_read_request(received.body))
-            except (ContractBrokenError, ValidationError) as error:
+            except (ContractBrokenError, ValueError) as error:
                 self._broken.append(_in_words(error))
                 return 400, {"error": {"message": "the request breaks the contract", "type": "invalid_request_error"}}
         return 200, self._completion(content, received.body)
@@ -191,13 +191,13 @@ def _read_request(body: bytes) -> _Completion:
 
 
 def _block(messages: Sequence[_ChatMessage]) -> str:
-    """The json block that the last user message must end with."""
+    """The json block that the last user message must begin with; behind it stands a complaint, if any."""
     content = next((message.content for message in reversed(messages) if message.role == "user"), "")
     # Whole lines, since a question may hold such marks too; within JSON they never stand alone on a line.
     lines = content.rstrip().split("\n")
-    if lines.count(_FENCE) != 1 or lines[-1] != "```":
-        raise ContractBrokenError("the last user message does not end with exactly one fenced json block")
-    return "\n".join(lines[lines.index(_FENCE) + 1 : -1])
+    if lines[0] != _FENCE or lines.count("```") != 1:
+        raise ContractBrokenError("the last user message does not begin with exactly one fenced json block")
+    return "\n".join(lines[1 : lines.index("```")])
 
 
 def _solved(block: str) -> str:
@@ -225,8 +225,8 @@ def _instance(schema: dict[str, Any], definitions: dict[str, Any]) -> object:
     return smallest.get(schema.get("type"), "")
 
 
-def _in_words(error: ContractBrokenError | ValidationError) -> str:
-    if isinstance(error, ContractBrokenError):
+def _in_words(error: ContractBrokenError | ValueError) -> str:
+    if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_input=False, include_url=False)[0]
     return f"{error.title}, {'.'.join(str(part) for part in first['loc'])}: {first['msg']}"

@@ -51,6 +51,7 @@ class ScriptedReplies:
         self._evidence: dict[str, Evidence] = {}
         self._things: tuple[Thing, ...] = ()
         self._dialogue: tuple[Turn, ...] = ()
+        self._asked: StepInput | None = None
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         """The reply to the task whose json block is `block`. Raises pydantic.ValidationError on a bad block."""
@@ -66,9 +67,10 @@ class ScriptedReplies:
             return DialogueReply(
                 sentences=[each.text for each in dialogue_text(ReplyInput.model_validate_json(block))]
             )
-        if "choices" in json.loads(block):  # A repair: it would not need one.
-            return StepReply(action="not_in_graph")
-        return self._step(read_step(block))
+        if "choices" in json.loads(block):
+            return self._chosen()
+        self._asked = read_step(block)
+        return self._step(self._asked)
 
     def _structure(self, asked: StructureInput) -> StructureReply:
         self._see(asked.things, asked.dialogue)
@@ -97,6 +99,14 @@ class ScriptedReplies:
         elif choices and not asked.last_round:
             action = "follow"
         return StepReply(action=action, choices=choices if action == "follow" else [], answer=answer)
+
+    def _chosen(self) -> StepReply:
+        """A repair: the way that answers, known from what was asked before."""
+        asked = self._asked
+        gold = self._gold(asked.question) if asked else None
+        ways = gold.continuing(asked.candidates, asked.width) if gold and asked else []
+        answer = self._answer_over(asked, ways) if asked and ways else gold.answer() if gold else []
+        return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
 
     def _answer_over(self, asked: StepInput, choices: Sequence[int]) -> list[str]:
         """The answer as if the chosen candidates had been followed; none where more is needed."""

@@ -114,9 +114,9 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
 def choices_of(given: StepInput) -> dict[str, str]:
     """The numbers of a list to choose from, and the expression of each: 0 is the service's own reading."""
     numbers = given.nearest or tuple(way.number for way in given.candidates)
-    ways = {str(number): f"way({number})" for number in numbers if f"way({number})" != given.hint}
+    ways = [f"way({number})" for number in numbers if f"way({number})" != given.hint][:MAX_CHOICES]
     first = {"0": given.hint} if given.hint else {}
-    return first | dict(list(ways.items())[:MAX_CHOICES])
+    return first | {str(place): way for place, way in enumerate(ways, start=1)}
 
 
 def list_of_choices(given: StepInput) -> list[str]:

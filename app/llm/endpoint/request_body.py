@@ -63,7 +63,7 @@ def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoi
     """
     form, values = form_of(task, wording), values_of(task.input)
     segments: list[Segment] = []
-    for part in _frame_of(task.kind, wording, form):
+    for part in _frame_of(task.kind, wording, form, bool(task.manner.complaints)):
         if isinstance(part, Hole):
             segments.append(Segment(part.filled(values).encode()))
         elif part == _SALT:
@@ -101,15 +101,17 @@ def text_read(body: bytes) -> str:
 def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ...]:
     """Every static segment that a body of `kind` may have, whatever the endpoint turns out to be."""
     segments: list[bytes] = []
-    for dialect, form in product(_DIALECTS, FORMS):
-        frame = _frame_of(kind, replace(wording, dialect=replace(dialect, form=form)), form)
+    for dialect, form, is_repair in product(_DIALECTS, FORMS, (False, True)):
+        frame = _frame_of(kind, replace(wording, dialect=replace(dialect, form=form)), form, is_repair)
         segments += [part.encode() for part in frame if isinstance(part, str) and part not in _ALL_MARKS]
     segments += _told(COMPLAINTS)
     return tuple(dict.fromkeys(segment for segment in segments if segment))
 
 
-@lru_cache(maxsize=512)
-def _frame_of(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) -> tuple[SchemaPart, ...]:
+@lru_cache(maxsize=1_024)
+def _frame_of(
+    kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm, is_repair: bool
+) -> tuple[SchemaPart, ...]:
     """The parts of a body in their order: static text, marks for what goes between, and holes of the schema."""
     dialect = wording.dialect
     schema = marked_schema(kind.name, form)
@@ -121,7 +123,7 @@ def _frame_of(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) ->
         **stream_fields(dialect),
         "messages": [
             {"role": "system", "content": words},
-            {"role": "user", "content": f"```json\n{_INPUT}\n```{_COMPLAINTS}"},
+            {"role": "user", "content": f"```json\n{_INPUT}\n```{_COMPLAINTS if is_repair else ''}"},
         ],
         **schema_fields(dialect, kind.name, schema),
     }

@@ -15,7 +15,7 @@ follow way(n) ... shows where up to 3 lead; more: none fits; none: not in the gr
 
 _BRIEF_WORDS = SafeText(
     """Which entry of `choices` answers the question? Words like Eq7f2k stand for names. Entry 0 is a first reading, \
-and mostly right. Reply with the number of one entry in `answer`, or with none."""
+and mostly right. Reply with its number in `answer`: 0, unless another entry fits the question better."""
 )
 
 STEP = TaskKind("step", _STEP_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)

@@ -11,7 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
 from app.evaluation.fakes.contract import TASKS
-from app.llm.tasks import TaskModel, TaskName
+from app.llm.endpoint.answer_trees import tree_of
+from app.llm.endpoint.input_lines import read_step
+from app.llm.tasks import StepInput, TaskModel, TaskName
+from kg_store.errors import ExpressionError
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,14 @@ class Request:
     def input(self) -> dict[str, Any]:
         """The one object of the fenced block at the end of the last message, what was left out filled in."""
         asked, _, _ = TASKS[cast(TaskName, self.task)]
-        return asked.model_validate_json(self.block).model_dump()
+        given = read_step(self.block) if asked is StepInput else asked.model_validate_json(self.block)
+        return given.model_dump()
 
     @property
     def block(self) -> str:
         """The fenced block as it was sent."""
         content: str = self.json["messages"][-1]["content"]
-        return content.split("```json\n")[-1].removesuffix("\n```")
+        return content.partition("```json\n")[2].partition("\n```")[0]
 
 
 Replies = Callable[[Request], Canned]
@@ -71,8 +75,29 @@ def completion(content: str, finish_reason: str = "stop", usage: tuple[int, int]
     return Canned(json.dumps(body).encode())
 
 
-def reply(value: TaskModel | dict[str, object]) -> Canned:
-    return completion(value.model_dump_json() if isinstance(value, TaskModel) else json.dumps(value))
+def reply(value: TaskModel | dict[str, Any]) -> Canned:
+    """A reply as endpoints write it: expressions of an `answer`, and what is followed, as words in order."""
+    told = value.model_dump() if isinstance(value, TaskModel) else dict(value)
+    action = told.pop("action", None)
+    if action is None and not isinstance(told.get("answer"), list):
+        return completion(json.dumps(told))
+    given = [each for each in told.pop("answer", ()) if isinstance(each, str)]
+    choices = told.pop("choices", [])
+    action = action or ("answer" if given else "not_in_graph")
+    return completion(json.dumps(told | {"answer": words_of(action, choices, given)}))
+
+
+def words_of(action: str, choices: Sequence[int], answer: Sequence[str]) -> list[str]:
+    """The words of a step's reply; of an expression that is none the text as it is."""
+    try:
+        if action == "answer":
+            parts = [tree_of(each) for each in answer]
+            return parts[0] if len(parts) == 1 else ["both", *(word for part in parts for word in part)]
+    except ExpressionError:
+        return list(answer)
+    if action == "follow":
+        return ["follow", *(f"way({number})" for number in choices)] if choices else ["more"]
+    return ["none"]
 
 
 def failure(status: int, text: str = "no", **more: object) -> Canned:
@@ -176,4 +201,4 @@ def follows_all(request: Request) -> Canned:
     """The first three ways of each page, for two rounds; then it gives up."""
     numbers = [each["number"] for each in request.input["candidates"]][:3]
     action = "follow" if numbers and request.input["round"] < 3 else "not_in_graph"
-    return reply({"action": action, "choices": numbers if action == "follow" else [], "answer": [], "text": ""})
+    return reply({"action": action, "choices": numbers if action == "follow" else []})

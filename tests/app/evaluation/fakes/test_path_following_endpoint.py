@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from app.evaluation.fakes.path_following_endpoint import PathReader
+from app.llm.endpoint.input_lines import step_text
 from app.llm.tasks import Candidate, Evidence, PathTriple, StepInput, StepReply
 from app.strategies.sets.question_form import ASKED, PATH
 
@@ -26,7 +27,7 @@ def replied(form: str = "things", **more: Any) -> StepReply:
     given = {"question": f"{PATH}: {ASKED[form]}?", "things": [], "evidence": [], "candidates": WAYS, "path": STATED}
     with PathReader() as reader:
         reader.expect(None, "Into which ward?")
-        reply = reader._replies.reply_to("step", StepInput(**(given | more)).model_dump_json())
+        reply = reader._replies.reply_to("step", step_text(StepInput(**(given | more))))
     assert isinstance(reply, StepReply)
     return reply
 

@@ -10,6 +10,7 @@ from app.evaluation.datasets.questions import QueryPlan
 from app.evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
+from app.llm.endpoint.input_lines import step_text
 from app.llm.tasks import (
     AnswerInput,
     AnswerReply,
@@ -24,7 +25,6 @@ from app.llm.tasks import (
     StepReply,
     StructureInput,
     StructureReply,
-    TaskModel,
     Thing,
     Turn,
 )
@@ -63,7 +63,7 @@ def step(
 
 
 def stepped(replies: ScriptedReplies, asked: StepInput) -> StepReply:
-    reply = replies.reply_to("step", asked.model_dump_json())
+    reply = replies.reply_to("step", step_text(asked))
     assert isinstance(reply, StepReply)
     return reply
 
@@ -82,7 +82,7 @@ def test_the_longest_candidate_on_the_plan_is_followed_then_the_set_is_answered(
     second = stepped(replies, step([candidate(1, "works at", start="Sa1b2c")], gained))
     assert (second.action, second.choices) == ("follow", [1])
     third = stepped(replies, step([], [*gained, fact("Sa1b2c", ["works at"], "Sd3e4f")]))
-    assert (third.action, third.answer, third.text) == ("answer", ["Sd3e4f"], "The answer is {1}.")
+    assert (third.action, third.answer) == ("answer", ["Sd3e4f"])
 
 
 def test_a_path_back_through_the_topic_is_followed() -> None:
@@ -229,13 +229,13 @@ def test_pseudonyms_are_told_from_words_by_their_shape() -> None:
 LAX = {"type": "json_schema", "json_schema": {"name": "step", "strict": False, "schema": {}}}
 
 
-def request(task: str, block: TaskModel | str, **changes: object) -> dict[str, object]:
-    text = block if isinstance(block, str) else block.model_dump_json()
+def request(task: str, block: StepInput | str, **changes: object) -> dict[str, object]:
+    text = block if isinstance(block, str) else step_text(block)
     return {
         "model": "scripted",
         "messages": [
             {"role": "system", "content": "s"},
-            {"role": "user", "content": f"Do it.\n```json\n{text}\n```"},
+            {"role": "user", "content": f"```json\n{text}\n```\n\nDo it."},
         ],
         "response_format": {"type": "json_schema", "json_schema": {"name": task, "strict": True, "schema": {}}},
         **changes,
@@ -250,7 +250,7 @@ def test_it_speaks_chat_completions_over_http_and_keeps_every_byte(endpoint: Scr
             reply = client.post(f"{endpoint.url}/chat/completions", content=body, headers={"X-Test": "1"})
     assert reply.status_code == 200
     message = reply.json()["choices"][0]["message"]
-    assert StepReply.model_validate_json(message["content"]).choices == [1]
+    assert json.loads(message["content"]) == {"answer": ["follow", "way(1)"]}
     assert "usage" not in reply.json()
     assert [received.body for received in endpoint.received] == [body, body]
     assert b"POST /v1/chat/completions" in endpoint.received[0].head
@@ -273,7 +273,7 @@ def test_it_counts_tokens_only_when_asked_to() -> None:
         request("step", "{"),
         request("step", '{"question": 1}'),
         request("step", step([]), messages=[{"role": "user", "content": "no block"}]),
-        request("step", step([]), messages=[{"role": "user", "content": "```json\n{}\n``` and more"}]),
+        request("step", step([]), messages=[{"role": "user", "content": "Do it.\n```json\n{}\n```"}]),
         request("step", step([]), messages=[{"role": "user", "content": "```json\n{}\n```\n```json\n{}\n```"}]),
         request("step", step([]), response_format={"type": "json_object"}),
         request("step", step([]), response_format=LAX),

@@ -15,6 +15,7 @@ from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.endpoint.repair_messages import EMPTY, MISFIT, NO_JSON, NOT_OFFERED
 from app.llm.endpoint.request_body import MAX_FRAME_TOKENS, MAX_TIMES_OURS, Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, Reply, ReplyUnusableError, Retry, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
@@ -30,7 +31,7 @@ from tests.support.processes.model_server import (
     serving,
 )
 
-GOOD = {"thought": "t", "sufficient": True, "answer": ["Sa1b2c"], "text": "It is {1}."}
+GOOD = {"thought": "t", "sufficient": True, "answer": ["Sa1b2c"]}
 FACT = Evidence(
     start="Eq7f2k", start_concept="person", path=["treated by"], end="Sa1b2c", end_concept="doctor", size="1"
 )
@@ -159,10 +160,11 @@ BAD = [
     completion('{"thought": "' + " \n" * 40 + '"}'),
     completion("Canaria is the answer."),
     completion('{"thought": "Canaria", "suffic'),
-    reply({**GOOD, "sufficient": "Canaria"}),
-    reply({**GOOD, "answer": "Canaria"}),
-    reply({**GOOD, "Canaria": "more"}),
-    reply({"thought": "Canaria"}),
+    completion(json.dumps({**GOOD, "sufficient": "Canaria"})),
+    completion(json.dumps({**GOOD, "answer": "Canaria"})),
+    completion(json.dumps({**GOOD, "answer": ["count", "Ezzzzz"]})),
+    completion(json.dumps({**GOOD, "answer": [["count"], 5]})),
+    completion(json.dumps({"thought": "Canaria"})),
     completion("[]"),
     Canned(b'{"choices": []}'),
 ]
@@ -181,12 +183,13 @@ async def test_an_unusable_reply_is_asked_for_once_more_with_what_was_wrong(
     server: ModelServer, reasoner: PromptedReasoner, bad: Canned
 ) -> None:
     server.replies = in_turn(bad, reply(GOOD))
-    assert (await repaired(reasoner)).value.text == "It is {1}."
+    assert (await repaired(reasoner)).value.answer == ["Sa1b2c"]
     first, second = (request.json["messages"] for request in server.received)
     assert [first[0], len(second)] == [second[0], 2]
-    told, fence, block = second[1]["content"].partition("```json")
-    assert fence + block == first[1]["content"]
-    assert told.startswith("Your last reply to this can't be used. ")
+    # What was said before stands first, byte for byte, so that a prefix cache keeps it.
+    assert second[1]["content"].startswith(first[1]["content"])
+    told = second[1]["content"].removeprefix(first[1]["content"])
+    assert told.startswith("\n\nYour last reply to this can't be used. ")
     assert "Canaria" not in told
 
 
@@ -202,21 +205,31 @@ async def test_a_reply_that_stays_unusable_is_an_error_without_its_words(
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("content", "told"),
     [
-        ({"sufficient": "Canaria"}, "`sufficient` must be true or false."),
-        ({"answer": ["Sa1b2c", 5]}, "`answer[]` must be text."),
-        ({"answer": None, "Canaria": 1}, "`answer` must be a list. The reply has a field that"),
-        ({"answer": []}, "`answer` must not be empty when it is given."),
-        ({"answer": ["Ezzzzz"]}, "`answer` must hold stand-ins that the input shows"),
+        ("", EMPTY),
+        ("Canaria", NO_JSON),
+        (json.dumps({**GOOD, "sufficient": "Canaria"}), MISFIT),
+        (json.dumps({**GOOD, "answer": ["Ezzzzz"]}), NOT_OFFERED),
+        (json.dumps({**GOOD, "answer": ["count", "count"]}), NOT_OFFERED),
+        (json.dumps({**GOOD, "answer": ["Sa1b2c", "Sa1b2c"]}), MISFIT),
     ],
-)  # fmt: skip
-async def test_the_repair_names_the_field_and_the_rule(
-    server: ModelServer, reasoner: PromptedReasoner, changes: dict[str, object], told: str
+)
+async def test_the_repair_says_what_was_wrong_in_one_sentence_of_ours(
+    server: ModelServer, reasoner: PromptedReasoner, content: str, told: str
 ) -> None:
-    server.replies = in_turn(reply({**GOOD, **changes}), reply(GOOD))
+    server.replies = in_turn(completion(content), reply(GOOD))
     await repaired(reasoner)
     assert told in server.received[1].json["messages"][1]["content"]
+
+
+@pytest.mark.parametrize("extra", [{"text": "Canaria"}, {"explanation": ["Canaria"]}, {"grounded": True}])
+async def test_what_was_not_asked_for_is_dropped(
+    server: ModelServer, reasoner: PromptedReasoner, extra: dict[str, object]
+) -> None:
+    server.replies = in_turn(reply({**GOOD, **extra}))
+    got = await replied(reasoner)
+    assert got.value == AnswerReply(thought="t", sufficient=True, answer=["Sa1b2c"])
 
 
 async def test_every_byte_of_a_repair_but_its_input_is_known_to_the_guard(
@@ -225,20 +238,22 @@ async def test_every_byte_of_a_repair_but_its_input_is_known_to_the_guard(
     statics = StaticSegments()
     for data in reasoner.statics_of(ANSWER):
         statics.register(data)
-    server.replies = in_turn(reply({"thought": "Canaria"}))
+    server.replies = in_turn(completion(json.dumps({"thought": "Canaria"})))
     got = await reasoner.reply_to(TASK, reasoner.egress_of(TASK))
     assert isinstance(got, Retry)
     segments = reasoner.egress_of(replace(TASK, manner=got.manner)).segments
-    (read,) = [segment.data for segment in segments if not segment.static]
+    read, offered = [segment.data for segment in segments if not segment.static]
     assert json.loads(json.loads(f'"{read.decode()}"')) == TASK.input.model_dump(exclude_defaults=True)
+    assert json.loads(f"[0{offered.decode()}]") == [0, "Eq7f2k", "Sa1b2c", "treated by"]
     assert all(segment.data in statics for segment in segments if segment.static)
 
 
-async def test_what_was_not_shown_is_handed_on_after_the_repair_for_the_grounding_check(
+async def test_what_was_not_shown_is_no_reply_however_often_it_is_given(
     server: ModelServer, reasoner: PromptedReasoner
 ) -> None:
-    server.replies = in_turn(reply({**GOOD, "answer": ["Ezzzzz"]}))
-    assert (await repaired(reasoner)).value.answer == ["Ezzzzz"]
+    server.replies = in_turn(completion(json.dumps({**GOOD, "answer": ["Ezzzzz"]})))
+    with pytest.raises(ReplyUnusableError):
+        await repaired(reasoner)
     assert len(server.received) == 2
 
 
@@ -262,12 +277,12 @@ async def test_a_reply_keeps_the_models_own_words(server: ModelServer, reasoner:
 
 async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer, reasoner: PromptedReasoner) -> None:
     server.replies = in_turn(completion("<think>Canaria {}</think>\n" + json.dumps(GOOD)))
-    assert (await replied(reasoner)).value.text == "It is {1}."
+    assert (await replied(reasoner)).value.answer == ["Sa1b2c"]
 
 
-async def test_the_error_says_which_fields_did_not_fit(server: ModelServer, reasoner: PromptedReasoner) -> None:
-    server.replies = in_turn(reply({"thought": "t", "answer": [], "text": 5}))
-    with pytest.raises(ReplyUnusableError, match=r"answer: `sufficient` is missing. `text` must be text."):
+async def test_the_error_says_what_was_wrong(server: ModelServer, reasoner: PromptedReasoner) -> None:
+    server.replies = in_turn(completion(json.dumps({"thought": "t"})))
+    with pytest.raises(ReplyUnusableError, match="answer: It did not keep to the schema"):
         await repaired(reasoner)
 
 
@@ -292,7 +307,7 @@ async def test_the_next_endpoint_is_asked_in_its_own_words(
         server.replies = in_turn(failure(status))
         async with with_fallback(server, second, embedder) as reasoner:
             got = await repaired(reasoner)
-            assert (got.value.text, got.tokens.cost) == ("It is {1}.", 0.002)
+            assert (got.value.answer, got.tokens.cost) == (["Sa1b2c"], 0.002)
             (request,) = second.received
             assert request.json["model"] == "other"
             # The first is let rest after five failures, and then no more is sent to it.

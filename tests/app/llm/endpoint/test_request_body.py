@@ -1,4 +1,4 @@
-"""The body of a request: its static parts are what is sent, its schema is strict, its block is the input."""
+"""The body of a request: its static parts are what is sent, its schema is closed, its block is the input."""
 
 from __future__ import annotations
 
@@ -7,28 +7,40 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from app.llm.endpoint.json_schema import strict_schema
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.egress.guard import StaticSegments
+from app.egress.guard import MIN_STATIC_BYTES, StaticSegments
+from app.llm.endpoint.closed_schemas import marked_schema, open_schema
 from app.llm.endpoint.dialects import MODES, Dialect
-from app.llm.endpoint.repair_messages import complaints_of
-from app.llm.endpoint.request_body import RequestTemplate, body_of, statics_of
-from app.llm.tasks import AnswerInput, CallOptions, StructureInput, Task, TaskKind, Turn
+from app.llm.endpoint.repair_messages import COMPLAINTS
+from app.llm.endpoint.request_body import CHOICE_TOKENS, RequestTemplate, body_of, statics_of
+from app.llm.tasks import CallOptions, StructureInput, Task, TaskKind, Turn
 from app.strategies.arog.prompts import AROG_TASKS, STRUCTURE
+from app.strategies.dialogue.prompts import REPLY
 from app.strategies.sets.prompts import STEP
+from tests.support.tasks import step, thing, way
 
 WORDING = RequestTemplate("m")
-KINDS = (STEP, *AROG_TASKS)
+KINDS = (STEP, REPLY, *AROG_TASKS)
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60) | st.sampled_from(
-    ['"\\u0000', "```json\n{}\n```", "\x00", "\\", "\u2028\u2029é"]
+    ['"\\u0000', "```json\n{}\n```", "\x00", "\x04ways", "\\", "\u2028\u2029é"]
 )
+FEATURES = {"type", "properties", "required", "additionalProperties", "items", "enum", "maxItems", "maxLength"}
 
 
 def asked(question: str, told: str = "") -> Task[Any]:
     dialogue = [Turn(role="user", text=told)] if told else []
     return Task(STRUCTURE, StructureInput(question=question, dialogue=dialogue, things=[]))
+
+
+def stepped(form: str = "tree", complaints: tuple[str, ...] = ()) -> tuple[dict[str, Any], list[bytes]]:
+    """The body of a step about one thing with two ways on, and what of it the guard reads."""
+    ways = [way(1, "Eq7f2k", "treated by", to="doctor"), way(2, "Eq7f2k", "lives in", to="city")]
+    given = step("who treats Eq7f2k", [thing("Eq7f2k", "patient")], ways).model_copy(update={"hint": "way(1)"})
+    wording = replace(WORDING, dialect=Dialect(form=form))  # type: ignore[arg-type]
+    egress = body_of(Task(STEP, given, CallOptions(complaints=complaints)), wording)
+    return json.loads(egress.body), [segment.data for segment in egress.segments if not segment.static]
 
 
 @given(TEXTS, TEXTS)
@@ -47,7 +59,7 @@ def test_the_input_arrives_whole_and_stands_between_the_statics(question: str, t
 @pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("complaints", [(), complaints_of(STRUCTURE.reply_model)[:3]], ids=["first", "repair"])
+@pytest.mark.parametrize("complaints", [(), COMPLAINTS[:1]], ids=["first", "repair"])
 def test_only_the_input_and_the_salt_are_left_for_the_guard_to_read(
     complaints: tuple[str, ...], mode: Any, streams: bool, plain: bool, salted: bool
 ) -> None:
@@ -82,7 +94,7 @@ def test_a_dialect_says_where_the_schema_and_the_limits_go() -> None:
         content: dict[str, Any] = json.loads(body_of(asked("who"), wording, salt="5a17").body)
         return content
 
-    schema = strict_schema(STRUCTURE.reply_model)
+    schema = marked_schema("structure", "tree")
     assert body("structured_outputs")["structured_outputs"]["json"] == {"title": "structure", **schema}
     assert "response_format" not in body("structured_outputs")
     assert body("object_schema")["response_format"] == {"type": "json_object", "schema": schema}
@@ -90,7 +102,7 @@ def test_a_dialect_says_where_the_schema_and_the_limits_go() -> None:
     for mode in ("json_object", "prompt"):
         words = body(mode)["messages"][0]["content"]
         assert words.startswith(STRUCTURE.instructions)
-        assert words.endswith(json.dumps(schema, separators=(",", ":")))
+        assert words.endswith(json.dumps(open_schema("structure", "tree"), separators=(",", ":")))
         assert "`structure`" in words
     assert "response_format" not in body("prompt")
     assert {"temperature": 0.0, "seed": 7, "max_tokens": 99}.items() <= body("json_schema").items()
@@ -104,29 +116,62 @@ def test_a_dialect_says_where_the_schema_and_the_limits_go() -> None:
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_kind_says_its_task_its_schema_and_its_instructions(kind: TaskKind[Any]) -> None:
-    empty = AnswerInput(question="", dialogue=[], path=[], things=[], evidence=[], last_round=True)
-    body = json.loads(body_of(Task(kind, empty), RequestTemplate("the model")).body)
-    assert body["model"] == "the model"
-    assert body["temperature"] == kind.temperature
+    empty = StructureInput(question="", dialogue=[], things=[])
+    body = json.loads(body_of(Task(kind, empty), RequestTemplate("the model", max_tokens=4_096)).body)
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("the model", kind.temperature, kind.max_tokens)
     schema = body["response_format"]["json_schema"]
     assert (body["response_format"]["type"], schema["name"], schema["strict"]) == ("json_schema", kind.name, True)
-    assert schema["schema"] == strict_schema(kind.reply_model)
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     assert body["messages"][0]["content"] == kind.instructions
 
 
+@pytest.mark.parametrize("form", ["tree", "choice"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_schemas_stay_within_what_every_endpoint_enforces(kind: TaskKind[Any]) -> None:
+def test_every_text_and_list_of_a_reply_is_bounded_by_what_endpoints_enforce(kind: TaskKind[Any], form: Any) -> None:
     def check(node: Any) -> None:
-        if isinstance(node, list):
-            for item in node:
-                check(item)
-        elif isinstance(node, dict):
-            assert not {"$ref", "$defs", "title", "default"} & set(node)
-            if node.get("type") == "object":
-                assert node["required"] == list(node["properties"])
-                assert node["additionalProperties"] is False
-                check(list(node["properties"].values()))
-            check([value for key, value in node.items() if key != "properties"])
+        assert set(node) <= FEATURES
+        if node["type"] == "object":
+            assert (node["required"], node["additionalProperties"]) == (list(node["properties"]), False)
+            for each in node["properties"].values():
+                check(each)
+        elif node["type"] == "array":
+            assert node["maxItems"] <= 30
+            check(node["items"])
+        elif node["type"] in ("string", "integer"):
+            assert "enum" in node or 0 < node["maxLength"] <= 300
 
-    check(strict_schema(kind.reply_model))
+    check(marked_schema(kind.name, form))
+
+
+def test_a_step_may_say_what_it_was_shown_and_nothing_else() -> None:
+    body, read = stepped()
+    said = body["response_format"]["json_schema"]["schema"]["properties"]["answer"]["items"]["enum"]
+    assert said[-6:] == ["hint", "way(1)", "way(2)", "Eq7f2k", "treated by", "lives in"]
+    assert {"count", "none", "more", "follow"} <= set(said)
+    # The guard reads what is offered as it reads the input.
+    assert b'"treated by","lives in"' in read[-1]
+    assert body["max_tokens"] == STEP.max_tokens
+
+
+def test_a_model_that_chooses_gets_a_numbered_list_and_replies_with_a_number() -> None:
+    body, read = stepped("choice")
+    content = json.loads(body["messages"][1]["content"].removeprefix("```json\n").removesuffix("\n```"))
+    assert content["choices"] == ["0. Eq7f2k: treated by (doctor)", "1. Eq7f2k: lives in (city)"]
+    answer = body["response_format"]["json_schema"]["schema"]["properties"]["answer"]
+    assert answer == {"type": "string", "enum": ["none", "0", "1"]}
+    assert body["messages"][0]["content"] == STEP.brief
+    assert (body["max_tokens"], read[-1]) == (CHOICE_TOKENS, b',"0","1"')
+
+
+def test_a_repair_stands_behind_the_same_input_and_leaves_a_list_to_choose_from() -> None:
+    first, _ = stepped("choice")
+    body, _ = stepped("tree", COMPLAINTS[:1])
+    assert body["messages"][1]["content"].startswith(first["messages"][1]["content"])
+    assert body["messages"][1]["content"].endswith("Reply once more, with one JSON object that keeps to its schema.")
+    assert body["response_format"]["json_schema"]["schema"]["properties"]["answer"]["enum"] == ["none", "0", "1"]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_static_parts_with_words_are_long_enough_to_be_known_to_the_guard(kind: TaskKind[Any]) -> None:
+    short = [data for data in statics_of(kind, WORDING) if len(data) < MIN_STATIC_BYTES]
+    assert not [data for data in short if any(letter.isalpha() for letter in data.decode().replace("\\n", ""))]
