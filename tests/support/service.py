@@ -24,7 +24,7 @@ from app.api.state import (
 )
 from app.chat.retention import purge_expired
 from app.llm.reasoner import Reply
-from app.llm.tasks import ReplyT, StepInput, StepReply, Task, TaskKind
+from app.llm.tasks import ReplyT, StepInput, Task, TaskKind
 from app.main import build_services, create_app
 from app.privacy.safe_text import Egress, Segment
 from app.settings import Settings
@@ -99,7 +99,7 @@ class FirstRelation:
             question=inquiry.dialogue.question, dialogue=[], path=[], things=[], evidence=[], candidates=[],
             round=1, last_round=True, width=1,
         )  # fmt: skip
-        reply: Reply[StepReply] = await inquiry.reasoner.ask(Task(STEP, step))
+        await inquiry.reasoner.ask(Task(STEP, step))
         for topic in inquiry.dialogue.topics:
             for hop in inquiry.graph.relations_of(topic.mids):
                 if inquiry.graph.schema.label(hop).replace(" ", "").lower() == "treatedby":

@@ -15,6 +15,7 @@ from typing import Any, Final, cast, get_args
 
 from app.llm.tasks import Candidate, Evidence, Size, StepInput, Thing
 
+_TIGHT: Final = (",", ":")
 _ON: Final = " > "
 _IS: Final = ": "
 _WAY: Final = re.compile(r"way\((\d+)\): ")
@@ -30,7 +31,7 @@ def step_text(given: StepInput) -> str:
         "candidates": [_way_line(way) for way in given.candidates],
     }
     ordered = {name: lines.get(name, shown.get(name)) for name in type(given).model_fields}
-    return json.dumps({name: each for name, each in ordered.items() if each}, ensure_ascii=False)
+    return json.dumps({name: each for name, each in ordered.items() if each}, ensure_ascii=False, separators=_TIGHT)
 
 
 def read_step(text: str) -> StepInput:

@@ -129,20 +129,12 @@ async def test_only_what_the_answer_cites_is_named(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model)
-    server.replies = drafting("It is {1}.", "{treated by}", follow=("treated by", "lives in", "date of birth"))
+    server.replies = drafting("{treated by}", follow=("treated by", "lives in", "date of birth"))
     answer = await house.ask(DOCTOR_OF)
     assert answer.names == ["Ottoline Brackwater"]
     assert len(answer.evidence) == 3
     assert house.named == {"Ottoline Brackwater", "Zofia Quarrel"}
     assert secrets_in(visible(house.last) + server.everything) == []
-
-
-async def test_what_the_text_names_beside_its_expressions_is_named_too(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
-    house = around(model)
-    server.replies = drafting("{1}, who lives in {lives in}.", "{treated by}", follow=("treated by", "lives in"))
-    assert (await house.ask(DOCTOR_OF)).text == "Ottoline Brackwater, who lives in Zemgalburg."
 
 
 async def test_without_a_key_nothing_is_named(embedded: House) -> None:
@@ -174,7 +166,7 @@ async def test_who_is_asked_about_is_no_answer(around: Around, embedder: Embedde
 
 
 async def test_usage_tells_calls_retries_and_cost(around: Around, embedder: Embedder, server: ModelServer) -> None:
-    right = drafting("It is {1}.", "{treated by}")
+    right = drafting("{treated by}")
     spoilt = [failure(503), completion("", usage=(10, 1))]
 
     def replies(request: Request) -> Canned:
@@ -195,7 +187,7 @@ async def test_usage_tells_calls_retries_and_cost(around: Around, embedder: Embe
 async def test_the_guard_reads_the_salt_of_a_tenant_and_lets_it_pass(
     around: Around, embedder: Embedder, server: ModelServer
 ) -> None:
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     endpoint = ModelEndpoint(server.url, "m", deadline_s=20, wording=RequestTemplate("m", is_salted=True))
     for key in range(5):
         house = around(PromptedReasoner(endpoint, embedder, salt_key=bytes([key]) * 32))
@@ -209,7 +201,7 @@ async def test_the_guard_reads_the_salt_of_a_tenant_and_lets_it_pass(
 async def test_without_prices_nothing_is_said_of_cost(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     usage = (await around(model).ask(DOCTOR_OF)).usage
     assert (usage.cost, usage.currency, usage.retries, usage.tokens_counted_by) == (None, "", 0, "wordpiece")
 
@@ -253,9 +245,9 @@ async def test_a_follow_up_leans_on_the_turns_before(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model)
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     first = await house.ask(DOCTOR_OF)
-    server.replies = drafting("It is {1}.", "{works in}", follow=("works in",))
+    server.replies = drafting("{works in}", follow=("works in",))
     second = await house.ask("And in which ward does she work?")
     assert second.conversation == first.conversation
     assert second.names == ["Kestrel Wing"]
@@ -276,7 +268,7 @@ async def test_questions_that_lean_on_nothing_share_no_pseudonym_on_the_wire(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model, profile=Profile.KIND)
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     questions = (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", DOCTOR_OF)
     sent = [await _words_sent(house, server, question) for question in questions]
     assert not sent[0] & sent[1]
@@ -290,7 +282,7 @@ async def test_a_question_that_leans_takes_along_the_turns_of_its_thread_alone(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model, profile=Profile.KIND)
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     turns = []
     for question in (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", "And there?"):
         await house.ask(question)
@@ -326,26 +318,43 @@ async def test_graphs_and_conversations_that_are_not_there_cost_no_call(
 
 
 @pytest.mark.parametrize(
-    ("text", "draft"),
-    [
-        ("It is {1}.", "Ez9y8x"),
-        ("It is {1}, said Ez9y8x.", "{treated by}"),
-        ("It is {1}.", "count({treated by}"),
-        ("It is {1}.", "__import__(os)"),
-        ("It is {2}.", "{treated by}"),
-        ("It is {00010}.", "{treated by}"),
-        ("It is {1}.", 'argmax({treated by}, "lives in")'),
-        ("It is {1}.", 'reach({treated by}, "adores")'),
-    ],
+    "draft", ["Ez9y8x", "count({treated by}", "__import__(os)", 'reach({treated by}, "adores")', "Ottoline Brackwater"]
 )
-async def test_what_can_not_be_traced_to_the_graph_is_not_shown(
-    around: Around, server: ModelServer, model: PromptedReasoner, text: str, draft: str
+async def test_what_was_not_offered_is_no_reply(
+    around: Around, server: ModelServer, model: PromptedReasoner, draft: str
 ) -> None:
     house = around(model)
-    server.replies = drafting(text, draft)
+    server.replies = drafting(draft)
+    with pytest.raises(ReplyUnusableError):
+        await house.ask(DOCTOR_OF)
+
+
+@pytest.mark.parametrize("draft", ['argmax({treated by}, "lives in")', 'sum({treated by}, "lives in")'])
+async def test_what_can_not_be_executed_is_not_shown(
+    around: Around, server: ModelServer, model: PromptedReasoner, draft: str
+) -> None:
+    house = around(model)
+    server.replies = drafting(draft, follow=("treated by", "lives in"))
     answer = await house.ask(DOCTOR_OF)
     assert (answer.answered, answer.grounded, answer.text) == (False, False, NOT_GROUNDED)
     assert (house.last.entities, named_in(house.capsule)) == ([], ["Zofia Quarrel"])
+
+
+async def test_what_a_model_writes_beside_its_choice_is_shown_to_nobody(
+    around: Around, server: ModelServer, model: PromptedReasoner
+) -> None:
+    house = around(model)
+
+    def replies(request: Request) -> Canned:
+        ways = [each["number"] for each in request.input["candidates"] if each["path"] == ["treated by"]]
+        return step(
+            "answer", answer=[f"way({ways[0]})"], text="Arsonist {1}!", thought="Arsonist", confidence="Arsonist"
+        )
+
+    server.replies = replies
+    answer = await house.ask(DOCTOR_OF)
+    assert answer.text == "Zofia Quarrel is treated by Ottoline Brackwater."
+    assert "Arsonist" not in f"{answer} {house.last!r}"
 
 
 def named_in(capsule: Mapping[str, Names]) -> list[str]:
@@ -353,16 +362,16 @@ def named_in(capsule: Mapping[str, Names]) -> list[str]:
     return [name for names in capsule.values() for name in names.names]
 
 
-async def test_a_pseudonym_of_another_question_is_outside_the_evidence(
+async def test_a_pseudonym_of_another_question_was_not_offered(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model)
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     await house.ask(DOCTOR_OF)
     earlier = house.last.entities[0].pseudonym
-    server.replies = drafting("It is {1}.", earlier, follow=("lives in",))
-    answer = await house.ask("Where does Bertil Oxenhame live?")
-    assert (answer.grounded, named_in(house.capsule)) == (False, ["Bertil Oxenhame"])
+    server.replies = drafting(earlier, follow=("lives in",))
+    with pytest.raises(ReplyUnusableError):
+        await house.ask("Where does Bertil Oxenhame live?")
 
 
 @pytest.mark.parametrize(
@@ -372,9 +381,7 @@ async def test_nothing_found_is_said_and_names_what_was_asked_alone(
     around: Around, server: ModelServer, model: PromptedReasoner, draft: str | None
 ) -> None:
     house = around(model)
-    server.replies = (
-        drafting("{1}", draft, follow=("treated by", "lives in")) if draft else in_turn(step("not_in_graph"))
-    )
+    server.replies = drafting(draft, follow=("treated by", "lives in")) if draft else in_turn(step("not_in_graph"))
     answer = await house.ask(DOCTOR_OF)
     assert (answer.answered, answer.grounded, answer.text) == (False, True, NOT_IN_GRAPH if draft else NO_PATH)
     assert named_in(house.capsule) == ["Zofia Quarrel"]

@@ -81,7 +81,6 @@ async def test_it_follows_the_way_that_the_question_words(reasoner: EmbeddedReas
 async def test_it_answers_with_the_end_of_a_walked_path(reasoner: EmbeddedReasoner) -> None:
     reply = await stepped(reasoner, step("Who is Eq7f2k treated by?", [TOPIC], WAYS[1:3], [TREATED]))
     assert (reply.action, reply.answer) == ("answer", ["Sa1b2c"])
-    assert "{1}" in reply.text
 
 
 async def test_in_the_last_round_it_answers_with_what_it_has_or_not_at_all(reasoner: EmbeddedReasoner) -> None:
@@ -189,7 +188,7 @@ async def test_a_thing_of_no_known_kind_may_be_what_is_asked_for(reasoner: Embed
     assert counted.answer == ["count(Sa1b2c)"]
     stranger = thing("Ez9y8x", "thing")
     met = await stepped(reasoner, step("Does Eq7f2k know Ez9y8x?", [TOPIC, stranger], [], [known]))
-    assert met.answer == ["exists(intersect(Sa1b2c, Ez9y8x))", "Sa1b2c"]
+    assert met.answer == ["exists(intersect(Sa1b2c, Ez9y8x))"]
 
 
 async def test_things_that_two_share_are_intersected(reasoner: EmbeddedReasoner) -> None:
@@ -214,7 +213,7 @@ async def test_whether_one_thing_leads_to_another(reasoner: EmbeddedReasoner) ->
     question = "Is Eq7f2k treated by Ez9y8x?"
     assert (await stepped(reasoner, step(question, things, WAYS[:3]))).choices == [1]
     reply = await stepped(reasoner, step(question, things, (), [TREATED]))
-    assert reply.answer == ["exists(intersect(Sa1b2c, Ez9y8x))", "Sa1b2c"]
+    assert reply.answer == ["exists(intersect(Sa1b2c, Ez9y8x))"]
     nowhere = await stepped(reasoner, step(question, [TOPIC, thing("Ez9y8x", "film")], WAYS[:3]))
     assert nowhere.action == "not_in_graph"
 
@@ -272,7 +271,7 @@ async def test_evidence_alone_is_sufficient_only_where_it_covers_the_question(re
     assert isinstance(enough, AnswerReply)
     assert (enough.sufficient, enough.answer) == (True, ["Sa1b2c"])
     missing = await ask(reasoner, ANSWER, given("What is the monthly rent of the flat of Eq7f2k?"))
-    assert (missing.sufficient, missing.answer, missing.text) == (False, [], "")
+    assert (missing.sufficient, missing.answer) == (False, [])
 
 
 async def test_what_goes_there_and_back_goes_on_without_its_topic(reasoner: EmbeddedReasoner) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import pytest
@@ -134,8 +133,6 @@ def test_counts_of_two_things_are_compared(scorer: PathScorer) -> None:
     reply = stepped(scorer, "Does Eq7f2k have more wards than Ex8y9z?", [CLINIC, other, WARDS])
     wards = [f'reach({name}, "^part of")' for name in ("Eq7f2k", "Ex8y9z")]
     assert reply.answer == [f"outnumbers({', '.join(wards)})", *(f"count({each})" for each in wards)]
-    assert reply.text.startswith("The answer is {1}")
-    assert re.findall(r"\{[23]\}", reply.text) == ["{2}", "{3}"]
 
 
 def test_a_graph_that_does_not_say_what_its_things_are_is_read_loosely(scorer: PathScorer) -> None:
