@@ -73,7 +73,7 @@ def watching() -> Iterator[Road]:
 async def road_of_a_question(folder: Path, reasoner: str = "endpoint") -> list[str]:
     """The files on the road of one question, which is answered with a name."""
     with serving() as server, watching() as road:
-        server.replies = drafting("It is {1}.", "{treated by}")
+        server.replies = drafting("{treated by}")
         # In a graph of three patients the house would take each step itself.
         asked_of = {"endpoint_url": server.url, "endpoint_model": "m", "disclosure": "tell"}
         changes = asked_of if reasoner == "endpoint" else {}

@@ -133,6 +133,7 @@ class AnswerInput(TaskModel):
     path: list[PathTriple]
     things: list[Thing]
     evidence: list[Evidence]
+    relations: list[str] = Field(default=[], description="further relations that functions may name, nearest first")
     masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
     last_round: bool
 
@@ -167,6 +168,7 @@ class StepInput(TaskModel):
     evidence: list[Evidence] = Field(description="each round's facts behind those of the rounds before it")
     path: list[PathTriple] = Field(default=[], description="the concept path, where an earlier reply gave one")
     candidates: list[Candidate] = Field(description="the ways on that lie nearest to the question")
+    relations: list[str] = Field(default=[], description="further relations that functions may name, nearest first")
     masked_relations: list[MaskedRelation] = Field(default=[], description="what is said of masked ones among them")
     hint: str = Field(default="", description="an expression that may be the meaning of the question; it may be wrong")
     further: int = Field(default=0, description="how many ways on lie further off; they come next when none fits")

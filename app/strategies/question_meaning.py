@@ -46,6 +46,12 @@ class QuestionMeaning:
         """For the answer, beside a model's draft."""
         return OwnReading(self.scores, self.expression)
 
+    @property
+    def labels(self) -> list[str]:
+        """The relations that it takes, each by the words of its own direction."""
+        said = (part for label in _LABEL.findall(self.expression) for part in label.split("|"))
+        return [label.lstrip("^") for label in said]
+
     def hint_for(self, given: StepInput) -> str:
         """The expression in the words of the prompt `given`; empty where these do not say it."""
         text = self.expression
@@ -54,7 +60,7 @@ class QuestionMeaning:
         for way in sorted(given.candidates, key=lambda each: -len(each.path)):
             text = text.replace(walked_along(way.start, way.path), f"way({way.number})")
         shown = {each.name for each in given.things} | {each.end for each in given.evidence}
-        steps = set(steps_shown(given.evidence, given.candidates))
+        steps = {*steps_shown(given.evidence, given.candidates), *given.relations}
         is_shown = set(ALMOST_PSEUDONYM.findall(text)) <= shown and set(_LABEL.findall(text)) <= steps
         return text if is_shown else ""
 

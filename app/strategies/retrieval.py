@@ -7,14 +7,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.egress.disclosure import BUCKETS
+import numpy as np
+
+from app.egress.disclosure import BUCKETS, Profile
 from app.llm.embedded.language.concept_nouns import GENERAL_NOUNS
+from app.llm.embedded.scoring.similarity import asked_words
+from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
 from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
 from kg_store.graph.concept_paths import ConceptScope
 from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
-from kg_store.terms import Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
+from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 
@@ -153,6 +157,28 @@ def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
     ordered = [met[at] for at in inquiry.pseudonyms.shuffled_order(met)]
     return [MaskedRelation(relation=word, means=means[word]) for word in ordered]
+
+
+MAX_RELATIONS = 6
+"""Relations that a prompt names beside those of its paths."""
+
+
+def near_relations(inquiry: StrategyInput, likeness: Likeness) -> list[str]:
+    """The labels of the graph's relations, nearest to the question first: what an answer may filter, sort or group by
+    need be no step of a path. None under the strict profile, where they would tell of the question."""
+    if not inquiry.reasoner.is_model or inquiry.profile is Profile.STRICT:
+        return []
+    schema = inquiry.graph.schema
+    told = {relation.label: schema.described((Hop(relation.id),)) for relation in schema.relations}
+    labels = list(told)
+    near = likeness(asked_words(inquiry.dialogue.question), list(told.values()))
+    return [labels[int(at)] for at in np.argsort(-near, kind="stable")]
+
+
+def beside(labels: Sequence[str], shown: Iterable[str], most: int = MAX_RELATIONS) -> list[str]:
+    """The first of `labels` that no path of `shown` names; `most` at most."""
+    named = {part.lstrip("^") for step in shown for part in step.split("|")}
+    return [label for label in labels if label not in named][:most]
 
 
 def steps_shown(*parts: Iterable[Candidate | Evidence]) -> list[str]:

@@ -176,7 +176,7 @@ def test_fallbacks_follow_the_first_endpoint_in_their_order(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("Canaria", "AROG_ENDPOINT_FALLBACKS must be a JSON list"),
+        ("Canaria", "AROG_ENDPOINT_FALLBACKS must be `embedded`, `none`, or a JSON list"),
         ("{}", "AROG_ENDPOINT_FALLBACKS"),
         ('[{"url": "http://h/v1"}]', r"AROG_ENDPOINT_FALLBACKS \(0.model\) "),
         ('[{"url": "Canaria", "model": "m"}]', r"AROG_ENDPOINT_FALLBACKS \(0.url\) must be a base URL"),

@@ -55,6 +55,7 @@ class ScriptedReasoner:
     sent: list[bytes] = field(default_factory=list)
     before: Callable[[], None] = lambda: None
     wait: asyncio.Event | None = None
+    text: str = "It is {1}."
     given_up: int = 0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
@@ -90,9 +91,10 @@ class ScriptedReasoner:
 
 @dataclass(slots=True)
 class FirstRelation:
-    """Implements Strategy: asks the reasoner once, then follows `treated by` from what the question names."""
+    """Implements Strategy: asks the reasoner once, then follows `treated by` from what the question names, and tells
+    that by its `text`."""
 
-    text: str = "It is {1}."
+    reasoner: ScriptedReasoner
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         step = StepInput(
@@ -105,7 +107,7 @@ class FirstRelation:
                 if inquiry.graph.schema.label(hop).replace(" ", "").lower() == "treatedby":
                     members = inquiry.graph.neighbours(topic.mids, hop).tails
                     found = inquiry.pseudonyms.of_set(topic.pseudonym, ((hop,),), members)
-                    return RetrievalResult(Draft((found,), self.text), (found,), (), 1)
+                    return RetrievalResult(Draft((found,), self.reasoner.text), (found,), (), 1)
         return RetrievalResult(None, (), (), 1)
 
 
@@ -139,7 +141,7 @@ def purge(store: ServiceContext) -> int:
 
 
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
-    strategies = {"sets": FirstRelation(), "arog": FirstRelation()}
+    strategies = {"sets": FirstRelation(reasoner), "arog": FirstRelation(reasoner)}
     thinking = ReasonerBundle(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
     return lambda settings: build(settings, error_body, thinking)
 

@@ -80,7 +80,7 @@ def _with_guesses(choice: dict[str, dict[str, str]]) -> dict[str, object]:
         "path": [{"head": "Quillowmere", "relation": "treated by", "tail": "Klabautrix"}],
     }
     # A step is not asked for them, and may give them all the same.
-    more = guess if "action" in reply else {}
+    more = guess if "answer" in reply else {}
     content = json.dumps({key: guess.get(key, value) for key, value in reply.items()} | more)
     return {**choice, "message": {"role": "assistant", "content": content}}
 
@@ -316,6 +316,8 @@ def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         if endpoint is not None:
             # So small a graph would send nothing.
             settings |= {"ENDPOINT_URL": endpoint.url, "ENDPOINT_MODEL": "scripted", "DISCLOSURE": "tell"}
+            # Alone, so that its errors reach the asker, too.
+            settings |= {"ENDPOINT_USE": "alone", "ENDPOINT_FALLBACKS": "none"}
         with serving(folder, **settings) as service:
             walk = Walk(service, endpoint)
             for stage in (load_in_every_way, ask_well, ask_badly, rate_answers, ask_a_failing_model, look_around):
@@ -396,7 +398,8 @@ def test_every_way_out_was_walked(walk: Walk) -> None:
         "upload": "done", "server path": "done", "broken upload": "failed", "broken path": "failed",
     }  # fmt: skip
     refusals = Counter(code for code in walk.met.values() if code not in ("", "done", "failed"))
-    assert refusals.pop("model_unavailable", 0) == (3 if walk.endpoint else 0)
+    assert refusals.pop("model_unavailable", 0) == (2 if walk.endpoint else 0)
+    assert refusals.pop("model_reply_unusable", 0) == (1 if walk.endpoint else 0)
     assert refusals.pop("unknown_answer") == len(walk.answers)
     assert refusals == {
         "bad_request": 10, "not_ratable": 1, "unknown_case": 1,

@@ -70,7 +70,7 @@ async def test_the_number_is_told_for_each_prompt_and_the_least_for_the_question
     around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model)
-    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    server.replies = drafting("{" + ADMITTED + "}", follow=(ADMITTED,))
     answer = await house.ask(WARDS_OF)
     assert set(answer.names) == {"Kestrel Wing", "Gyrfalcon Wing"}
     # Three patients, two of whom were admitted.
@@ -93,7 +93,7 @@ async def test_a_question_that_shows_nobody_has_no_number(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model)
-    server.replies = drafting("{1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     await house.ask("How many patients are treated by doctors?")
     assert server.received
     assert house.last.usage.anonymity is None
@@ -103,7 +103,7 @@ async def test_metrics_tell_the_numbers_in_buckets_and_of_nobody(
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house, metrics = around(model), Metrics()
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     await house.ask(DOCTOR_OF)
     metrics.count_answer("sets", house.last)
     text = metrics.exposition().decode()
@@ -118,12 +118,12 @@ async def test_a_prompt_that_too_few_fit_ends_the_question_where_that_is_the_pol
     around: Around, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model, Disclosure(k=3, policy="refuse"))
-    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    server.replies = drafting("{" + ADMITTED + "}", follow=(ADMITTED,))
     answer = await house.ask(WARDS_OF)
     assert (answer.answered, answer.text, house.last.usage.withheld) == (False, WITHHELD, 1)
     assert house.last.usage.anonymity == 3
     # The dialogue goes on, and what more of the kind have is told as ever.
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
     assert [bool(given["evidence"]) for given in sent_to(server, "step")] == [False, False, True]
 
@@ -132,7 +132,7 @@ async def test_the_house_takes_the_step_where_what_it_shows_is_to_be_generalised
     around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner, embedder: Embedder
 ) -> None:
     house = around(model, Disclosure(k=3, policy="generalise", in_house=EmbeddedReasoner(embedder)))
-    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    server.replies = drafting("{" + ADMITTED + "}", follow=(ADMITTED,))
     answer = await house.ask(WARDS_OF)
     assert set(answer.names) == {"Kestrel Wing", "Gyrfalcon Wing"}
     assert [given["evidence"] for given in sent_to(server, "step")] == [[]]
@@ -145,7 +145,7 @@ async def test_strictly_the_house_reads_the_question_and_the_model_does_not(
 ) -> None:
     disclosure = Disclosure(k=3, policy="generalise", in_house=EmbeddedReasoner(embedder))
     house = around(model, disclosure, Profile.STRICT)
-    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    server.replies = drafting("{" + ADMITTED + "}", follow=(ADMITTED,))
     assert set((await house.ask(WARDS_OF)).names) == {"Kestrel Wing", "Gyrfalcon Wing"}
     # The path that is asked for is what only two of three have: nothing at all was sent.
     assert (server.received, house.last.usage.anonymity) == ([], None)
@@ -248,12 +248,12 @@ async def test_a_conversation_over_its_facts_is_refused_and_the_next_one_is_not(
     around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner
 ) -> None:
     house = around(model, budgets=Budgets(reveals=RevealBudgets(store.engine, conversation=1)))
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     assert (await house.ask(DOCTOR_OF)).names == ["Ottoline Brackwater"]
     # The same fact shows nothing new; it is kept with the conversation.
     assert (await house.ask(DOCTOR_OF)).answered
     sent = len(server.received)
-    server.replies = drafting("There.", "{lives in}", follow=("lives in",))
+    server.replies = drafting("{lives in}", follow=("lives in",))
     with pytest.raises(ConversationRevealsUsedUpError):
         await house.ask("Where does Zofia Quarrel live?")
     assert [given["evidence"] for given in sent_to(server, "step")[sent:]] == [[]]
@@ -266,16 +266,16 @@ async def test_a_tenants_day_counts_all_conversations_and_what_the_house_keeps_i
 ) -> None:
     reveals = RevealBudgets(store.engine, tenant=10_000)
     before = reveals.shown_today("default")
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     for _ in range(2):
         assert (await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)).answered
     assert reveals.shown_today("default") == before + 2
     in_house = Disclosure(k=4, policy="generalise", in_house=EmbeddedReasoner(embedder))
     house = around(model, in_house, budgets=Budgets(reveals=reveals))
-    server.replies = drafting("In {1}.", "{" + ADMITTED + "}", follow=(ADMITTED,))
+    server.replies = drafting("{" + ADMITTED + "}", follow=(ADMITTED,))
     assert set((await house.ask(WARDS_OF)).names) == {"Kestrel Wing", "Gyrfalcon Wing"}
     assert reveals.shown_today("default") == before + 2
     reveals.tenant = before + 2
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     with pytest.raises(TenantRevealsUsedUpError):
         await around(model, budgets=Budgets(reveals=reveals)).ask(DOCTOR_OF)

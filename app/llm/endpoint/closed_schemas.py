@@ -108,7 +108,7 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
     steps = [step for path in paths for step in path]
     said = re.findall(r'"([^"]*)"', hint)
     numbered = [f"way({way.number})" for way in ways]
-    return list(dict.fromkeys([*([HINT] if hint else ()), *numbered, *names, *steps, *said]))
+    return list(dict.fromkeys([*([HINT] if hint else ()), *numbered, *names, *steps, *given.relations, *said]))
 
 
 def choices_of(given: StepInput) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -35,8 +36,10 @@ from app.strategies.retrieval import (
     Ways,
     arrive,
     as_many_as_fit,
+    beside,
     cut_note,
     described_path,
+    near_relations,
     over_budget,
     parse_path,
     show_candidates,
@@ -50,6 +53,7 @@ from app.strategies.start import starting_places
 from app.strategies.told_drafts import draft_of
 from kg_store.graph.traversal import steps_from
 
+MAX_NAMED = 16  # relations beside those of the evidence
 MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words
 
 
@@ -73,6 +77,7 @@ class _Progress:
     notes: list[str] = field(default_factory=list)
     rounds: int = 0
     is_cut: bool = False
+    near: list[str] = field(default_factory=list)
 
 
 class ArogStrategy:
@@ -91,6 +96,8 @@ class ArogStrategy:
         meaning = await meaning_of(inquiry, self._scorer, progress.things)
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
+        near = await asyncio.to_thread(near_relations, inquiry, self._embedder.similarity)
+        progress.near = list(dict.fromkeys([*(meaning.labels if meaning and near else ()), *near]))
         try:
             return await self._rounds(inquiry, progress)
         except QuestionBudgetUsedUpError:
@@ -198,13 +205,15 @@ class ArogStrategy:
 
     async def _answer(self, inquiry: StrategyInput, progress: _Progress, last: bool) -> AnswerReply:
         evidence = show_evidence(inquiry, progress.facts)
+        relations = beside(progress.near, steps_shown(evidence), MAX_NAMED)
         given = AnswerInput(
             question=inquiry.dialogue.question,
             dialogue=show_dialogue(inquiry),
             path=progress.path,
             things=show_things(inquiry, progress.things),
             evidence=evidence,
-            masked_relations=show_masked(inquiry, *steps_shown(evidence)),
+            relations=relations,
+            masked_relations=show_masked(inquiry, *steps_shown(evidence), *relations),
             last_round=last,
         )
         return await progress.drafts.ask(Task(ANSWER, given))

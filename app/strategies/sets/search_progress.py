@@ -37,6 +37,7 @@ class SearchProgress:
     turned_pages: bool = False
     round: int = 0
     is_cut: bool = False
+    near: list[str] = field(default_factory=list)
     kinds: tuple[Thing, ...] = ()
     own: dict[str, tuple[str, ...]] = field(default_factory=dict)
     meaning: QuestionMeaning | None = None

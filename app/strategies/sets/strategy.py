@@ -21,7 +21,9 @@ from app.strategies.retrieval import (
     Ways,
     arrive,
     as_many_as_fit,
+    beside,
     cut_note,
+    near_relations,
     over_budget,
     parse_path,
     show_candidates,
@@ -98,6 +100,8 @@ class SetsStrategy:
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
         progress.meaning = meaning if self._hints else None
+        near = await asyncio.to_thread(near_relations, inquiry, self._embedder.similarity)
+        progress.near = list(dict.fromkeys([*(meaning.labels if meaning and near else ()), *near]))
         try:
             return await self._rounds(inquiry, progress)
         except QuestionBudgetUsedUpError:
@@ -201,6 +205,7 @@ def _step(
 ) -> StepInput:
     candidates = show_candidates(inquiry, ways)[0]
     is_strict = inquiry.profile is Profile.STRICT
+    relations = beside(progress.near, steps_shown(progress.shown, candidates))
     given = StepInput(
         question=question_in_form(inquiry) if is_strict else inquiry.dialogue.question,
         dialogue=[] if is_strict else show_dialogue(inquiry),
@@ -208,7 +213,8 @@ def _step(
         evidence=progress.shown,
         path=progress.path,
         candidates=candidates,
-        masked_relations=show_masked(inquiry, *steps_shown(progress.shown, candidates)),
+        relations=relations,
+        masked_relations=show_masked(inquiry, *steps_shown(progress.shown, candidates), *relations),
         further=further,
         round=number,
         last_round=is_last or number > inquiry.limits.depth,

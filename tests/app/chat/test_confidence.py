@@ -59,7 +59,7 @@ async def test_a_misspelt_name_makes_it_no_surer(embedded: House) -> None:
 async def test_a_model_that_says_what_we_read_is_as_sure_as_our_reading(
     around: Around, embedded: House, server: ModelServer, model: PromptedReasoner
 ) -> None:
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     ours, theirs = await embedded.ask(DOCTOR_OF), await around(model).ask(DOCTOR_OF)
     assert theirs.names == ours.names
     assert theirs.confidence == ours.confidence
@@ -70,7 +70,7 @@ async def test_a_model_that_says_otherwise_is_doubted(
 ) -> None:
     """Ottoline lives where Bertil does; Ptolemy treats him."""
     server.replies = drafting(
-        "It is {1}.", 'intersect(reach({lives in}, "^lives in"), {treated by})', follow=("lives in", "treated by")
+        'intersect(reach({lives in}, "^lives in"), {treated by})', follow=("lives in", "treated by")
     )
     ours = await around(model).ask("Who is Aurelio Vantongeren treated by?")
     assert ours.answered
@@ -84,10 +84,10 @@ async def test_a_model_can_not_tell_how_sure_it_is_or_ask_back(
     claims = {"confidence": 0.42, "scores": {"road": "path", "score": -1, "margin": 0}, "asks_back": ["Who?"]}
 
     def claiming(request: Request) -> Canned:
-        body = json.loads(drafting("It is {1}.", "{treated by}")(request).body)
+        body = json.loads(drafting("{treated by}")(request).body)
         return reply({**json.loads(body["choices"][0]["message"]["content"]), **claims})
 
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     plain = await around(model).ask(DOCTOR_OF)
     server.replies = claiming
     claimed = await around(model).ask(DOCTOR_OF)

@@ -30,32 +30,30 @@ def house(store: ServiceContext, model: PromptedReasoner, embedder: Embedder) ->
     return sets_house(store, embedder, reasoner=model)
 
 
-async def test_a_draft_that_stays_wrong_is_refused_in_a_sentence_and_nothing_of_it_leaves(
+async def test_a_draft_that_is_wrong_is_refused_in_a_sentence_and_nothing_of_it_leaves(
     house: House, server: ModelServer
 ) -> None:
-    server.replies = drafting("Yes.", "exists({treated by})")
+    server.replies = drafting("exists({treated by})")
     answer = await house.ask(TREATED)
     assert (answer.answered, answer.text) == (False, REFUSALS[Contradiction.VALUE])
-    assert (len(server.received), house.recorded) == (3, 3)
+    assert (len(server.received), house.recorded) == (2, 2)
     assert secrets_in(server.everything) == secrets_in(visible(house.last)) == []
 
 
-@pytest.mark.parametrize("said", ["Yes, that is so.", "The two are doctor and patient."])
-async def test_a_yes_of_the_model_gives_way_to_the_no_of_the_graph_and_the_model_is_not_told(
-    house: House, server: ModelServer, said: str
-) -> None:
+async def test_a_yes_or_no_is_the_graphs_and_not_the_models(house: House, server: ModelServer) -> None:
     def named(text: str) -> str:
         return next(thing["name"] for thing in server.received[-1].input["things"] if thing["concept"] == text)
 
-    server.replies = lambda request: drafting(said, f"exists(intersect({{treated by}}, {named('doctor')}))")(request)
+    server.replies = lambda request: drafting(f"exists(intersect({{treated by}}, {named('doctor')}))")(request)
     answer = await house.ask(TREATED)
-    assert answer.text == "The answer is no."
+    assert "No" in answer.text.title().split() or "no" in answer.text
+    assert answer.names[0] == "no"
     assert len(server.received) == 2
     assert secrets_in(server.everything) == []
 
 
 async def test_each_refusal_reads_as_none_of_the_graphs_own(house: House, server: ModelServer) -> None:
-    server.replies = drafting("It is {1}.", "count({treated by})")
+    server.replies = drafting("count({treated by})")
     answer = await house.ask(DOCTOR_OF)
     assert answer.text in REFUSALS.values()
     assert answer.text != NOT_IN_GRAPH

@@ -78,7 +78,7 @@ async def ticking() -> AsyncIterator[list[float]]:
 async def test_no_statement_of_a_question_runs_on_the_event_loop(
     house: House, store: ServiceContext, server: ModelServer
 ) -> None:
-    server.replies = drafting("It is {1}.", "{treated by}")
+    server.replies = drafting("{treated by}")
     # What is made once for a graph is there.
     await house.ask(DOCTOR_OF)
     with slow(store.engine) as waited:

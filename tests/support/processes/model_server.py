@@ -48,8 +48,11 @@ class Request:
 
     @property
     def input(self) -> dict[str, Any]:
-        """The one object of the fenced block at the end of the last message, what was left out filled in."""
+        """The one object of the fenced block of the last message, what was left out filled in; with `choices` where
+        the reply is one of a list."""
         asked, _, _ = TASKS[cast(TaskName, self.task)]
+        if asked is StepInput and "choices" in (listed := json.loads(self.block)):
+            return {"evidence": [], "candidates": [], "things": [], "round": 1, **listed}
         given = read_step(self.block) if asked is StepInput else asked.model_validate_json(self.block)
         return given.model_dump()
 

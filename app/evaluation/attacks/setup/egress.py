@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.evaluation.fakes.contract import TASKS
+from app.llm.endpoint.input_lines import read_step
 from app.llm.tasks import Candidate, Evidence, TaskModel, TaskName, Thing, Turn
 
 _FENCE = "```json"
@@ -40,8 +41,10 @@ def prompt_of(body: bytes) -> Prompt | None:
         return None
     content = next(message["content"] for message in reversed(messages) if message["role"] == "user")
     lines = content.rstrip().split("\n")
-    block = "\n".join(lines[lines.index(_FENCE) + 1 : -1])
-    asked: TaskModel = TASKS[task][0].model_validate_json(block)
+    block = "\n".join(lines[lines.index(_FENCE) + 1 : lines.index("```")])
+    if task == "step" and "choices" in (listed := json.loads(block)):
+        return Prompt(task, listed["question"])
+    asked: TaskModel = read_step(block) if task == "step" else TASKS[task][0].model_validate_json(block)
     return Prompt(
         task=task,
         question=getattr(asked, "question", ""),

@@ -217,7 +217,7 @@ def raises(error: Exception) -> object:
     [
         (ReasonerUnavailableError("Nora Lindqvist"), 502, "model_unavailable"),
         (ReasonerRefusedError("Nora Lindqvist"), 502, "model_unavailable"),
-        (ReplyUnusableError("Nora Lindqvist"), 502, "model_unavailable"),
+        (ReplyUnusableError("Nora Lindqvist"), 502, "model_reply_unusable"),
         (BlockedError(1), 500, "blocked"),
         (ValueError("Nora Lindqvist"), 500, "internal"),
         (KeyError("Nora Lindqvist"), 500, "internal"),

@@ -49,14 +49,16 @@ def test_a_name_beside_it_is_not(text: str) -> None:
 
 
 @pytest.mark.model
-async def test_a_service_that_lets_every_draft_pass_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_that_a_model_writes_beside_its_answer_is_shown_even_where_all_passes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     async with AttackTargets(limit=20) as targets:
         kept = await links.links_on_demo(targets)
         monkeypatch.setattr(grounding, "is_prose", lambda _text, _is_pseudonym: True)
         broken = await links.links_on_demo(targets)
     assert [line.successes for line in kept[2:]] == [0, 0]
     assert kept[1].passed
-    assert broken[2].rate > 0.5
+    assert [line.successes for line in broken[2:]] == [0, 0]
 
 
 @pytest.mark.model

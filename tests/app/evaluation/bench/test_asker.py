@@ -37,7 +37,7 @@ class EchoReasoner:
         return len(egress.body.split())
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT]:
-        value = {"thought": "", "sufficient": True, "answer": [], "text": ""}
+        value = {"thought": "", "sufficient": True, "answer": []}
         return Reply(task.kind.reply_model.model_validate(value), Tokens(5, 2))
 
 

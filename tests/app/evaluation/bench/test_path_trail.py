@@ -47,7 +47,7 @@ def step(*candidates: Candidate, evidence: tuple[Evidence, ...] = (), answer: tu
         width=3,
     )
     action = "answer" if answer else "follow"
-    return Step(asked, StepReply(thought="", path=[], action=action, choices=[], answer=list(answer), text="{1}"))
+    return Step(asked, StepReply(action=action, answer=list(answer)))
 
 
 def way(number: int, start: str, *path: str) -> Candidate:
@@ -105,7 +105,7 @@ def test_the_answer_task_shows_paths_too_and_others_do_not(scorer: PathScorer) -
         evidence=[WIFE],
         last_round=True,
     )
-    reply = AnswerReply(thought="", sufficient=True, answer=["Eb2c3d"], text="{1}")
+    reply = AnswerReply(thought="", sufficient=True, answer=["Eb2c3d"])
     found = trail(scorer, Step(asked, reply))
     assert [each.path.steps for each in found.followed] == [("spouse",)]
     ways = [way(1, "Eb2c3d", "born in")]

@@ -11,6 +11,7 @@ from app.evaluation.checks.metrics import Score
 from app.evaluation.datasets.questions import QueryPlan, QuestionsError
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.evaluation.tables.endpoint_table import _at_most, run_endpoint_table
+from app.llm.endpoint.input_lines import step_text
 from app.llm.tasks import StepReply
 from tests.support.tasks import step, thing, way
 
@@ -38,14 +39,14 @@ async def test_a_name_that_no_run_has_is_an_error(tmp_path: Path) -> None:
 def replied(at_once: bool, *ways: tuple[str, ...]) -> StepReply:
     candidates = [way(number, "Eq7f2k", *path, to="job") for number, path in enumerate(ways, start=1)]
     asked = step("how many jobs has the spouse of Eq7f2k", [thing("Eq7f2k", "person")], candidates)
-    reply = ScriptedReplies(PLAN, at_once=at_once).reply_to("step", asked.model_dump_json(exclude_defaults=True))
+    reply = ScriptedReplies(PLAN, at_once=at_once).reply_to("step", step_text(asked))
     assert isinstance(reply, StepReply)
     return reply
 
 
 def test_the_scripted_endpoint_answers_at_once_where_a_candidate_ends_its_plan() -> None:
     reply = replied(True, ("job",), ("spouse", "job"))
-    assert (reply.action, reply.answer, reply.text) == ("answer", ["count(way(2))"], "{1} jobs.")
+    assert (reply.action, reply.answer) == ("answer", ["count(way(2))"])
     assert (replied(False, ("spouse", "job")).action, replied(False, ("spouse", "job")).choices) == ("follow", [1])
 
 

@@ -17,7 +17,7 @@ from app.llm.tasks import Candidate, StepInput, StepReply, Thing
 
 ABLE = [Point("pq", score, hit, answerable=True) for score, hit in [(0.8, 1.0), (0.4, 0.5), (-0.2, 1.0), (-0.5, 0.0)]]
 UNABLE = [Point("foreign", score, 0.0, answerable=False) for score in (-math.inf, -0.6, -0.3, 0.45)]
-REFUSES = StepReply(thought="", path=[], action="not_in_graph", choices=[], answer=[], text="")
+REFUSES = StepReply(action="not_in_graph")
 
 
 def test_a_threshold_costs_right_answers_and_refuses_wrong_ones() -> None:
