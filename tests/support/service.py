@@ -56,6 +56,7 @@ class ScriptedReasoner:
     before: Callable[[], None] = lambda: None
     wait: asyncio.Event | None = None
     text: str = "It is {1}."
+    words: str | None = None
     given_up: int = 0
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
@@ -86,7 +87,7 @@ class ScriptedReasoner:
                 self.given_up += 1
                 raise
         reply = {"path": [], "action": "answer", "choices": [], "answer": []}
-        return Reply(task.kind.reply_model.model_validate(reply))
+        return Reply(task.kind.reply_model.model_validate(reply), words=self.words)
 
 
 @dataclass(slots=True)

@@ -31,7 +31,11 @@ def step_text(given: StepInput) -> str:
         "candidates": [_way_line(way) for way in given.candidates],
     }
     ordered = {name: lines.get(name, shown.get(name)) for name in type(given).model_fields}
-    return json.dumps({name: each for name, each in ordered.items() if each}, ensure_ascii=False, separators=_TIGHT)
+    return json.dumps(
+        {name: each for name, each in ordered.items() if each or name == "question"},
+        ensure_ascii=False,
+        separators=_TIGHT,
+    )
 
 
 def read_step(text: str) -> StepInput:

@@ -166,21 +166,23 @@ async def test_who_is_asked_about_is_no_answer(around: Around, embedder: Embedde
 
 
 async def test_usage_tells_calls_retries_and_cost(around: Around, embedder: Embedder, server: ModelServer) -> None:
-    right = drafting("{treated by}")
     spoilt = [failure(503), completion("", usage=(10, 1))]
 
     def replies(request: Request) -> Canned:
-        return spoilt.pop(0) if spoilt else _with_usage(right(request))
+        if spoilt:
+            return spoilt.pop(0)
+        numbers = [line.partition(".")[0] for line in request.input["choices"] if "treated by" in line]
+        return _with_usage(completion(json.dumps({"answer": numbers[0]})))
 
     server.replies = replies
     endpoint = ModelEndpoint(server.url, "m", deadline_s=20, price=Price(prompt=2.0, completion=10.0))
     house = around(PromptedReasoner(endpoint, embedder))
     usage = (await house.ask(DOCTOR_OF)).usage
     await endpoint.close()
-    # Two useful calls, one whose reply was empty and asked for again, and one request that failed before it.
-    assert (usage.calls, usage.retries, len(server.received), house.recorded) == (3, 2, 4, 3)
-    assert (usage.prompt_tokens, usage.completion_tokens, usage.tokens_counted_by) == (2010, 201, "endpoint")
-    assert usage.cost == pytest.approx((2010 * 2 + 201 * 10) / 1_000_000)
+    # A useful call, one whose reply was empty and asked for again, and one request that failed before it.
+    assert (usage.calls, usage.retries, len(server.received), house.recorded) == (2, 2, 3, 2)
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.tokens_counted_by) == (1010, 101, "endpoint")
+    assert usage.cost == pytest.approx((1010 * 2 + 101 * 10) / 1_000_000)
     assert usage.currency == "USD"
 
 

@@ -65,7 +65,7 @@ async def test_prompts_and_replies_come_as_they_left_with_the_names_beside(servi
     assert call.prompt is not None
     assert call.prompt.encode() == service.reasoner.sent[0]
     assert call.reply is not None
-    assert '"text":"It is {1}."' in call.reply
+    assert '"action":"answer"' in call.reply
     assert not [name for name in SECRET_NAMES if name in call.prompt + call.reply]
     assert names_in(content) == {"Valdis Ozolkrasts"}
     assert all(word in call.prompt for word in content.table)
@@ -98,7 +98,7 @@ async def test_each_answer_is_traced_by_the_words_that_were_sent_for_it(service:
 
 async def test_all_of_it_is_sealed_the_models_words_too(service: Running) -> None:
     """The model may have guessed a name."""
-    service.reasoner.text = "It is {1}. Is it Quenby Thistlewood?"
+    service.reasoner.words = "It is {1}. Is it Quenby Thistlewood?"
     key = service.key("default", *INSPECTS)
     reply = await traced(service, key, await asked(service, key))
     assert not [name for name in SECRET_NAMES if name in reply.text]

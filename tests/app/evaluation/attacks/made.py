@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+from app.llm.endpoint.request_body import input_text
 from app.llm.tasks import Candidate, Evidence, StepInput, TaskModel, Thing
 
 
 def request(asked: TaskModel, task: str = "step") -> bytes:
-    content = f"Instructions.\n```json\n{asked.model_dump_json(exclude_defaults=True)}\n```"
+    content = f"```json\n{input_text(asked, 'tree')}\n```"
     shape = {"type": "json_schema", "json_schema": {"name": task, "strict": True, "schema": {}}}
     return json.dumps({"messages": [{"role": "user", "content": content}], "response_format": shape}).encode()
 

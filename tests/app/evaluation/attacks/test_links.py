@@ -49,7 +49,7 @@ def test_a_name_beside_it_is_not(text: str) -> None:
 
 
 @pytest.mark.model
-async def test_nothing_that_a_model_writes_beside_its_answer_is_shown_even_where_all_passes(
+async def test_what_a_model_writes_beside_an_answer_is_never_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with AttackTargets(limit=20) as targets:
