@@ -9,8 +9,8 @@ import pytest
 from tests.road import road_of_a_question, room_of
 
 MAX_SERVICE_FILES = 60
-"""Of the rooms in which a question is handed on, the kind of its turn, what a hub offers, the second reader and what to
-ask next among them; behind their doors lie names, graphs and models."""
+"""Of the rooms in which a question is handed on, the kind of its turn, what a hub offers, the second reader and what
+to ask next among them; behind their doors lie names, graphs and models."""
 
 SERVICE = ("app/api", "app/accounts", "app/chat", "app/strategies", "app/egress")
 

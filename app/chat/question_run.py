@@ -14,7 +14,6 @@ from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
 from app.chat.dialogue.turn_classifier import TurnClassifier
-from app.chat.statements.evidence import ReplyWords
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.llm.embeddings.embedder import Likeness
@@ -42,6 +41,9 @@ EndpointUse = Literal["always", "unsure", "alone"]
 RemarkOn = Callable[[str], str | None]
 """Gives what the asker should know of a question's wording, in words of our own; it gets no linked names."""
 
+
+ReadBack = Callable[[str, str, str], tuple[str, ...]]
+"""What a text says stands at the other end of a relation from a thing: of `text`, `known` and `relation`."""
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
 """Gives questions that a graph answers, to whoever may ask it."""
@@ -77,15 +79,16 @@ def no_remark(_question: str) -> str | None:
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
     """Fixed while a service runs. `cases`: what ratings have taught; without it nobody learns from them. `currency` is
-    that of the reasoner's prices. `reply_words`: whose words a reply in dialogue has. `likeness`: tells which
-    relations lie nearest to a question that has no answer; without it none are told. `turns`: tells what kind of turn
-    one is; without it, all but a few ask the graph. `today` gives the day of a question. `in_house`: the reasoner that
-    reads questions beside a model, by `endpoint_use`; `falls_back`: it answers where the model can't."""
+    that of the reasoner's prices. `read_back`: finds in a sentence what a fact says; without it no reply has
+    words of a model. `likeness`: tells which relations lie nearest to a question that has no answer; without it
+    none are told. `turns`: tells what kind of turn one is; without it, all but a few ask the graph. `today`
+    gives the day of a question. `in_house`: the reasoner that reads questions beside a model, by `endpoint_use`;
+    `falls_back`: it answers where the model can't."""
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
     suggest_next: SuggestNext = nothing_next
-    reply_words: ReplyWords = "model"
+    read_back: ReadBack | None = None
     likeness: Likeness | None = None
     turns: TurnClassifier | None = None
     cases: CaseMemory | None = None

@@ -1,87 +1,119 @@
-"""A reply in dialogue: what the evidence does not hold is taken out of it, and what is left is the answer."""
+"""A reply in dialogue: the service's own sentences, or a model's that are read back from the facts that they cite."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import Grounded, NotGroundedError, ground
-from app.chat.question_run import ConclusionResult, QuestionRun
-from app.chat.statements.evidence import ReplyWords, StatementContext
-from app.chat.statements.replies import CheckedReply, CheckedSentence, check_reply
-from app.privacy.visible_text import Visible
+from app.chat.question_run import ConclusionResult, QuestionRun, ReadBack
+from app.llm.embedded.sentences.dialogue_text import dialogue_text
+from app.llm.tasks import Evidence, ReplyInput
+from app.privacy.pseudonym_format import words_in
+from app.strategies.base import FoundFact
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
-from kg_store.graph.traversal import concept_of
-from kg_store.terms import NO_MIDS, Schema, cached_by_version
+from kg_store.terms import NO_MIDS
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
+IN_MODELS_WORDS: Final = "(In the model's words.)"
+"""Behind a reply of which a model worded a part."""
 
 
-def checked_reply(run: QuestionRun, words: ReplyWords) -> ConclusionResult:
-    """The statements of the reply that the evidence holds, sentence by sentence, with the facts that carry each.
+def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionResult:
+    """The sentences of the reply, with the facts that carry each.
 
-    Promise: a sentence of a model's that is kept cites nothing outside the evidence, and states nothing that
-    `app.chat.statements` finds no fact for. What the service writes itself, as a reply or in the place of what had to
-    go, is made of facts, and says which.
+    Promise: a sentence of a model's stays only where it names nothing but the ends of the facts that it cites, and
+    `read_back` finds each of these in it; what it cites is told by the service instead. An answer with a sentence of a
+    model's is not grounded, and says so. Limit: a word beside what was read back is the model's own.
     """
     found = run.found
-    safe = list(_safe(run))
-    if found.reply_facts:
-        sentences = tuple(CheckedSentence(text, found.reply_facts[at]) for at, text in safe)
-        stated = sum(len(sentence.facts) for sentence in sentences)
-        checked = CheckedReply(sentences, stated, stated, 0)
-    else:
-        checked = check_reply([text for _, text in safe], found.evidence, _context(run, words))
-    removed = checked.removed + len(found.reply) - len(safe)
-    attachment = checked.carried / checked.stated if checked.stated else None
-    text = _grounded(" ".join(sentence.text for sentence in checked.sentences), run)
-    if text is None or not any(sentence.facts for sentence in checked.sentences):
-        return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=removed, attachment=attachment)
-    told = _concluded(run, checked, text)
-    kept = tuple(
-        Sentence(text=each.text, facts=list(each.facts), restated=each.is_restated) for each in checked.sentences
+    told: list[Sentence] = []
+    own = lost = 0
+    for text, places in zip(found.reply, found.reply_facts, strict=True):
+        facts = [found.evidence[at] for at in places if at < len(found.evidence)]
+        if not found.is_worded:
+            told += [Sentence(text=safe, facts=list(places))] if (safe := _grounded(text, run)) is not None else []
+        elif facts and (safe := _worded(text, facts, run, read_back)) is not None:
+            told.append(Sentence(text=safe, facts=list(places)))
+            own += 1
+        else:
+            instead = list(_in_our_words(facts, places))
+            told += instead
+            lost += not instead
+    stated = sum(len(places) for places in found.reply_facts)
+    carried = sum(len(each.facts) for each in told if not each.restated)
+    attachment = carried / stated if stated and found.is_worded else None
+    if not any(each.facts for each in told):
+        return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=lost, attachment=attachment)
+    text = " ".join([*(each.text for each in told), *((IN_MODELS_WORDS,) if own else ())])
+    conclusion = _concluded(run, told, text)
+    return ConclusionResult(
+        conclusion,
+        grounded=not own,
+        sentence=conclusion.text,
+        sentences=tuple(told),
+        removed=lost,
+        attachment=attachment,
     )
-    return ConclusionResult(told, sentence=told.text, sentences=kept, removed=removed, attachment=attachment)
 
 
-def _safe(run: QuestionRun) -> Iterator[tuple[int, str]]:
-    """The sentences that cite nothing but the evidence and the dialogue, and hold nothing that a program acts on."""
-    for at, sentence in enumerate(run.found.reply):
-        text = _grounded(sentence, run)
-        if text is not None:
-            yield at, text
+def _worded(text: str, facts: Sequence[FoundFact], run: QuestionRun, read_back: ReadBack | None) -> str | None:
+    """A model's sentence as it may be shown; None where it may not be."""
+    safe = _grounded(text, run)
+    ends = {end for fact in facts for end in (fact.start, fact.end)}
+    if safe is None or read_back is None or not set(run.conversation.table.known(safe)) <= ends:
+        return None
+    return safe if all(is_read_back(safe, fact, read_back) for fact in facts) else None
+
+
+def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:
+    """True where the end of `fact` is what `read_back` finds in `text` for its start and its relation."""
+    if len(fact.path) != 1 or "|" in fact.path[0]:
+        return False
+    step = fact.path[0]
+    known, wanted = (fact.end, fact.start) if step.startswith("^") else (fact.start, fact.end)
+    found = read_back(text, known, step.lstrip("^"))
+    return wanted in {word.word for answer in found for word in words_in(answer)}
+
+
+def _in_our_words(facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence[Sentence]:
+    shown = [
+        Evidence(
+            start=fact.start,
+            start_concept=fact.start_concept,
+            path=list(fact.path),
+            end=fact.end,
+            end_concept=fact.end_concept,
+            size=fact.size,
+        )
+        for fact in facts
+    ]
+    said = dialogue_text(ReplyInput(question="", things=[], evidence=shown)) if shown else []
+    return [Sentence(text=each.text, facts=[places[at] for at in each.facts], restated=True) for each in said]
 
 
 def _grounded(text: str, run: QuestionRun) -> str | None:
-    """The text as it may be shown; None where it may not be. It need not cite anything."""
+    """The text as it may be shown; None where it may not be."""
     topics = (topic.pseudonym for topic in run.read.dialogue.topics)
     ends = (end for fact in run.found.evidence for end in (fact.start, fact.end))
     try:
         return ground(text, (), {*run.found.things, *topics, *ends}, run.conversation.table).text
-    except NotGroundedError as refused:
-        return Visible.of(text).text.strip() if refused.reason == "nothing_cited" else None
+    except NotGroundedError:
+        return None
 
 
-def _context(run: QuestionRun, words: ReplyWords) -> StatementContext:
-    graph = run.graph.blind
-    topics = [topic for topic in run.read.dialogue.topics if len(topic.mids)]
-    return StatementContext(
-        truth_of=run.executor.truth_of,
-        labels=_labels(graph.schema),
-        topics=[(topic.pseudonym, concept_of(graph, topic.mids)) for topic in topics],
-        words=words,
-    )
-
-
-@cached_by_version
-def _labels(schema: Schema) -> tuple[str, ...]:
-    return tuple(sorted({relation.label for relation in schema.relations}))
-
-
-def _concluded(run: QuestionRun, checked: CheckedReply, text: str) -> Conclusion:
+def _concluded(run: QuestionRun, told: Sequence[Sentence], text: str) -> Conclusion:
     """The reply with what its facts lead to, for whoever reads it as data."""
-    ends = dict.fromkeys(run.found.evidence[at].end for sentence in checked.sentences for at in sentence.facts)
-    told = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS)
-    return told or Conclusion(text, (), {})
+    ends = dict.fromkeys(run.found.evidence[at].end for each in told for at in each.facts)
+    found = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS)
+    return found or Conclusion(text, (), {})
+
+
+Extract = Callable[[str, str, str, bool], tuple[str, ...]]
+
+
+def reading_back(answers: Extract) -> ReadBack:
+    """The learned extractor as it is asked here: who or what stands at the other end of a relation."""
+    return lambda text, known, relation: answers(text, known, relation, False)

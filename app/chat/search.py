@@ -22,12 +22,12 @@ from app.chat.question_run import (
     ConclusionResult,
     QuestionReading,
     QuestionRun,
+    ReadBack,
     StageTimer,
 )
 from app.chat.refusals import refusal
 from app.chat.replies import checked_reply
 from app.chat.second_opinion import is_sure, remarked, weighed, why_not
-from app.chat.statements.evidence import ReplyWords
 from app.egress.budgets import BudgetUsedUpError
 from app.egress.disclosure import BelowAnonymityThresholdError, Profile
 from app.egress.guard import Guard, StaticSegments
@@ -50,10 +50,10 @@ NAMELESS: Final = "What was found has no name of its own: please ask for what it
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
 
-def conclude(run: QuestionRun, reply_words: ReplyWords) -> QuestionRun:
-    """Sets how the question ended, by what was found. `reply_words`: whose words a reply in dialogue has."""
+def conclude(run: QuestionRun, read_back: ReadBack | None) -> QuestionRun:
+    """Sets how the question ended, by what was found. `read_back`: for replies that a model worded."""
     draft = run.found.draft
-    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, reply_words))
+    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, read_back))
 
 
 def _without_draft(run: QuestionRun) -> ConclusionResult:
@@ -66,9 +66,9 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
     return ConclusionResult(sentence=refusal(run))
 
 
-def _executed(run: QuestionRun, draft: Draft, reply_words: ReplyWords) -> ConclusionResult:
+def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> ConclusionResult:
     if run.found.reply:
-        return checked_reply(run, reply_words)
+        return checked_reply(run, read_back)
     found, table = run.found, run.conversation.table
     allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
     try:
@@ -199,7 +199,7 @@ class GraphSearch:
             run = await self._with_cases(run)
             with timer.stage("finding"):
                 run = replace(run, found=run.known or await self._found(run, asker, timer))
-            run = await timer.in_thread("concluding", conclude, run, self._options.reply_words)
+            run = await timer.in_thread("concluding", conclude, run, self._options.read_back)
             if run.is_settled:
                 return run
             asks_back = asks_back or (run if run.ended.asks_back and not reading.by_kinds else None)

@@ -31,8 +31,8 @@ class Reply(Generic[ReplyT]):
     """A parsed reply. It is data: nothing in it is trusted, evaluated or restored unchecked.
 
     `words` is the reply as the model gave it, where that is not `value` itself. `scores` of the reading that it
-    follows, `asks_back`, questions over pseudonyms that may have been meant, and `facts`, which of the evidence each
-    sentence states: none but the reasoner in the service sets them, for no reply is parsed into them.
+    follows, and `asks_back`, questions over pseudonyms that may have been meant: none but the reasoner in the service
+    sets them, for no reply is parsed into them.
     """
 
     value: ReplyT
@@ -40,7 +40,6 @@ class Reply(Generic[ReplyT]):
     words: str | None = field(default=None, repr=False)
     scores: ReadingScores | None = None
     asks_back: tuple[str, ...] = ()
-    facts: tuple[tuple[int, ...], ...] = ()
 
     @property
     def is_of_model(self) -> bool:

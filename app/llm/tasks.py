@@ -1,4 +1,4 @@
-"""The tasks of a reasoner and their replies: six of them, as pydantic models."""
+"""The tasks of a reasoner and their replies: seven of them, as pydantic models."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 from app.llm.in_house import CasePath, HeldMeaning, VotedPaths
 from app.privacy.safe_text import SafeText
 
-TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step", "reply"]
+TaskName = Literal["structure", "choose_relations", "name_concepts", "answer", "step", "reply", "worded_reply"]
 
 
 Size = Literal["1", "2-5", "6-20", "more", ""]
@@ -229,10 +229,28 @@ class ReplyInput(TaskModel):
     )
 
 
-class DialogueReply(TaskModel):
-    """Whole sentences, in pseudonyms; none states what the evidence does not hold."""
+Manner = Literal["answer", "compare", "recommend", "ask_on"]
 
-    sentences: list[str]
+
+class DialogueReply(TaskModel):
+    """The facts that the reply tells, by their place in the evidence from 1, in the order in which they are told; and
+    how: plainly, side by side, as something to look at, or with a question behind them. The service writes it."""
+
+    facts: list[int]
+    manner: Manner = "answer"
+
+
+class WordedSentence(TaskModel):
+    """A sentence in pseudonyms, and the places from 1 in the evidence of the facts that it states."""
+
+    text: str
+    facts: list[int]
+
+
+class WordedReply(TaskModel):
+    """The reply in the model's own words, where the owner allows that. None states what the evidence does not hold."""
+
+    sentences: list[WordedSentence]
 
 
 ReplyT = TypeVar("ReplyT", bound=TaskModel)

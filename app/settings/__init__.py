@@ -183,9 +183,13 @@ class Settings(BaseSettings):
         default=100.0, ge=0, le=5_000, description="replies to questions leave at multiples of so many milliseconds"
     )
     reply_words: Literal["model", "service"] = Field(
-        default="model",
-        description="whose words a reply in dialogue has: a model's, checked piece by piece, or the service's own, "
-        "for the facts that the model tells",
+        default="service",
+        description="whose words a reply in dialogue has: the service's own, for the facts that a model chooses, or a "
+        "model's, each sentence read back by AROG_EXTRACTOR",
+    )
+    extractor: Path | None = Field(
+        default=None,
+        description="file of `arog train extractor` that reads a model's sentences back; none by default",
     )
     suggestions: int = Field(default=3, ge=0, le=3, description="questions to go on with behind an answer, at most")
     request_deadline_s: float = Field(
@@ -221,6 +225,11 @@ class Settings(BaseSettings):
     def _endpoint_is_complete(self) -> Settings:
         if self.reasoner == "endpoint" and not (self.endpoint_url and self.endpoint_model):
             raise ValueError("AROG_REASONER=endpoint also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL")
+        if self.reply_words == "model" and self.extractor is None:
+            raise ValueError(
+                "AROG_REPLY_WORDS=model also needs AROG_EXTRACTOR, a file that `arog train extractor` makes: without "
+                "it nobody could tell what a model's sentence says"
+            )
         if self.profile == "strict" and self.reasoner == "embedded":
             raise ValueError(
                 "AROG_PROFILE=strict needs AROG_REASONER=endpoint: the embedded reasoner sends nothing to anybody, "

@@ -110,16 +110,15 @@ class OwnReading:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """The findings of a strategy. `draft` is None when the graph does not hold the answer.
-
-    `things` are the pseudonyms that the reasoner was shown beside the evidence; `notes` says in words what was
-    cut by rank; `rounds` counts retrieval rounds. `over_budget`: it ended before the graph was searched through.
-    `withheld`: it ended because a prompt would have shown too much. `said`: the reply to a turn that asks nothing of
-    the graph. `contradicted`: the sentence for the asker where a draft contradicts the question. `own`: the service's
-    own reading of the question, where it has one. `asks_back`: questions over pseudonyms that may have been meant.
-    `reply`: the sentences of a reply in dialogue, each to be checked against the evidence; `reply_facts`, where the
-    service wrote it itself, places in the evidence of what each states. `in_order` puts things that
-    were found into the order in which they are likely.
+    """The findings of a strategy. `draft` is None when the graph does not hold the answer. `things` are the pseudonyms
+    that the reasoner was shown beside the evidence; `notes` says in words what was cut by rank; `rounds` counts
+    retrieval rounds. `over_budget`: it ended before the graph was searched through. `withheld`: it ended because
+    a prompt would have shown too much. `said`: the reply to a turn that asks nothing of the graph.
+    `contradicted`: the sentence for the asker where a draft contradicts the question. `own`: the service's own
+    reading of the question, where it has one. `asks_back`: questions over pseudonyms that may have been meant.
+    `reply`: the sentences of a reply in dialogue; `reply_facts`: places in the evidence of what each states;
+    `is_worded`: a model worded them, so that each is to be read back. `in_order` puts things that were found
+    into the order in which they are likely.
     """
 
     draft: Draft | None
@@ -135,6 +134,7 @@ class RetrievalResult:
     asks_back: tuple[str, ...] = ()
     reply: tuple[str, ...] = ()
     reply_facts: tuple[tuple[int, ...], ...] = ()
+    is_worded: bool = False
     in_order: Callable[[Mids], Mids] | None = None
 
 

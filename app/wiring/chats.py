@@ -9,7 +9,7 @@ from typing import Any
 
 from app.chat.dialogue.turn_classifier import TurnClassifier
 from app.chat.next_questions.checked_questions import NextQuestions
-from app.chat.question_run import ChatOptions, Suggest, SuggestNext, no_remark, no_suggestions, nothing_next
+from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, no_remark, no_suggestions, nothing_next
 from app.chat.service import ChatService
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
@@ -51,6 +51,7 @@ class ReasonerBundle:
     likeness: Likeness | None = None
     turns: TurnClassifier | None = None
     embedder: Embedder | None = None
+    read_back: ReadBack | None = None
 
 
 def chat_of(
@@ -71,7 +72,7 @@ def chat_of(
             remark_on=_language_remarks(settings),
             suggest=suggest,
             suggest_next=suggest_next,
-            reply_words=settings.reply_words,
+            read_back=thinking.read_back,
             likeness=thinking.likeness,
             turns=thinking.turns,
             cases=cases_of(settings, store, thinking),

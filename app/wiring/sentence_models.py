@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
+from app.chat.question_run import ReadBack
+from app.chat.replies import reading_back
+from app.extractor.extractor import open_extractor
 from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate, read_update
@@ -43,6 +46,18 @@ def retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
         return Retriever(read_weights(settings.retriever, settings.embedder), embedder)
     except NetworkWeightsError as problem:
         raise ConfigurationError(f"AROG_RETRIEVER: {problem}") from None
+
+
+def read_back_of(settings: Settings) -> ReadBack | None:
+    """Reads a model's sentences back. Raises ConfigurationError for a file that is no extractor of the settings'
+    sentence model."""
+    if settings.extractor is None:
+        return None
+    try:
+        return reading_back(open_extractor(settings.extractor, settings.embedder, settings.cache_dir).answers)
+    except (NetworkWeightsError, OSError) as problem:
+        told = problem if isinstance(problem, NetworkWeightsError) else "the file can't be read"
+        raise ConfigurationError(f"AROG_EXTRACTOR: {told}") from None
 
 
 def turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:

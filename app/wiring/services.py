@@ -32,7 +32,7 @@ from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import Strategy
 from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
-from app.strategies.dialogue.prompts import REPLY
+from app.strategies.dialogue.prompts import REPLY, WORDED
 from app.strategies.dialogue.strategy import DialogueStrategy
 from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
@@ -40,7 +40,7 @@ from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
-from app.wiring.sentence_models import embedder_of, head_of, retriever_of, turn_classifier_of
+from app.wiring.sentence_models import embedder_of, head_of, read_back_of, retriever_of, turn_classifier_of
 from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import NameConcepts
@@ -196,7 +196,7 @@ def think(settings: Settings) -> ReasonerBundle:
     scorer = PathScorer(embedder, head=head_of(settings))
     in_house = EmbeddedReasoner(embedder, scorer=scorer)
     strategies = _strategies_of(settings, embedder, scorer, in_house)
-    kinds: tuple[TaskKind[Any], ...] = (STEP, REPLY, *AROG_TASKS)
+    kinds: tuple[TaskKind[Any], ...] = (STEP, REPLY, WORDED, *AROG_TASKS)
     warming = CacheWarmer(embedder)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
@@ -227,6 +227,7 @@ def think(settings: Settings) -> ReasonerBundle:
         *own,
         embedder=embedder,
         turns=turn_classifier_of(settings, embedder),
+        read_back=read_back_of(settings),
     )
 
 
@@ -239,7 +240,7 @@ def _strategies_of(
     return {
         "sets": SetsStrategy(embedder, scorer=scorer, selector=selector),
         "arog": ArogStrategy(embedder),
-        "dialogue": DialogueStrategy(ranker, in_house),
+        "dialogue": DialogueStrategy(ranker, in_house, model_words=settings.reply_words == "model"),
     }
 
 

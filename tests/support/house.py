@@ -19,7 +19,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from app.llm.reasoner import Reasoner
 from app.strategies.dialogue.fact_ranking import LikenessRanker
-from app.strategies.dialogue.prompts import REPLY
+from app.strategies.dialogue.prompts import REPLY, WORDED
 from app.strategies.dialogue.strategy import DialogueStrategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
@@ -110,7 +110,7 @@ def dialogue_house(
     """A dialogue in which turns choose their strategy, `sets` or `dialogue`."""
     own = EmbeddedReasoner(embedder)
     reasoner, statics = reasoner or own, StaticSegments()
-    for kind in (STEP, REPLY):
+    for kind in (STEP, REPLY, WORDED):
         for data in reasoner.statics_of(kind):
             statics.register(data)
     strategies = {"sets": SetsStrategy(embedder), "dialogue": DialogueStrategy(LikenessRanker(embedder), own)}

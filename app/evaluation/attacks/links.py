@@ -18,7 +18,7 @@ from app.evaluation.datasets.questions import QueryPlan, Question
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.fakes.scripted_replies import ScriptedReplies
 from app.llm.embedded.sentences.dialogue_text import dialogue_text
-from app.llm.tasks import DialogueReply, ReplyInput, TaskModel, TaskName
+from app.llm.tasks import ReplyInput, TaskModel, TaskName, WordedReply, WordedSentence
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.crypto.sealing import KeyPair
@@ -96,12 +96,14 @@ class _LinkingReplies(ScriptedReplies):
         self._form = form
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
-        if task != "reply":
+        if task != "worded_reply":
             return super().reply_to(task, block)
         asked = ReplyInput.model_validate_json(block)
         said = dialogue_text(asked)[0]
         form = self._form.replace(MARK, asked.evidence[said.facts[0]].end)
-        return DialogueReply(sentences=[said.text, form, f"{said.text.rstrip('.')}, {form}"])
+        told = (said.text, form, f"{said.text.rstrip('.')}, {form}")
+        facts = [at + 1 for at in said.facts]
+        return WordedReply(sentences=[WordedSentence(text=text, facts=facts) for text in told])
 
 
 async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:

@@ -23,7 +23,8 @@ TASKS: dict[TaskName, tuple[type[TaskModel], type[TaskModel], str]] = {
     "name_concepts": (tasks.NameInput, tasks.NameReply, "`arog`: one concept for each cluster"),
     "answer": (tasks.AnswerInput, tasks.AnswerReply, "`arog`: a draft, or not yet"),
     "step": (tasks.StepInput, tasks.StepReply, "`sets`: answer, follow, or not in the graph"),
-    "reply": (tasks.ReplyInput, tasks.DialogueReply, "`dialogue`: a reply, sentence by sentence"),
+    "reply": (tasks.ReplyInput, tasks.DialogueReply, "`dialogue`: which facts a reply tells, and in which manner"),
+    "worded_reply": (tasks.ReplyInput, tasks.WordedReply, "`dialogue`: a reply in the model's own words"),
 }
 
 _HEAD = """\

@@ -32,6 +32,8 @@ from app.llm.tasks import (
     TaskName,
     Thing,
     Turn,
+    WordedReply,
+    WordedSentence,
 )
 
 _THOUGHT = "scripted"
@@ -64,9 +66,12 @@ class ScriptedReplies:
         if task == "answer":
             return self._answer(AnswerInput.model_validate_json(block))
         if task == "reply":
-            return DialogueReply(
-                sentences=[each.text for each in dialogue_text(ReplyInput.model_validate_json(block))]
-            )
+            told = dialogue_text(ReplyInput.model_validate_json(block))
+            return DialogueReply(facts=list(dict.fromkeys(at + 1 for each in told for at in each.facts)))
+        if task == "worded_reply":
+            told = dialogue_text(ReplyInput.model_validate_json(block))
+            said = [WordedSentence(text=each.text, facts=[at + 1 for at in each.facts]) for each in told]
+            return WordedReply(sentences=said)
         if "choices" in json.loads(block):
             return self._chosen()
         self._asked = read_step(block)

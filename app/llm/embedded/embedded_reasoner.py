@@ -119,8 +119,9 @@ class EmbeddedReasoner:
 
 
 def _reply(given: ReplyInput) -> Reply[DialogueReply]:
-    said = dialogue_text(given)
-    return Reply(DialogueReply(sentences=[each.text for each in said]), facts=tuple(each.facts for each in said))
+    told = {at for each in dialogue_text(given) for at in each.facts}
+    ranked = given.ranked or range(len(given.evidence))
+    return Reply(DialogueReply(facts=[at + 1 for at in ranked if at in told]))
 
 
 def _structure(given: StructureInput) -> StructureReply:

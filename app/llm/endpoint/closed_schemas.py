@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from app.llm.endpoint.answer_trees import HINT, MAX_WORDS, NONE, WORDS
 from app.llm.tasks import (
     AnswerInput,
     Candidate,
     ChooseInput,
+    Manner,
     NameInput,
     ReplyForm,
     ReplyInput,
@@ -75,7 +76,10 @@ def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
     if task == "structure":
         triple = _object(head=_text(40), relation=_text(60), tail=_text(40))
         return _object(thought=_text(300), path=_list(triple, 6), guess=_text(80))
-    return _object(sentences=_list(_text(300), 5))
+    if task == "worded_reply":
+        return _object(sentences=_list(_object(text=_text(300), facts=_list(_number_of("numbers"), 4)), 5))
+    manner = {"type": "string", "enum": list(get_args(Manner))}
+    return _object(facts=_list(_number_of("numbers"), 5), manner=manner)
 
 
 def open_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:

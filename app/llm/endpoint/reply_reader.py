@@ -18,6 +18,7 @@ from app.llm.tasks import (
     AnswerReply,
     ChooseInput,
     ChooseReply,
+    DialogueReply,
     NameReply,
     ReplyT,
     StepInput,
@@ -93,6 +94,8 @@ def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:
         if reply.choices and offered and not kept and 0 not in reply.choices:
             raise MisfitError(NOT_OFFERED)
         return cast(ReplyT, ChooseReply(choices=kept))
+    if isinstance(reply, DialogueReply):
+        return cast(ReplyT, reply.model_copy(update={"facts": [at for at in reply.facts if at in offered]}))
     if isinstance(reply, NameReply):
         return cast(ReplyT, NameReply(concepts=[each for each in reply.concepts if each.number in offered]))
     return reply

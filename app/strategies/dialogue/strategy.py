@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
+from app.egress.in_house import InHouseRunner
 from app.llm.embedded.sentences.fact_clauses import can_be_said
-from app.llm.reasoner import Reasoner, Reply, Retry
-from app.llm.tasks import DialogueReply, ReplyInput, Task
+from app.llm.reasoner import Reasoner
+from app.llm.tasks import ReplyInput, Task, TaskKind, WordedReply
 from app.privacy.safe_text import Topic
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.dialogue.candidate_facts import MAX_TAILS, CandidateFact, facts_around, was_cut
 from app.strategies.dialogue.chosen_facts import describing, nearest, upright
 from app.strategies.dialogue.fact_ranking import FactRanker
-from app.strategies.dialogue.prompts import REPLY
+from app.strategies.dialogue.prompts import REPLY, WORDED
+from app.strategies.dialogue.written_replies import Told, written
 from app.strategies.retrieval import NodeSet, over_budget, show_dialogue, show_evidence, show_masked, show_things
 from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mid, NodeKind, as_mids
@@ -32,10 +34,11 @@ _CUT: Final = f"Of what leads to more than {MAX_TAILS} things, so many were rank
 
 
 class DialogueStrategy:
-    """One call a turn. `in_house`: writes the reply where the profile lets no prompt show what a thing has."""
+    """One call a turn. `in_house`: chooses the facts where the profile lets no prompt show what a thing has.
+    `model_words`: a model words the reply itself, and says which facts each sentence states."""
 
-    def __init__(self, ranker: FactRanker, in_house: Reasoner) -> None:
-        self._ranker, self._in_house = ranker, in_house
+    def __init__(self, ranker: FactRanker, in_house: Reasoner, *, model_words: bool = False) -> None:
+        self._ranker, self._in_house, self._kind = ranker, in_house, WORDED if model_words else REPLY
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         spoken = spoken_of(inquiry)
@@ -44,17 +47,25 @@ class DialogueStrategy:
         if not facts:
             return RetrievalResult(None, things, (), 0)
         notes = (_CUT,) if is_cut else ()
-        task = _task(inquiry, facts)
+        task = _task(inquiry, facts, self._kind)
         while facts and not inquiry.reasoner.fits(task):
             facts = facts[:-1]
-            task = _task(inquiry, facts)
+            task = _task(inquiry, facts, self._kind)
         if not facts:
             return over_budget(RetrievalResult(None, things, (), 0, notes))
-        reply = await self._ask(inquiry, task)
-        sentences = tuple(reply.value.sentences[:MAX_SENTENCES])
-        draft = Draft((), " ".join(sentences)) if sentences else None
-        stated = () if reply.is_of_model else _in_our_order(reply.facts[:MAX_SENTENCES], task)
-        return RetrievalResult(draft, things, tuple(facts), 1, notes, reply=sentences, reply_facts=stated)
+        told, is_worded = await self._told(inquiry, task)
+        ours = [(text, _in_our_order(stated, task)) for text, stated in told[:MAX_SENTENCES]]
+        draft = Draft((), " ".join(text for text, _ in ours)) if ours else None
+        return RetrievalResult(
+            draft,
+            things,
+            tuple(facts),
+            1,
+            notes,
+            reply=tuple(text for text, _ in ours),
+            reply_facts=tuple(stated for _, stated in ours),
+            is_worded=is_worded,
+        )
 
     def facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
         """The facts of the reply, those that matter most first, and whether some could not be ranked."""
@@ -71,11 +82,19 @@ class DialogueStrategy:
         scores = self._ranker.scores(dialogue, graph, candidates) if bridges else scores
         return nearest(inquiry, candidates, scores, told), was_cut(candidates)
 
-    async def _ask(self, inquiry: StrategyInput, task: Task[DialogueReply]) -> Reply[DialogueReply]:
-        if inquiry.profile.is_open:
-            return await inquiry.reasoner.ask(task)
-        reply = await self._in_house.reply_to(task, self._in_house.egress_of(task))
-        return Reply(DialogueReply(sentences=[])) if isinstance(reply, Retry) else reply
+    async def _told(self, inquiry: StrategyInput, task: Task[Any]) -> tuple[Told, bool]:
+        """The sentences of the reply with the facts that each states, and whether a model worded them. Where a model
+        is asked it chooses the facts; where it chooses none, and where no prompt may show what one thing has, the
+        house does."""
+        given = cast(ReplyInput, task.input)
+        if inquiry.reasoner.is_model and inquiry.profile.is_open:
+            value = (await inquiry.reasoner.ask(task)).value
+            if isinstance(value, WordedReply):
+                return [(each.text, tuple(at - 1 for at in each.facts)) for each in value.sentences], True
+            if told := written(given, value):
+                return told, False
+        house = await InHouseRunner(self._in_house).ask(Task(REPLY, given))
+        return written(given, house.value), False
 
 
 def spoken_of(inquiry: StrategyInput) -> list[Mid]:
@@ -94,9 +113,7 @@ def _few(topics: Sequence[Topic]) -> list[Mid]:
 
 
 def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator[CandidateFact]:
-    """A model words what it likes; the service itself states what it has the words for."""
-    if inquiry.reasoner.is_model and inquiry.profile.is_open:
-        return iter(facts)
+    """Those that the service has the words for."""
     label = inquiry.graph.schema.label_step
     return (fact for fact in facts if can_be_said(label(fact.step)))
 
@@ -108,7 +125,7 @@ def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:
     return list(ends)[:MAX_BRIDGES]
 
 
-def _task(inquiry: StrategyInput, facts: Sequence[FoundFact]) -> Task[DialogueReply]:
+def _task(inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any]) -> Task[Any]:
     places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if len(topic.mids)]
     shown = [place for place in places if any(place.pseudonym in (fact.start, fact.end) for fact in facts)]
     # A model gets a fact in one form, whichever of its ends it was found from (SURGE, invariance to inversion).
@@ -124,13 +141,13 @@ def _task(inquiry: StrategyInput, facts: Sequence[FoundFact]) -> Task[DialogueRe
         ranked=tuple(at[fact.start, fact.path, fact.end] for fact in ordered),
         describes=inquiry.turn == "tell",
     )
-    return Task(REPLY, given)
+    return Task(kind, given)
 
 
-def _in_our_order(stated: Sequence[Sequence[int]], task: Task[DialogueReply]) -> tuple[tuple[int, ...], ...]:
+def _in_our_order(stated: Sequence[int], task: Task[Any]) -> tuple[int, ...]:
     """Places among our facts, for places in the shuffled evidence that was shown."""
     shown = cast(ReplyInput, task.input).ranked
-    return tuple(tuple(shown.index(at) for at in each) for each in stated)
+    return tuple(shown.index(at) for at in stated if at in shown)
 
 
 def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:

@@ -10,8 +10,9 @@ from app.evaluation.attacks.forms.families.case import Case, Turn
 from app.evaluation.attacks.forms.judge import Judge, Verdict, read_sent, shown_tokens
 from app.evaluation.attacks.setup.recording import VICTIM
 from app.evaluation.bench.bench import Bench, LoadedSet
+from app.llm.endpoint.closed_schemas import marked_schema
 from app.llm.reasoner import ReasonerError
-from app.llm.tasks import DialogueReply, StepInput, Task
+from app.llm.tasks import StepInput, Task
 from app.llm.tasks import Turn as PromptTurn
 from app.privacy.errors import PrivacyError
 from app.strategies.dialogue.prompts import REPLY
@@ -89,7 +90,7 @@ class CaseAsker:
         texts |= {str(concept) for concept in schema.concepts}
         texts |= {text for words in schema.kind_words.values() for text in words}
         if self.strategy == "dialogue":  # Neutral questions get no prompt of it.
-            texts |= {str(REPLY.instructions), *map(str, DialogueReply.model_json_schema().values())}
+            texts |= {str(REPLY.instructions), str(marked_schema("reply", "tree"))}
         for question in _NEUTRAL:
             sent, _ = await self.sent_by([("user", question)])
             texts |= set(read_sent(sent).rest)

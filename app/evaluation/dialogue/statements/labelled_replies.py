@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from app.evaluation.datasets.questions import QuestionsError
-from app.evaluation.dialogue.statements.likely_concepts import concepts_of
 from app.privacy.pseudonym_format import is_shaped
 from app.strategies.base import FoundFact
 from kg_store.terms import ALPHABET, TAIL_LENGTH
@@ -18,7 +17,6 @@ from kg_store.text.literals import find_literals, read_literal
 from kg_store.text.numbers.number_words import find_number_expressions
 
 Truth = Literal["true", "contradicted", "unsupported", "none"]
-Role = Literal["user", "assistant"]
 _NAMING: Final = frozenset({"full name", "name", "label", "alt label"})
 _TEXTS: Final = frozenset(
     "phone,email,ssn,office phone,telephone,phone number,email address,insurance number,address,licence plate,"
@@ -41,32 +39,19 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """One reply over pseudonyms. `names` gives back what each stands for; `topics` come from the history.
-
-    `history` is that of the file, with names; `words` leads from each name of the facts to its pseudonym, and `mask`
-    puts pseudonyms into other texts.
-    """
+    """One reply over pseudonyms, its statements, and the facts that it was written from."""
 
     graph: str
     sentences: tuple[str, ...]
     facts: tuple[FoundFact, ...]
     clauses: tuple[Clause, ...]
-    topics: tuple[tuple[str, str], ...]
-    labels: tuple[str, ...]
-    names: Mapping[str, str] = field(repr=False)
-    history: tuple[tuple[Role, str], ...] = field(default=(), repr=False)
-    words: Mapping[str, str] = field(default_factory=dict, repr=False)
-    mask: Callable[[str], str] = field(default=str, repr=False)
 
 
 def read_replies(file: Path) -> list[LabelledReply]:
     """Raises QuestionsError."""
     try:
         rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
-        labels: dict[str, set[str]] = {}
-        for row in rows:
-            labels.setdefault(row["graph"], set()).update(_label(relation) for _, relation, _ in row["facts"])
-        return [_reply(row, tuple(sorted(labels[row["graph"]]))) for row in rows]
+        return [_reply(row) for row in rows]
     except (OSError, KeyError, TypeError, ValueError):
         raise QuestionsError(
             f"{file.name} can't be read: a line has graph, facts, history, clauses and reply, and names where it is "
@@ -74,30 +59,19 @@ def read_replies(file: Path) -> list[LabelledReply]:
         ) from None
 
 
-def _reply(row: Mapping[str, Any], labels: tuple[str, ...]) -> LabelledReply:
+def _reply(row: Mapping[str, Any]) -> LabelledReply:
     triples = [(head, _label(relation), tail) for head, relation, tail in row["facts"]]
     masker = _Masker(triples)
-    concepts = concepts_of(triples)
     facts = tuple(
-        FoundFact(masker.of[head], concepts.get(head, ""), (label,), masker.of[tail], concepts.get(tail, ""), "1")
+        FoundFact(masker.of[head], "", (label,), masker.of[tail], "", "1")
         for head, label, tail in triples
         if masker.of[head] != masker.of[tail]
     )
     # A writer who saw pseudonyms alone, as a model does, writes in them; the same facts give the same ones.
     masked = masker.masked if masker.names != row.get("names") else str
-    history = [masked(text) for _, text in row["history"]]
-    shown = {masker.of[name]: concept for name, concept in concepts.items()}
-    topics = [
-        (word, shown.get(word, "")) for text in reversed(history) for word in re.findall(r"\w+", text)
-        if word in masker.names
-    ]  # fmt: skip
     clauses = tuple(Clause(masked(each["text"]), _truth(each["truth"])) for each in row["clauses"])
     sentences = tuple(sentences_of(masked(row["reply"])))
-    said = tuple((role, masker.unmasked(text)) for role, text in row["history"])
-    seen = tuple(dict.fromkeys(topics))
-    return LabelledReply(
-        row["graph"], sentences, facts, clauses, seen, labels, masker.names, said, masker.of, masker.masked
-    )
+    return LabelledReply(row["graph"], sentences, facts, clauses)
 
 
 def _truth(value: object) -> Truth:
@@ -146,10 +120,6 @@ class _Masker:
             number += 1000
         self.of[name] = word
         self.names[word] = name
-
-    def unmasked(self, text: str) -> str:
-        """The text with names, where it is written in pseudonyms."""
-        return re.sub(r"\w+", lambda run: self.names.get(run[0], run[0]), text)
 
     def masked(self, text: str) -> str:
         for exact in (True, False):

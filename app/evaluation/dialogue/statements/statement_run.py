@@ -1,123 +1,92 @@
-"""Checks labelled replies, and counts the false clauses that stay and the true ones that go."""
+"""Reads labelled statements back as `AROG_REPLY_WORDS=model` does, and counts what stays and what goes."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from statistics import median
 from typing import Final
 
-from app.chat.statements.evidence import ReplyWords, StatementContext
-from app.chat.statements.quantities import comparator, counts_in, is_denying
-from app.chat.statements.replies import CheckedReply, check_reply
-from app.chat.statements.words.tokens import PERSONAL, POSSESSIVES, Token, tokenize
-from app.evaluation.dialogue.statements.fact_house import FactHouse
+from app.chat.question_run import ReadBack
+from app.chat.replies import is_read_back
 from app.evaluation.dialogue.statements.labelled_replies import Clause, LabelledReply
+from app.evaluation.tables.measures import Measure
+from app.privacy.pseudonym_format import words_in
 from app.strategies.base import FoundFact
 
-_STAND_INS: Final = PERSONAL | POSSESSIVES | {"which", "who"}
-MAX_BETWEEN: Final = 2
-"""Words that may stand between those of a clause: "E1, a film" may become "E1 is a film"."""
-
-BOUNDS: Final = {"contradicted": 0.0, "unsupported": 0.05, "true": 0.03}
-"""Of contradicted and unsupported clauses the share that may stay, of true ones the share that may be lost: neither
-their words stay nor does the reply tell the facts between their names."""
+MOST_FALSE: Final = 0.03
+_NAMES: Final = {
+    "contradicted": "contradicted statements that stay",
+    "unsupported": "unsupported statements that stay",
+    "true": "true statements that are not told",
+}
 
 
 @dataclass(slots=True)
 class StatementFigures:
-    """`amiss`: clauses that stayed and are false, or are lost and true, by kind. `restated`: true clauses whose words
-    went and whose facts are told. `milliseconds`: the median check."""
+    """`amiss`: statements that stay and are false, or are not told and true, by kind. `restated`: true ones that do
+    not read back, but whose facts the service tells in its own words."""
 
     clauses: Counter[str] = field(default_factory=Counter)
     amiss: Counter[str] = field(default_factory=Counter)
     restated: int = 0
-    stated: int = 0
-    carried: int = 0
-    times: list[float] = field(default_factory=list, repr=False)
-
-    def share(self, truth: str) -> float:
-        return self.amiss[truth] / self.clauses[truth] if self.clauses[truth] else 0.0
 
     @property
-    def milliseconds(self) -> float:
-        return median(self.times) * 1000 if self.times else 0.0
+    def false_share(self) -> float:
+        asked = self.clauses["contradicted"] + self.clauses["unsupported"]
+        return (self.amiss["contradicted"] + self.amiss["unsupported"]) / asked if asked else 0.0
 
 
-def checked(reply: LabelledReply, words: ReplyWords = "model") -> CheckedReply:
-    house = FactHouse(reply.facts, reply.names)
-    return check_reply(
-        reply.sentences, reply.facts, StatementContext(house.truth_of, reply.labels, reply.topics, words)
-    )  # fmt: skip
-
-
-def measure(replies: Sequence[LabelledReply], words: ReplyWords = "model") -> StatementFigures:
+def measure(replies: Sequence[LabelledReply], read_back: ReadBack) -> StatementFigures:
+    """Each statement cites the facts whose two ends it names, as a model would that means well."""
     figures = StatementFigures()
     for reply in replies:
-        begun = time.perf_counter()
-        result = checked(reply, words)
-        figures.times.append(time.perf_counter() - begun)
-        figures.stated += result.stated
-        figures.carried += result.carried
-        count_clauses(figures, reply, result)
+        for clause in reply.clauses:
+            cited = facts_cited(clause, reply.facts)
+            is_there = stays(clause, cited, read_back)
+            figures.clauses[clause.truth] += 1
+            if clause.truth == "true":
+                figures.restated += not is_there and bool(cited)
+                figures.amiss["true"] += not cited
+            elif clause.truth in ("contradicted", "unsupported"):
+                figures.amiss[clause.truth] += is_there
     return figures
 
 
-def count_clauses(figures: StatementFigures, reply: LabelledReply, result: CheckedReply) -> None:
-    """Adds the clauses of one reply, by whether they stand in what is left of it."""
-    for clause in reply.clauses:
-        figures.clauses[clause.truth] += 1
-        is_there = stays(clause, result)
-        if clause.truth == "true" and not is_there:
-            is_there = is_told(clause, result, reply.facts)
-            figures.restated += is_there
-        figures.amiss[clause.truth] += is_there == (clause.truth in ("contradicted", "unsupported"))
+def facts_cited(clause: Clause, facts: Sequence[FoundFact]) -> list[FoundFact]:
+    """The facts both ends of which `clause` names."""
+    named = {word.word for word in words_in(clause.text)}
+    return [fact for fact in facts if {fact.start, fact.end} <= named]
 
 
-def stays(clause: Clause, result: CheckedReply) -> bool:
-    """True where the words of `clause` stand in a sentence of the model's that was kept; a pronoun may have become a
-    name."""
-    words = _words(clause.text)
-    own = (sentence for sentence in result.sentences if not sentence.is_restated)
-    return any(_stands(words, _words(sentence.text)) for sentence in own)
+def stays(clause: Clause, cited: Sequence[FoundFact], read_back: ReadBack) -> bool:
+    """True where all that the statement cites reads back."""
+    return bool(cited) and all(is_read_back(clause.text, fact, read_back) for fact in cited)
 
 
-def is_told(clause: Clause, result: CheckedReply, facts: Sequence[FoundFact]) -> bool:
-    """True where facts that the reply tells tie the names of `clause` together, or tell of the one that it holds. A
-    comparison and a denial are not told by facts, nor a count but that of the names."""
-    words = _words(clause.text)
-    names = {token.word for token in words if token.is_name}
-    if not names or comparator(words) or any(map(is_denying, words)):
-        return False
-    if any(number not in (len(names), len(names) - 1) for number, _, _ in counts_in(words)):
-        return False
-    told = [facts[at] for sentence in result.sentences for at in sentence.facts]
-    ends = [{fact.start, fact.end} for fact in told]
-    if len(names) > 1 and all(any(name in pair and pair <= names for pair in ends) for name in names):
-        return True
-    reached = {min(names)}
-    for _ in told:
-        reached |= {end for fact in told if reached & {fact.start, fact.end} for end in (fact.start, fact.end)}
-    return len(reached) > 1 and names <= reached
-
-
-def _words(text: str) -> list[Token]:
-    return [token for token in tokenize(text) if token.is_name or token.is_word]
-
-
-def _stands(words: Sequence[Token], sentence: Sequence[Token]) -> bool:
-    """The words stand in this order, with no more than a few others between them."""
-    for begin in range(len(sentence)):
-        at, place = begin, 0
-        while at < len(sentence) and place < len(words) and at - begin - place <= MAX_BETWEEN:
-            place += _is_same(words[place], sentence[at])
-            at += 1
-        if place == len(words):
-            return True
-    return False
-
-
-def _is_same(word: Token, said: Token) -> bool:
-    return word.word == said.word or (word.word in _STAND_INS and said.is_name)
+def measures(figures: StatementFigures) -> list[Measure]:
+    lines = [
+        Measure(
+            name=name,
+            questions=figures.clauses[truth],
+            reached=f"{figures.amiss[truth]} ({figures.amiss[truth] / max(1, figures.clauses[truth]):.3f})",
+        )
+        for truth, name in _NAMES.items()
+    ]
+    asked, true = figures.clauses["contradicted"] + figures.clauses["unsupported"], figures.clauses["true"]
+    share = figures.false_share
+    return [
+        *lines,
+        Measure(
+            name="false statements that stay",
+            questions=asked,
+            bound=f"at most {MOST_FALSE}",
+            reached=f"{share:.3f}",
+            passed=asked > 0 and share <= MOST_FALSE,
+        ),
+        Measure(
+            name="true statements in the service's own words",
+            questions=true,
+            reached=f"{figures.restated} ({figures.restated / max(1, true):.3f})",
+        ),
+    ]

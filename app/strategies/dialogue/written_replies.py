@@ -1,0 +1,33 @@
+"""Writes a reply from the facts that were chosen for it, in the manner that was chosen: words of ours alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from app.llm.embedded.sentences.dialogue_text import dialogue_text
+from app.llm.tasks import DialogueReply, ReplyInput
+
+Told = Sequence[tuple[str, tuple[int, ...]]]
+"""Sentences, each with the places in the evidence of the facts that it states."""
+
+RECOMMENDED: Final = "You may want to look at {0}."
+ASKED_ON: Final = "Shall I tell you about {0}?"
+
+
+def written(given: ReplyInput, reply: DialogueReply) -> Told:
+    """The sentences of `reply`; none where none of its facts can be said.
+
+    Promise: a sentence holds our own words, relation labels, concepts and pseudonyms of the evidence.
+    """
+    chosen = [at - 1 for at in dict.fromkeys(reply.facts) if 1 <= at <= len(given.evidence)]
+    if reply.manner == "compare":
+        # What is said of two things stands side by side: by the relation first.
+        chosen.sort(key=lambda at: given.evidence[at].path)
+    sentences = dialogue_text(given.model_copy(update={"ranked": tuple(chosen)})) if chosen else []
+    told = [(each.text, each.facts) for each in sentences]
+    last = next((given.evidence[at].end for at in reversed(chosen) if given.evidence[at].end.startswith("E")), "")
+    if told and last and reply.manner in ("recommend", "ask_on"):
+        form = RECOMMENDED if reply.manner == "recommend" else ASKED_ON
+        told.append((form.format(last), told[-1][1]))
+    return told
