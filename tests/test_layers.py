@@ -179,6 +179,7 @@ def test_the_command_line_library_stays_in_cli_files() -> None:
                 "cli_extractor",
                 "cli_progress",
                 "cli_hubs",
+                "cli_models",
                 "cli_statements",
                 "cli_suggestions",
                 "cli_tables",

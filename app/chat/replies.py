@@ -44,7 +44,7 @@ def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionRes
             lost += not instead
     stated = sum(len(places) for places in found.reply_facts)
     carried = sum(len(each.facts) for each in told if not each.restated)
-    attachment = carried / stated if stated and found.is_worded else None
+    attachment = carried / stated if stated else None
     if not any(each.facts for each in told):
         return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=lost, attachment=attachment)
     text = " ".join([*(each.text for each in told), *((IN_MODELS_WORDS,) if own else ())])

@@ -113,7 +113,10 @@ def dialogue_house(
     for kind in (STEP, REPLY, WORDED):
         for data in reasoner.statics_of(kind):
             statics.register(data)
-    strategies = {"sets": SetsStrategy(embedder), "dialogue": DialogueStrategy(LikenessRanker(embedder), own)}
+    strategies = {
+        "sets": SetsStrategy(embedder),
+        "dialogue": DialogueStrategy(LikenessRanker(embedder), own, model_words=options.read_back is not None),
+    }
     turns = TurnClassifier(read_turn_model(model_digest=weights_digest_of(BOXED_MODEL)), _vector_of(embedder))
     options = replace(options, turns=turns)
     chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, statics, options)

@@ -11,7 +11,7 @@ from app.demo import GRAPH_FILE, POLICY_FILE
 from app.evaluation.attacks.link_judge import follows
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.targets import OPENLY, AttackTarget, AttackTargets
+from app.evaluation.attacks.setup.targets import AttackTarget, AttackTargets
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench
 from app.evaluation.bench.question_sets import DEMO
 from app.evaluation.datasets.questions import QueryPlan, Question
@@ -25,6 +25,7 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 
 MARK: Final = "{1}"
+_WORDED: Final = {**TO_THE_MODEL, **OPENLY, "reply_words": "model"}
 # For a form's control: a name that is put in by hand.
 _NAME: Final = "Quennell"
 _TALK: Final = "Tell me about Rosalind Rose."
@@ -106,10 +107,15 @@ class _LinkingReplies(ScriptedReplies):
         return WordedReply(sentences=[WordedSentence(text=text, facts=facts) for text in told])
 
 
+def _all_of_it(text: str, _known: str, _relation: str) -> tuple[str, ...]:
+    """A reader that finds every fact in every sentence, so that only the other checks stand before it."""
+    return (text,)
+
+
 async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:
     """A model that writes these forms beside what is true, which is shown each time."""
     endpoint, key, shown = LinkingEndpoint(), KeyPair.generate(), []
-    async with Bench("scripted", scripted=endpoint, changes={**TO_THE_MODEL, **OPENLY}) as bench:
+    async with Bench("scripted", scripted=endpoint, changes=_WORDED, read_back=_all_of_it) as bench:
         bench.load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
         for form in forms:
             endpoint.form = form

@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.api.problems import error_body
-from app.chat.question_run import OPEN_PROFILE_STRATEGIES, OnStage, no_progress
+from app.chat.question_run import OPEN_PROFILE_STRATEGIES, OnStage, ReadBack, no_progress
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.evaluation.bench.asker import Asking, QuestionOutcome
@@ -99,7 +99,7 @@ class Bench:
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
     AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has it
-    answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings, `strategies` other
+    answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings, `read_back` another reader of a model's sentences, `strategies` other
     strategies. Opened, asked and closed in one event loop, as its connections are the loop's.
     """
 
@@ -113,7 +113,9 @@ class Bench:
         scripted: ScriptedEndpoint | None = None,
         changes: Mapping[str, object] | None = None,
         strategies: Callable[[ReasonerBundle], Mapping[str, Strategy]] = lambda _thinking: {},
+        read_back: ReadBack | None = None,
     ) -> None:
+        self._read_back = read_back
         self._strategies = strategies
         self._name, self._least_score, self._changes = reasoner, least_score, changes or {}
         self._answers_unsure = answers_unsure
@@ -127,7 +129,9 @@ class Bench:
         settings = _settings(Path(self._folder.name), self._name, self._scripted).model_copy(update=self._changes)
         thinking = think(settings)
         strategies = {**thinking.strategies, **self._strategies(thinking)}
-        thinking = dataclasses.replace(thinking, strategies=strategies)
+        thinking = dataclasses.replace(
+            thinking, strategies=strategies, read_back=self._read_back or thinking.read_back
+        )
         await probe_all(thinking.endpoints)
         if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
             thinking.reasoner.least_score = self._least_score

@@ -8,9 +8,9 @@ counted from 1, is a fact: start, path (^ means backwards, a|b through a nameles
 
 _REPLY_WORDS = SafeText(
     f"""Choose what a reply to the last turn of a dialogue about a private graph tells. {_SHOWN}
-facts: the numbers of those that fit the turn, at most three (five where it wants to hear about a thing), in the order \
-in which to tell them, first what the dialogue has not said yet. manner: answer; compare two things; recommend one; \
-ask_on, with a question behind it."""
+facts: the numbers of those that fit the turn, at most three (five where it wants to hear about a thing), in the \
+order in which to tell them, first what the dialogue has not said yet. manner: answer; compare two things; recommend \
+one; ask_on, with a question behind it."""
 )
 
 _WORDED_WORDS = SafeText(

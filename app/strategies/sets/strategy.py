@@ -12,6 +12,7 @@ from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import StepInput, StepReply, Task
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
+from app.strategies.candidate_phrases import phrases_of
 from app.strategies.checked_drafts import CheckedDrafts
 from app.strategies.question_meaning import meaning_of, read_prompt
 from app.strategies.retrieval import (
@@ -37,7 +38,6 @@ from app.strategies.schema_view import own_steps, schema_steps, whole_kinds
 from app.strategies.sets.answer_references import filled, numbers_in
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import CandidateFinder
-from app.strategies.sets.candidate_phrases import phrases_of
 from app.strategies.sets.held_meaning import held_meaning
 from app.strategies.sets.offered_ways import NearestWays, WaySelector
 from app.strategies.sets.prompts import STEP

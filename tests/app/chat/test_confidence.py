@@ -13,7 +13,7 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
 from app.wiring.store import ServiceContext
 from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, step
-from tests.support.processes.model_server import Canned, ModelServer, Request, reply
+from tests.support.processes.model_server import Canned, ModelServer, Request, completion
 
 Around = Callable[[Reasoner], House]
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -85,7 +85,7 @@ async def test_a_model_can_not_tell_how_sure_it_is_or_ask_back(
 
     def claiming(request: Request) -> Canned:
         body = json.loads(drafting("{treated by}")(request).body)
-        return reply({**json.loads(body["choices"][0]["message"]["content"]), **claims})
+        return completion(json.dumps({**json.loads(body["choices"][0]["message"]["content"]), **claims}))
 
     server.replies = drafting("{treated by}")
     plain = await around(model).ask(DOCTOR_OF)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.chat.question_run import ChatOptions
+from app.chat.replies import IN_MODELS_WORDS
 from app.egress.disclosure import Disclosure, Profile
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -32,21 +33,37 @@ def house(store: ServiceContext, embedder: Embedder) -> House:
     return dialogue_house(store, embedder)
 
 
+def choosing(*labels: str, manner: str = "answer", **beside: object) -> Callable[[Request], Canned]:
+    """Replies with the numbers of the facts of these relations."""
+
+    def replies(request: Request) -> Canned:
+        numbers = {fact["path"][0]: at for at, fact in enumerate(request.input["evidence"], start=1)}
+        return reply({"facts": [numbers[label] for label in labels], "manner": manner, **beside})
+
+    return replies
+
+
 def saying(*sentences: str) -> Callable[[Request], Canned]:
-    """Replies with these sentences; `{treated by}` is what that relation leads to, `{X}` what is told of."""
+    """Replies with these sentences, each of which cites the facts that it names in braces; `{X}` is told of."""
 
     def replies(request: Request) -> Canned:
         facts: list[dict[str, Any]] = request.input["evidence"]
         ends = {fact["path"][0]: fact["end"] for fact in facts} | {"X": facts[0]["start"]}
 
-        def filled(text: str) -> str:
+        def told(text: str) -> dict[str, object]:
+            cited = [at for at, fact in enumerate(facts, start=1) if "{" + fact["path"][0] + "}" in text]
             for label, end in ends.items():
                 text = text.replace("{" + label + "}", end)
-            return text
+            return {"text": text, "facts": cited}
 
-        return reply({"sentences": [filled(each) for each in sentences]})
+        return reply({"sentences": [told(each) for each in sentences]})
 
     return replies
+
+
+def reads_positive_sentences(text: str, known: str, _relation: str) -> tuple[str, ...]:
+    """Stands in for the learned extractor: it finds nothing in a sentence that denies."""
+    return () if "never" in text else (text.replace(known, ""),)
 
 
 def told_of(answer: Answer, number: int) -> set[str]:
@@ -84,37 +101,81 @@ async def test_what_has_nothing_to_do_with_the_graph_is_told_what_can_be_asked(h
     assert answer.text.startswith("I can only talk about what this graph holds.")
 
 
-async def test_what_a_model_says_against_the_graph_is_said_as_the_graph_holds_it(
+async def test_a_model_chooses_the_facts_and_their_order_and_the_service_writes(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = choosing("married to", "lives in", text="He is an arsonist.", explanation="arsonist")
+    house = dialogue_house(store, embedder, reasoner=model)
+    answer = await house.ask(ABOUT)
+    assert {"married to", "lives in"} == {
+        label for at in range(len(answer.sentences)) for label in told_of(answer, at)
+    }
+    assert answer.text.index("Zofia Quarrel") < answer.text.index("Zemgalburg")
+    assert (answer.grounded, answer.removed) == (True, 0)
+    assert "arsonist" not in f"{answer} {house.last!r}"
+
+
+@pytest.mark.parametrize(
+    ("manner", "begins"), [("recommend", "You may want to look at"), ("ask_on", "Shall I tell you about")]
+)
+async def test_a_manner_adds_a_sentence_of_ours(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner, manner: str, begins: str
+) -> None:
+    server.replies = choosing("married to", manner=manner)
+    answer = await dialogue_house(store, embedder, reasoner=model).ask(ABOUT)
+    assert answer.sentences[-1].text.startswith(f"{begins} Zofia Quarrel")
+
+
+async def test_a_model_that_chooses_nothing_leaves_it_to_the_house(
+    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = choosing()
+    answer = await dialogue_house(store, embedder, reasoner=model).ask(ABOUT)
+    own = await dialogue_house(store, embedder).ask(ABOUT)
+    assert (answer.answered, answer.text) == (True, own.text)
+
+
+async def test_an_owner_may_allow_a_models_words_where_they_read_back(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:
     server.replies = saying(
-        "{X} lives in {lives in}.", "{X} was never married to {married to}.", "{X} won an award in 1999."
+        "Happily, {X} lives in {lives in}.", "{X} was never married to {married to}.", "{X} won an award in 1999."
     )
-    house = dialogue_house(store, embedder, reasoner=model)
+    house = dialogue_house(store, embedder, ChatOptions(read_back=reads_positive_sentences), model)
     answer = await house.ask(ABOUT)
     assert [(sentence.text, sentence.restated) for sentence in answer.sentences] == [
-        ("Aurelio Vantongeren lives in Zemgalburg.", False),
+        ("Happily, Aurelio Vantongeren lives in Zemgalburg.", False),
         ("Aurelio Vantongeren is married to Zofia Quarrel.", True),
     ]
-    assert answer.removed == 1
-    assert house.last.usage.attachment is not None
-    assert 0 < house.last.usage.attachment < 1
+    assert (answer.removed, answer.grounded) == (1, False)
+    assert answer.text.endswith(IN_MODELS_WORDS)
     assert told_of(answer, 0) == {"lives in"}
 
 
-async def test_an_owner_may_have_none_of_a_models_words(
+async def test_a_sentence_that_names_more_than_it_cites_is_told_by_the_service(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:
-    server.replies = saying("Happily, {X} lives in {lives in}.", "I would not worry.")
-    answer = await dialogue_house(store, embedder, ChatOptions(reply_words="service"), model).ask(ABOUT)
-    assert [each.text for each in answer.sentences] == ["Aurelio Vantongeren lives in Zemgalburg."]
+    def replies(request: Request) -> Canned:
+        facts: list[dict[str, Any]] = request.input["evidence"]
+        ends = {fact["path"][0]: (at, fact["end"]) for at, fact in enumerate(facts, start=1)}
+        text = f"{facts[0]['start']} lives in {ends['lives in'][1]} with {ends['married to'][1]}."
+        return reply({"sentences": [{"text": text, "facts": [ends["lives in"][0]]}]})
+
+    server.replies = replies
+    house = dialogue_house(store, embedder, ChatOptions(read_back=reads_positive_sentences), model)
+    answer = await house.ask(ABOUT)
+    assert [(each.text, each.restated) for each in answer.sentences] == [
+        ("Aurelio Vantongeren lives in Zemgalburg.", True)
+    ]
+    assert answer.grounded
 
 
 async def test_a_reply_of_which_nothing_holds_is_refused(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:
     server.replies = saying("{X} won an award in 1999.")
-    answer = await dialogue_house(store, embedder, reasoner=model).ask(ABOUT)
+    house = dialogue_house(store, embedder, ChatOptions(read_back=reads_positive_sentences), model)
+    answer = await house.ask(ABOUT)
     assert (answer.answered, answer.grounded, answer.sentences) == (False, False, ())
     assert "not shown" in answer.text
 
@@ -122,8 +183,9 @@ async def test_a_reply_of_which_nothing_holds_is_refused(
 async def test_a_model_reads_pseudonyms_relations_and_concepts_alone(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:
-    server.replies = saying("{X} lives in {lives in}.")
+    server.replies = choosing("lives in")
     house = dialogue_house(store, embedder, reasoner=model)
+    server.replies = lambda request: reply({"facts": [1], "manner": "answer"})
     for turn in (ABOUT, "I like Aurelio Vantongeren", "he is a kind man, is he not"):
         await house.ask(turn)
         assert not [secret for secret in SECRETS if secret.encode() in visible(house.last)]
@@ -134,7 +196,7 @@ async def test_a_model_reads_pseudonyms_relations_and_concepts_alone(
 async def test_where_prompts_may_not_show_what_a_thing_has_the_service_writes_the_reply(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:
-    server.replies = saying("{X} lives in {lives in}.")
+    server.replies = choosing("lives in")
     options = ChatOptions(profile=Profile.STRICT, disclosure=Disclosure())
     house = dialogue_house(store, embedder, options, model)
     answer = await house.ask(ABOUT)
@@ -147,7 +209,7 @@ async def test_the_same_facts_are_the_same_bytes_in_a_thread(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:
     """SURGE, definition of invariance to order: however facts were found, a thread shows them in one order."""
-    server.replies = saying("{X} lives in {lives in}.")
+    server.replies = choosing("lives in")
     house = dialogue_house(store, embedder, reasoner=model)
     await house.ask(ABOUT)
     await house.ask("Tell me about him")
