@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MAX_FUNCTION_LINES = 40
-MAX_FILE_LINES = 300
+MAX_FILE_LINES = 500
 PACKAGES = ("app", "client_sdk", "kg_store")
 _QUESTION_WORD = re.compile(r"(What|Whether|How)\b")
 _DOCSTRING = re.compile(r'^[^\S\n]*"""(\S.*)', re.MULTILINE)
@@ -72,7 +72,7 @@ def test_no_function_is_longer_than_forty_lines() -> None:
     assert not [(one.where, one.lines) for one in long if "/migrations/" not in one.where]
 
 
-def test_no_file_is_longer_than_three_hundred_lines() -> None:
+def test_no_file_is_longer_than_five_hundred_lines() -> None:
     lengths = {name: len(text.splitlines()) for name, text in texts(*PACKAGES).items()}
     assert len(lengths) > 1
     assert not {name: lines for name, lines in lengths.items() if lines > MAX_FILE_LINES}

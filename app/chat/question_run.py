@@ -43,7 +43,7 @@ RemarkOn = Callable[[str], str | None]
 
 
 ReadBack = Callable[[str, str, str], tuple[str, ...]]
-"""What a text says stands at the other end of a relation from a thing: of `text`, `known` and `relation`."""
+"""Reads in a text what stands at the other end of a relation from a thing: of `text`, `known` and `relation`."""
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
 """Gives questions that a graph answers, to whoever may ask it."""

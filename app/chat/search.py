@@ -169,7 +169,7 @@ class GraphSearch:
     async def _asked(
         self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer
     ) -> QuestionRun:
-        """How the question ended with the model, and with the service's own reading where there is one."""
+        """The end of the question with the model, and with the service's own reading where there is one."""
         try:
             if own is None:
                 return await self._read_in_turn(run, _Asker(reasoner, self._options.profile), timer)
@@ -184,7 +184,7 @@ class GraphSearch:
             return remarked(own or await self._own(run, timer), why_not(error))
 
     async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """How the question ends by the reasoner inside the service; nothing is sent, so nothing is kept from it."""
+        """The end of the question by the reasoner inside the service; nothing is sent, so nothing is kept from it."""
         assert self._options.in_house is not None
         asker = _Asker(InHouseRunner(self._options.in_house), Profile.OPEN)
         strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy

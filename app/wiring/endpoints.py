@@ -35,7 +35,7 @@ def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
 
 
 async def probe_once(choice: EndpointChoice, settings: Settings) -> EndpointStatus:
-    """What one endpoint can do; nothing is kept."""
+    """Finds out what one endpoint can do; nothing is kept."""
     endpoint = _endpoint_of(choice, settings, math.inf)
     try:
         await endpoint.probe()
@@ -70,7 +70,7 @@ def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) 
 
 
 def _cost(endpoint: ModelEndpoint, found: Capabilities) -> float | None:
-    """What a question about as long as a puzzle costs; None without a price, or where the endpoint counts nothing."""
+    """The cost of a question about as long as a puzzle; None without a price, or where the endpoint counts nothing."""
     if endpoint.price is None or not found.prompt_tokens:
         return None
     return endpoint.price.of(found.prompt_tokens, found.reply_tokens)

@@ -11,7 +11,7 @@ from app.demo import GRAPH_FILE, POLICY_FILE
 from app.evaluation.attacks.link_judge import follows
 from app.evaluation.attacks.setup.bounds import Attempted
 from app.evaluation.attacks.setup.recording import VICTIM
-from app.evaluation.attacks.setup.targets import AttackTarget, AttackTargets
+from app.evaluation.attacks.setup.targets import OPENLY, AttackTarget, AttackTargets
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench
 from app.evaluation.bench.question_sets import DEMO
 from app.evaluation.datasets.questions import QueryPlan, Question

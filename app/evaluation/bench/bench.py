@@ -98,9 +98,10 @@ class Bench:
     """The service as it is deployed, in a folder that is deleted at the end. For public data only.
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
-    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has it
-    answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings, `read_back` another reader of a model's sentences, `strategies` other
-    strategies. Opened, asked and closed in one event loop, as its connections are the loop's.
+    AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has
+    it answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings,
+    `read_back` another reader of a model's sentences, `strategies` other strategies. Opened, asked and closed in
+    one event loop, as its connections are the loop's.
     """
 
     def __init__(

@@ -35,7 +35,7 @@ _TELL: Final = Question(id="tell", question="Tell me about Rosalind Rose.", answ
 
 @dataclass(frozen=True, slots=True)
 class LieRun:
-    """How many lies were told, how many were shown, and by kind those that were; `errors` ended a question."""
+    """The number of lies that were told, and by kind those that were shown; `errors` ended a question."""
 
     told: int
     shown: Counter[str] = field(default_factory=Counter)
@@ -44,7 +44,7 @@ class LieRun:
 
 @dataclass(frozen=True, slots=True)
 class WrongRun:
-    """How many wrong expressions an endpoint wrote, how many could be said in the prompt's words, and those that were
+    """The number of wrong expressions that an endpoint was to write, of those that it could say, and those that were
     shown as the answer with neither a second reading nor a warning."""
 
     asked: int
@@ -103,7 +103,7 @@ async def run_wrong_expressions(show: Progress) -> WrongRun:
 
 
 async def _own_texts(questions: Sequence[str]) -> dict[str, str]:
-    """What the service answers without a model."""
+    """The answers of the service without a model."""
     async with Bench("embedded") as bench:
         loaded, found = _demo(bench), dict[str, str]()
         for at, text in enumerate(questions):

@@ -27,7 +27,7 @@ _NAMED: Final = re.compile(r"<<([^<>]+)>>|<([^<>]+)>")
 
 @dataclass(frozen=True, slots=True)
 class Lie:
-    """What is put into one field of a reply; `marker` would be seen where it is shown."""
+    """Something put into one field of a reply; `marker` would be seen where it is shown."""
 
     kind: str
     task: TaskName

@@ -23,7 +23,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """How one set went by one reasoner. Tokens, calls and seconds are means of a question; `cost` is of all."""
+    """The outcome of one set by one reasoner. Tokens, calls and seconds are means of a question; `cost` is of all."""
 
     name: str
     asked: int

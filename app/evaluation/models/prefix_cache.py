@@ -1,4 +1,4 @@
-"""How much of a prompt an endpoint takes from its prefix cache, against the constant part that it could take."""
+"""The part of a prompt that an endpoint takes from its prefix cache, against the constant part that it could take."""
 
 from __future__ import annotations
 

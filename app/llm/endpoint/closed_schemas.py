@@ -89,7 +89,7 @@ def open_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
 
 
 def values_of(given: TaskModel) -> dict[str, list[str | int]]:
-    """What `given` offers, for each hole."""
+    """All that `given` offers, by hole."""
     if isinstance(given, StepInput):
         return {"words": list(words_offered(given)), "choices": list(choices_of(given))}
     if isinstance(given, AnswerInput):
