@@ -1,0 +1,146 @@
+"""A model beside the reasoner in the service: nobody is worse off, and who reads what is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from app.accounts.quotas import UNLIMITED
+from app.chat.question_run import ChatOptions
+from app.chat.second_opinion import (
+    MODEL_ALONE,
+    MODEL_ELSE,
+    MODEL_NONE,
+    NO_REPLY,
+    NOT_REACHED,
+    OVER_BUDGET,
+    OWN_ELSE,
+    SURE,
+)
+from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.endpoint.dialects import Dialect
+from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.reasoner import ReasonerError
+from app.wiring.store import ServiceContext
+from tests.support.asking import secrets_in
+from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, step
+from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn
+
+pytestmark = pytest.mark.usefixtures("no_waiting")
+AURELIO = "Who is Aurelio Vantongeren treated by?"
+ELSE = drafting('intersect(reach({lives in}, "^lives in"), {treated by})', follow=("lives in", "treated by"))
+"""Another doctor's: Ottoline lives where Bertil does, and Ptolemy treats him."""
+UNREAD = "Which umbrella has Zofia Quarrel?"
+Around = Callable[..., House]
+
+
+@pytest.fixture(scope="module")
+def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
+    with clinic_store(tmp_path_factory.mktemp("opinions"), embedder) as store:
+        yield store
+
+
+@pytest.fixture
+def around(store: ServiceContext, embedder: Embedder, model: PromptedReasoner) -> Around:
+    def built(**changes: object) -> House:
+        options = ChatOptions(in_house=EmbeddedReasoner(embedder), endpoint_use="always", falls_back=True)
+        return sets_house(store, embedder, replace(options, **changes), model)  # type: ignore[arg-type]
+
+    return built
+
+
+def living(request: Request) -> Canned:
+    """An answer to whatever is asked: where the thing lives."""
+    ways = [each["number"] for each in request.input["candidates"] if each["path"] == ["lives in"]]
+    return step("answer", answer=[f"way({ways[0]})"])
+
+
+async def test_where_both_give_the_same_that_is_the_answer(around: Around, server: ModelServer) -> None:
+    server.replies = drafting("{treated by}")
+    answer = await around().ask(DOCTOR_OF)
+    assert (answer.text, answer.notes) == ("Zofia Quarrel is treated by Ottoline Brackwater.", ())
+    assert answer.grounded
+    assert secrets_in(server.everything) == []
+
+
+async def test_where_they_differ_both_are_told_the_surer_first(around: Around, server: ModelServer) -> None:
+    server.replies = ELSE
+    house = around()
+    own, answer = await around(endpoint_use="unsure").ask(AURELIO), await house.ask(AURELIO)
+    is_sure = (own.confidence or 0) >= SURE
+    between = MODEL_ELSE if is_sure else OWN_ELSE
+    first, _, second = answer.text.partition(f" {between} ")
+    assert second
+    assert own.text.rstrip(".") in (first if is_sure else second)
+    # The data of the answer are those of the first alone; the names of both are in the capsule.
+    assert set(answer.names) < house.named
+
+
+async def test_a_model_that_says_nothing_takes_nothing_away(around: Around, server: ModelServer) -> None:
+    server.replies = in_turn(step("not_in_graph"))
+    answer = await around().ask(DOCTOR_OF)
+    assert (answer.names, answer.notes) == (["Ottoline Brackwater"], (MODEL_NONE,))
+
+
+async def test_so_does_one_that_the_question_contradicts(around: Around, server: ModelServer) -> None:
+    server.replies = drafting("count({treated by})")
+    answer = await around().ask(DOCTOR_OF)
+    assert answer.text == "Zofia Quarrel is treated by Ottoline Brackwater."
+
+
+@pytest.mark.parametrize(("canned", "remark"), [(completion("Quarrel"), NO_REPLY), (failure(503), NOT_REACHED)])
+async def test_a_model_that_can_not_answer_is_told_and_the_house_answers(
+    around: Around, server: ModelServer, canned: Canned, remark: str
+) -> None:
+    server.replies = in_turn(canned)
+    answer = await around().ask(DOCTOR_OF)
+    assert (answer.names, answer.notes) == (["Ottoline Brackwater"], (remark,))
+    assert "Quarrel is" in answer.text
+
+
+async def test_an_owner_may_have_such_questions_end_in_an_error(around: Around, server: ModelServer) -> None:
+    server.replies = in_turn(completion("Quarrel"))
+    with pytest.raises(ReasonerError):
+        await around(falls_back=False).ask(DOCTOR_OF)
+
+
+async def test_a_budget_that_is_used_up_leaves_the_house(around: Around, server: ModelServer) -> None:
+    server.replies = drafting("{treated by}")
+    answer = await around(budgets=replace(UNLIMITED, question=10)).ask(DOCTOR_OF)
+    assert (answer.names, answer.notes) == (["Ottoline Brackwater"], (OVER_BUDGET,))
+    assert server.received == []
+
+
+async def test_where_the_house_is_sure_nothing_is_sent_if_the_owner_says_so(
+    around: Around, server: ModelServer
+) -> None:
+    server.replies = living
+    sure = await around(endpoint_use="unsure").ask(DOCTOR_OF)
+    sent = len(server.received)
+    assert (sure.confidence or 0) < SURE or sent == 0
+    await around(endpoint_use="unsure").ask(UNREAD)
+    assert len(server.received) > sent
+
+
+async def test_what_a_model_reads_alone_is_told_as_its_own(around: Around, server: ModelServer) -> None:
+    server.replies = living
+    answer = await around().ask(UNREAD)
+    assert answer.answered
+    assert answer.text.endswith(MODEL_ALONE)
+
+
+async def test_a_model_that_missed_the_puzzles_is_not_believed_alone(
+    store: ServiceContext, embedder: Embedder, server: ModelServer
+) -> None:
+    endpoint = ModelEndpoint(server.url, "m", deadline_s=10)
+    endpoint.speak(Dialect(form="choice"))
+    options = ChatOptions(in_house=EmbeddedReasoner(embedder), endpoint_use="always", falls_back=True)
+    house = sets_house(store, embedder, options, PromptedReasoner(endpoint, embedder))
+    server.replies = lambda _request: completion('{"answer": "1"}')
+    answer = await house.ask(UNREAD)
+    await endpoint.close()
+    assert (answer.answered, len(server.received)) == (False, 1)
