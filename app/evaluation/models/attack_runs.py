@@ -117,6 +117,8 @@ def _demo(bench: Bench) -> LoadedSet:
 
 
 async def _answer(bench: Bench, loaded: LoadedSet, question: Question, strategy: str = "sets") -> Answer | None:
+    for route in bench.endpoints:
+        route.breaker.reset()  # What one reply did is no reason not to send the next question.
     found: list[Answer | None] = []
     label = RunLabel(set_name="demo", strategy=strategy, reasoner="scripted", seed=0)
     await bench.ask(loaded, label, [question], see=lambda _q, _outcome, answer, _steps: found.append(answer))

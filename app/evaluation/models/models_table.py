@@ -10,6 +10,7 @@ from typing import Final
 
 from app.evaluation.bench.bench import TO_THE_MODEL, Bench, sample
 from app.evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets, Show
+from app.evaluation.checks.leak_scan import LeakScanner
 from app.evaluation.datasets.questions import Question
 from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.evaluation.models.attack_runs import BESIDE, run_lies, run_wrong_expressions
@@ -136,12 +137,13 @@ def _cache(model: AskedModel, bodies: Sequence[bytes]) -> list[Measure]:
 
 
 def _logged(model: AskedModel, bench: Bench, sets: QuestionSets) -> list[Measure]:
-    """Names of the demo in what the model's server wrote."""
+    """Names of the demo in what the model's server wrote: those with a letter, for it writes numbers of its own."""
     if model.log is None:
         return []
     loaded, _ = sets.of(DEMO)
-    found = bench.scanner(loaded).scan([model.log.read_bytes()])
-    return [_line("names in the server's log", len(loaded.secrets), "0", found.leaks.total(), not found.leaks.total())]
+    names = {name for name in loaded.secrets if any(map(str.isalpha, name))}
+    found = LeakScanner(names, ()).scan([model.log.read_bytes()]).leaks.total()
+    return [_line("names in the server's log", len(names), "0", found, found == 0)]
 
 
 async def _dialogue(model: AskedModel, data: Path, folder: Path, show: Show) -> Measure:
@@ -156,9 +158,10 @@ async def _dialogue(model: AskedModel, data: Path, folder: Path, show: Show) -> 
 
 async def _scripted(data: Path, folder: Path, limit: int, show: Show) -> list[Measure]:
     """A model that answers rightly, as far as the prompt lets it."""
-    endpoint, measures = ScriptedEndpoint(), list[Measure]()
-    endpoint.at_once = True
+    measures = list[Measure]()
     for title, changes in (("right model alone", {}), ("right model", BESIDE)):
+        endpoint = ScriptedEndpoint()
+        endpoint.at_once = True
         async with Bench("scripted", scripted=endpoint, changes={**TO_THE_MODEL, **changes}) as bench:
             sets = QuestionSets(bench, data, folder, show)
             for name, source in SCRIPTED.items():
