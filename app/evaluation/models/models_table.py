@@ -73,7 +73,7 @@ async def _of_model(model: AskedModel, data: Path, folder: Path, limit: int, sho
             measures += _against(name, row, own[name])
         asked = [body for body in bench.sent if b'"choices\\"' in body or b'\\"choices\\"' in body]
         measures += _cache(model, asked[:2])
-        measures += _logged(model, bench, sets)
+        measures += _logged(model, sets)
     return [*measures, await _dialogue(model, data, folder, show)]
 
 
@@ -136,7 +136,7 @@ def _cache(model: AskedModel, bodies: Sequence[bytes]) -> list[Measure]:
     return [_line("prompt from the prefix cache", 2, bound, reached, found.of_constant >= CACHED_SHARE)]
 
 
-def _logged(model: AskedModel, bench: Bench, sets: QuestionSets) -> list[Measure]:
+def _logged(model: AskedModel, sets: QuestionSets) -> list[Measure]:
     """Names of the demo in what the model's server wrote: those with a letter, for it writes numbers of its own."""
     if model.log is None:
         return []
