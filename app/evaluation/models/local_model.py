@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import socket
-import subprocess
+import subprocess  # nosec B404
 import sys
 import time
 from collections.abc import Iterator
