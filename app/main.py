@@ -126,7 +126,9 @@ class ServiceStarter:
         ]
         # An outage of what all replicas share is told, but takes none of them out of service.
         reached = not told or any(each.was_reached for each in services.thinking.endpoints)
-        return Readiness(ready=reached, missing=missing, reasoner=services.reasoner, endpoints=told)
+        return Readiness(
+            ready=reached or self._settings.falls_back, missing=missing, reasoner=services.reasoner, endpoints=told
+        )
 
 
 def create_app(

@@ -12,12 +12,12 @@ from rich.console import Console
 from app.cli import api_keys, cases, concepts, endpoints, erase, graphs, ledger, master_key, roles
 from app.cli.output import NOT_USABLE, failures_in_words
 
-# One of each that `arog[server]` brings and no smaller extra does.
-_LIBRARIES = ("pydantic_settings", "sqlalchemy", "fastapi", "torch")
+# One of each that `arog[light]` brings and no smaller extra does.
+_LIBRARIES = ("pydantic_settings", "sqlalchemy", "fastapi", "onnxruntime")
 
 
 def require_extra() -> None:
-    """Raises ModuleNotFoundError where the extra `server` is not installed; imports nothing."""
+    """Raises ModuleNotFoundError where the extra `light` is not installed; imports nothing."""
     for library in _LIBRARIES:
         if find_spec(library) is None:
             raise ModuleNotFoundError(f"No module named {library!r}", name=library)

@@ -11,6 +11,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate, read_update
 from app.llm.embeddings.model_files import weights_digest_of
 from app.llm.embeddings.network_weights import NetworkWeightsError
+from app.llm.embeddings.torch_encoder import TorchMissingError
 from app.retriever.retriever import Retriever
 from app.retriever.weights import read_weights
 from app.settings import ConfigurationError, Settings
@@ -24,6 +25,11 @@ def embedder_of(settings: Settings) -> Embedder:
     except (OSError, ValueError):
         raise ConfigurationError(
             "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
+        ) from None
+    except TorchMissingError:
+        raise ConfigurationError(
+            "the sentence model of AROG_EMBEDDER needs torch, which this light installation has not: leave it out, "
+            "name a folder with a BERT model that takes the mean over its tokens, or install all with `make serve`"
         ) from None
     return embedder
 

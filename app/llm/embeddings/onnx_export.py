@@ -1,7 +1,8 @@
-"""The network of a sentence model as an ONNX file: made once, compared with torch, kept in the cache folder.
+"""The network of a sentence model as an ONNX file, made once and kept in the cache folder.
 
-`python -m app.llm.embeddings.onnx_export MODEL FOLDER [MATCHER]` makes it, with a matcher's updates merged in where
-one is named; the service runs that apart, so that it never loads torch.
+BERT's is written from its weights. Any other is exported by torch and compared with it, in a process of its own:
+`python -m app.llm.embeddings.onnx_export MODEL FOLDER [MATCHER]`, with a matcher's updates merged in where one is
+named. So the service itself never loads torch.
 """
 
 from __future__ import annotations
@@ -20,16 +21,18 @@ from typing import Any
 
 import numpy as np
 
+from app.llm.embeddings.bert_network import is_plain_bert, write_bert
 from app.llm.embeddings.low_rank import LowRankUpdate, read_update
 from app.llm.embeddings.model_files import EncoderConfig, ModelFolder, encoder_config_of, find_model, sha256_of
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.torch_encoder import TorchEncoder
 
 # Part of every file's name: raise it when the export or what is done around the network changes.
-FORMAT = 1
+FORMAT = 2
 MAX_DIFFERENCE = 1e-5
 EXPORT_WITHIN_S = 900
-_PACKAGES = ("onnxruntime", "tokenizers", "torch", "transformers", "sentence-transformers")
+_RUN_BY = ("onnxruntime", "tokenizers")
+_EXPORTED_BY = ("torch", "transformers", "sentence-transformers")
 _log = logging.getLogger("arog.embedder")
 
 PROBES = (
@@ -69,18 +72,26 @@ def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None 
 def export(model: ModelFolder, recipe: EncoderConfig, cache: Path, update: LowRankUpdate | None = None) -> bool:
     """Writes the network and then its verdict, each whole or not at all.
 
-    False, and no network: it can't be exported, or gives other vectors than torch. Raises OSError, ImportError.
+    False, and no network: it can't be exported, or gives other vectors than torch. Raises OSError, ImportError,
+    LowRankError.
     """
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = _key_of(model, update)
     with tempfile.TemporaryDirectory(dir=cache, prefix="export-") as folder:
         network, verdict = Path(folder) / "network.onnx", Path(folder) / "verdict.json"
-        is_same = _write_network(TorchEncoder(str(model.path), update), model, recipe, network)
+        is_same = _is_written(model, recipe, update, network)
         verdict.write_text(json.dumps({"sha256": sha256_of(network) if is_same else None}), "utf-8")
         if is_same:
             os.replace(network, cache / f"{key}.onnx")
         os.replace(verdict, cache / f"{key}.json")
     return is_same
+
+
+def _is_written(model: ModelFolder, recipe: EncoderConfig, update: LowRankUpdate | None, target: Path) -> bool:
+    if is_plain_bert(model.path):
+        write_bert(model.path, update, target)
+        return bool(np.isfinite(OnnxEncoder(target, model.path, recipe).encode(PROBES)).all())
+    return _write_network(TorchEncoder(str(model.path), update), model, recipe, target)
 
 
 def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool:
@@ -131,7 +142,8 @@ def _write_onnx(reference: TorchEncoder, target: Path) -> None:
 
 def _key_of(model: ModelFolder, update: LowRankUpdate | None = None) -> str:
     """Names the files of one model, and its updates, under one set of versions. Raises PackageNotFoundError."""
-    parts = [FORMAT, sorted(model.digests.items()), [version(package) for package in _PACKAGES]]
+    packages = _RUN_BY if is_plain_bert(model.path) else _RUN_BY + _EXPORTED_BY
+    parts = [FORMAT, sorted(model.digests.items()), [version(package) for package in packages]]
     parts += [update.digest] if update else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
@@ -140,8 +152,12 @@ def _network_of(model: ModelFolder, cache: Path, update: LowRankUpdate | None) -
     """The file of the network, made where it is missing; None where it is known to give other vectors."""
     network, verdict = (cache / f"{_key_of(model, update)}.{suffix}" for suffix in ("onnx", "json"))
     if not _fits(network, verdict):
-        _log.info("exporting the sentence model for ONNX Runtime, once")
-        _export_apart(model, cache, update)
+        _log.info("writing the sentence model's network for ONNX Runtime, once")
+        recipe = encoder_config_of(model.path)
+        if recipe and is_plain_bert(model.path):
+            export(model, recipe, cache, update)
+        else:
+            _export_apart(model, cache, update)
     return network if _digest_in(verdict) is not None else None
 
 

@@ -16,16 +16,23 @@ from app.llm.embeddings.token_vectors import TokenVectors
 BATCH = 64
 
 
+class TorchMissingError(Exception):
+    """The sentence model needs torch, which a light installation has not."""
+
+
 class TorchEncoder:
-    """Implements Encoder. Thread-safe by taking turns. Loading takes seconds; raises OSError, ValueError, and
-    LowRankError where `update` does not fit the model."""
+    """Implements Encoder. Thread-safe by taking turns. Loading takes seconds; raises OSError, ValueError,
+    TorchMissingError, and LowRankError where `update` does not fit the model."""
 
     def __init__(self, model: str, update: LowRankUpdate | None = None) -> None:
         # Nothing is fetched at run time: a model is in the box, or in a folder that the owner names.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        import torch
-        from sentence_transformers import SentenceTransformer
+        try:
+            import torch
+            from sentence_transformers import SentenceTransformer
+        except ImportError:
+            raise TorchMissingError from None
 
         # Short texts gain nothing from a second thread, and on a busy machine threads wait for each other.
         torch.set_num_threads(1)

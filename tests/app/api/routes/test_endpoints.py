@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Literal
 
 import httpx2
 import pytest
@@ -25,10 +26,15 @@ from tests.support.service import OPERATOR, bearer, settings_in
 
 @asynccontextmanager
 async def served(
-    folder: Path, url: str, tell: OnProbed = lambda _status, _address: None
+    folder: Path,
+    url: str,
+    tell: OnProbed = lambda _status, _address: None,
+    fallbacks: tuple[Literal["embedded"], ...] = (),
 ) -> AsyncIterator[httpx2.AsyncClient]:
     """The real application with a model endpoint, built."""
-    settings = settings_in(folder, reasoner="endpoint", endpoint_url=url, endpoint_model="Canaria")
+    settings = settings_in(
+        folder, reasoner="endpoint", endpoint_url=url, endpoint_model="Canaria", endpoint_fallbacks=fallbacks
+    )
     app = create_app(settings, on_probed=tell)
     async with app.router.lifespan_context(app):
         while state_of(app).services is None:
@@ -97,6 +103,17 @@ async def test_a_dead_endpoint_is_told_as_such_and_its_address_to_its_owner_alon
             assert [(each.problem, where) for each, where in told_owner] == [("connection refused", address)]
             listed = await http.get("/admin/endpoints", headers=OPERATOR)
             assert str(taken.getsockname()[1]) not in told.model_dump_json() + listed.text
+
+
+@pytest.mark.model
+async def test_a_dead_endpoint_beside_the_embedded_reasoner_leaves_the_service_ready(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and never listens
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        async with served(tmp_path, f"http://{address}/v1", fallbacks=("embedded",)) as http:
+            status, told = await readiness(http, "unreachable")
+    assert (status, told.ready) == (200, True)
+    assert "model endpoint 1 can't be used: connection refused" in told.missing
 
 
 def _relayed(scripted: ScriptedEndpoint, body: bytes) -> Canned:

@@ -13,13 +13,16 @@ import numpy as np
 import pytest
 
 from app.llm.embeddings import onnx_export as module
+from app.llm.embeddings.bert_network import is_plain_bert
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import ModelFolder, encoder_config_of, find_model
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, main, open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
-from app.settings import load_settings
+from app.settings import ConfigurationError, load_settings
+from app.wiring.sentence_models import embedder_of
 from tests.support.processes.tiny_model import make_tiny_model
+from tests.support.service import settings_in
 from tests.support.waiting import run_together
 
 pytestmark = pytest.mark.model
@@ -40,7 +43,14 @@ CANARY = "Vexquilda Thrombury"
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
-    found = find_model(str(make_tiny_model(tmp_path_factory.mktemp("tiny"))))
+    found = find_model(str(make_tiny_model(tmp_path_factory.mktemp("tiny"), activation="relu")))
+    assert found is not None
+    return found
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> ModelFolder:
+    found = find_model(str(make_tiny_model(tmp_path_factory.mktemp("plain"))))
     assert found is not None
     return found
 
@@ -99,6 +109,37 @@ def test_the_boxed_model_gives_the_vectors_that_torch_gives(embedder: Embedder) 
     assert np.abs(embedder.sentences(TEXTS) - reference.sentences(TEXTS)).max() <= MAX_DIFFERENCE
     for text in [*WORDS, *TEXTS[:60]]:
         assert embedder.count_tokens(text) == reference.count_tokens(text)
+
+
+def test_a_bert_model_is_written_without_torch_and_gives_its_vectors(
+    plain: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference = TorchEncoder(str(plain.path)).encode(TEXTS)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    first = open_exported(plain, tmp_path)
+    assert first is not None
+    assert np.abs(first.encode(TEXTS) - reference).max() <= MAX_DIFFERENCE
+
+
+def test_what_is_no_plain_bert_is_left_to_torch(tiny: ModelFolder, plain: ModelFolder, tmp_path: Path) -> None:
+    assert is_plain_bert(plain.path)
+    assert not is_plain_bert(tiny.path)
+    assert not is_plain_bert(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    assert not is_plain_bert(tmp_path)
+
+
+def test_without_torch_a_model_that_needs_it_is_refused_in_words(
+    tiny: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(module, "_export_apart", _no_torch)
+    with pytest.raises(ConfigurationError, match="light installation"):
+        embedder_of(settings_in(tmp_path, embedder=str(tiny.path)))
+
+
+def _no_torch(_model: ModelFolder, _cache: Path, _update: object) -> None:
+    raise subprocess.CalledProcessError(1, "export")
 
 
 def test_alone_or_in_company_a_text_has_the_same_vector(embedder: Embedder) -> None:
