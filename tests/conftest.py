@@ -1,11 +1,13 @@
-"""No test depends on how fast the machine is: examples have no deadline. None reaches beyond this machine. In a run
-that leaves marked ones out (`make test FAST=1`), the others start no program and load no sentence model.
+"""No test depends on how fast the machine is: examples have no deadline, and are the same at every run on every machine;
+searching for new ones is `make fuzz`. None reaches beyond this machine. In a run that leaves marked ones out (`make test
+FAST=1`), the others start no program and load no sentence model.
 """
 
 from __future__ import annotations
 
 import gc
 import ipaddress
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 from app.settings import load_settings
+from tests.fuzz.examples import MANY
 
 if TYPE_CHECKING:
     from app.llm.embeddings.embedder import Embedder
@@ -27,8 +30,9 @@ LONG = ("process", "model", "slow")
 # The marks that all tests of a file have.
 MARKS_OF_FILE = re.compile(r"^pytestmark = (.+)$", re.M)
 
-settings.register_profile("unhurried", settings.get_profile(settings.get_current_profile_name()), deadline=None)
-settings.load_profile("unhurried")
+settings.register_profile("same", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.register_profile("search", deadline=None, print_blob=True)
+settings.load_profile("search" if MANY in os.environ else "same")
 
 
 class NetworkRefusedError(Exception):

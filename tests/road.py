@@ -54,7 +54,7 @@ class Road:
     def files(self) -> list[str]:
         """Relative to the root of the project; what plays the model is not on the road."""
         inside = [Path(name).relative_to(ROOT) for name in self._met if Path(name).is_relative_to(ROOT)]
-        return [path.as_posix() for path in inside if path.parts[0] in PACKAGES and path.parts[1] != "evaluation"]
+        return [path.as_posix() for path in inside if path.parts[0] in PACKAGES]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MAX_FUNCTION_LINES = 40
 MAX_FILE_LINES = 500
-PACKAGES = ("app", "client_sdk", "kg_store")
+PACKAGES = ("app", "client_sdk", "kg_store", "evaluation")
 _QUESTION_WORD = re.compile(r"(What|Whether|How)\b")
 _DOCSTRING = re.compile(r'^[^\S\n]*"""(\S.*)', re.MULTILINE)
 

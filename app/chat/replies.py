@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from app.chat.answers.execution import Conclusion
@@ -15,8 +17,14 @@ from app.strategies.base import FoundFact
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
 from kg_store.terms import NO_MIDS
+from kg_store.text.inflection import lemminflect
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
+_ASSERTING: Final = frozenset(
+    "a an the this that these there it its he she they his her their who whom whose which and also too be have do of to "
+    "by in at on for from with as both where".split()
+)
+_WORD: Final = re.compile(r"[^\W_]+")
 IN_MODELS_WORDS: Final = "(In the model's words.)"
 """Behind a reply of which a model worded a part."""
 
@@ -24,9 +32,9 @@ IN_MODELS_WORDS: Final = "(In the model's words.)"
 def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionResult:
     """The sentences of the reply, with the facts that carry each.
 
-    Promise: a sentence of a model's stays only where it names nothing but the ends of the facts that it cites, and
-    `read_back` finds each of these in it; what it cites is told by the service instead. An answer with a sentence of a
-    model's is not grounded, and says so. Limit: a word beside what was read back is the model's own.
+    Promise: a sentence of a model's stays only where it names nothing but the ends of the facts that it cites,
+    `read_back` finds each of these in it, and it has no word beside those of the facts and of grammar; else what it
+    cites is told by the service. An answer with a sentence of a model's is not grounded, and says so.
     """
     found = run.found
     told: list[Sentence] = []
@@ -65,7 +73,28 @@ def _worded(text: str, facts: Sequence[FoundFact], run: QuestionRun, read_back: 
     ends = {end for fact in facts for end in (fact.start, fact.end)}
     if safe is None or read_back is None or not set(run.conversation.table.known(safe)) <= ends:
         return None
-    return safe if all(is_read_back(safe, fact, read_back) for fact in facts) else None
+    return safe if stays(safe, facts, read_back) else None
+
+
+def stays(text: str, facts: Sequence[FoundFact], read_back: ReadBack) -> bool:
+    """True where a model's sentence says the facts that it cites, and nothing else."""
+    return adds_nothing(text, facts) and all(is_read_back(text, fact, read_back) for fact in facts)
+
+
+def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
+    """True where each word of `text` is a pseudonym, a form of a word of the facts' relations and kinds, or one of the
+    grammar that asserts something. What denies, doubts or narrows ("never", "may", "only") is none of these."""
+    labels = [word for fact in facts for step in fact.path for word in _WORD.findall(step.lower())]
+    kinds = [word for fact in facts for kind in (fact.start_concept, fact.end_concept) for word in _WORD.findall(kind)]
+    allowed = _ASSERTING.union(*map(_lemmas, (*labels, *kinds)))
+    ends = {end for fact in facts for end in (fact.start, fact.end)}
+    return all(word in ends or not allowed.isdisjoint(_lemmas(word.lower())) for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=10_000)
+def _lemmas(word: str) -> frozenset[str]:
+    """`word`, and what it may be a form of."""
+    return frozenset({word, *(each for forms in lemminflect.getAllLemmas(word).values() for each in forms)})
 
 
 def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from client_sdk.cli.errors import STOPPED, WRONG_USAGE, error_line, exit_code_of
@@ -24,10 +25,14 @@ if TYPE_CHECKING:
 GROUP = "arog.commands"
 _GET_CLI = "arog: the command line is an extra; in a clone of arog, get it with: pip install '.[cli]'"
 _GET_SERVER = (
-    "Server commands (serve, graph, api-key, eval) are an extra; in a clone of arog, get them with: "
-    "pip install '.[server]'"
+    "Server commands (serve, graph, api-key) are an extra; in a clone of arog, get them with: pip install '.[server]'"
 )
-_OURS = ("app", "kg_store", "client_sdk")
+_GET_EVALUATION = (
+    "arog: the commands that measure, attack and train are a package of their own; in a clone of arog, get them with: "
+    "pip install ./evaluation"
+)
+_OF_EVALUATION = ("eval", "attack", "train")
+_OURS = ("app", "kg_store", "client_sdk", "evaluation")
 # Scripts of completion that call `arog`, which need not be on the PATH, and what they call instead: the command as it
 # was typed. Bash's does so already.
 _COMPLETED_AS_TYPED = {
@@ -119,7 +124,7 @@ def join_commands(app: typer.Typer, entries: Iterable[EntryPoint]) -> Joined:
 def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
     for sentence in joined.broken:
         print(f"arog: {sentence}", file=sys.stderr)
-    notes = f"{_GET_SERVER} (missing: {', '.join(joined.lacking)})" if joined.lacking else ""
+    notes = f"{_GET_SERVER} (missing: {', '.join(dict.fromkeys(joined.lacking))})" if joined.lacking else ""
     app.info.epilog = "\n\n".join(part for part in (notes, (__doc__ or "").split("\n\n")[1]) if part)
     try:
         app(args=list(arguments), prog_name="arog")
@@ -130,6 +135,8 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
         code = done.code if isinstance(done.code, int) else 0 if done.code is None else 1
         if code == WRONG_USAGE and notes:
             print(notes, file=sys.stderr)
+        elif code == WRONG_USAGE and arguments[0] in _OF_EVALUATION and find_spec("evaluation") is None:
+            print(_GET_EVALUATION, file=sys.stderr)
         return code
     return 0
 

@@ -119,7 +119,10 @@ class EntityLinker:
         return [self._with_alternatives(text, each, found, marks) for each in mentions]
 
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
-        if (mention.start, mention.end) in marks.enclosed or mention.value_kind is not None:
+        named = text[mention.start : mention.end]
+        # In scripts without capitals no small letter says that a word is a word.
+        has_case = named.lower() != named.upper()
+        if not has_case or (mention.start, mention.end) in marks.enclosed or mention.value_kind is not None:
             return mention
         inside = [
             each for each in found

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator
 
 from app.api.web_page import DIST
 from app.demo import GRAPH_FILE, POLICY_FILE
-from app.evaluation.fakes.service_process import ServiceProcess, service_process
+from evaluation.fakes.service_process import ServiceProcess, service_process
 from tests.browser.wire import Wire
 from tests.support.service import OPERATOR, OPERATOR_KEY
 

@@ -19,7 +19,7 @@ from app.graphs.markdown_table import markdown_table
 from tests.fuzz.examples import MANY
 
 HERE = Path(__file__).parent
-PARTS = ("loaders", "restoring", "openapi")
+PARTS = ("loaders", "restoring", "openapi", "properties")
 EXAMPLES_A_ROUND = "200"
 
 
@@ -40,22 +40,26 @@ class Outcome:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0, help="time for each part")
-    parser.add_argument("parts", nargs="*", default=PARTS, help="loaders, restoring, openapi; all by default")
+    parser.add_argument("parts", nargs="*", default=PARTS, help="loaders, restoring, openapi, properties; all by default")
     wanted = parser.parse_args()
     outcomes = [fuzz(part, wanted.seconds) for part in wanted.parts]
     print("\n" + markdown_table(("part", "examples", "seconds", "found"), [outcome.row() for outcome in outcomes]))
     return int(any(outcome.failed for outcome in outcomes))
 
 
+def _tests_of(part: str) -> list[str]:
+    """`properties` are all tests under `@given`, wherever they stand."""
+    return [str(HERE.parent), "-m", "hypothesis"] if part == "properties" else [str(HERE / f"test_{part}.py")]
+
+
 def fuzz(part: str, seconds: float) -> Outcome:
     """Rounds of `part`, each with a seed of its own, until the time is up or one fails; the last ends as it will."""
-    # Of CI, hypothesis draws the same examples at every run.
-    environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    environment.setdefault(MANY, EXAMPLES_A_ROUND)
+    # With this number set, examples are drawn anew (tests/conftest.py).
+    environment = {MANY: EXAMPLES_A_ROUND, **os.environ}
     examples, failed, started = 0, False, time.monotonic()
     while not failed and time.monotonic() - started < seconds:
         seed = f"--hypothesis-seed={secrets.randbits(64)}"
-        command = [sys.executable, "-m", "pytest", str(HERE / f"test_{part}.py"), "-q", "--tb=short", seed]
+        command = [sys.executable, "-m", "pytest", *_tests_of(part), "-q", "--tb=short", seed]
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
         failed = done.returncode != 0
         examples += sum(map(int, re.findall(r"^(\d+) fuzz examples$", done.stdout, re.MULTILINE)))

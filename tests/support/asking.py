@@ -15,7 +15,6 @@ from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.tables import metadata
 from app.egress.wire_pseudonyms import PseudonymSubstitution
-from app.evaluation.datasets.questions import QueryPlan
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
@@ -28,6 +27,7 @@ from app.strategies.base import Limits, StrategyInput
 from app.strategies.sets.prompts import STEP
 from app.wiring.reserved_words import request_words
 from client_sdk.protocol import Message
+from evaluation.datasets.questions import QueryPlan
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.names.name_words import NameWords
 from kg_store.proposals.propose import read_and_propose

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from app.evaluation.fakes.faulty_endpoint import FaultyEndpoint
-from app.evaluation.fakes.scripted_endpoint import Received
+from evaluation.fakes.faulty_endpoint import FaultyEndpoint
+from evaluation.fakes.scripted_endpoint import Received
 
 
 class ChatEndpoint(FaultyEndpoint):

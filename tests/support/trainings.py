@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
-from app.training.network_fitting import CheckpointError, FittingProgress
+from evaluation.training.network_fitting import CheckpointError, FittingProgress
 
 WeightsT = TypeVar("WeightsT")
 

@@ -13,18 +13,6 @@ from types import MappingProxyType
 import httpx2
 import pytest
 
-from app.evaluation.checks.canaries import (
-    ALL,
-    BAD_POLICY,
-    BROKEN_GRAPH,
-    DESCRIPTION,
-    FORMS,
-    GRAPH,
-    POLICY,
-    canaries_in,
-)
-from app.evaluation.datasets.questions import PlanSet, QueryPlan
-from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from client_sdk.crypto.sealing import (
     KeyPair,
     capsule_context,
@@ -37,6 +25,18 @@ from client_sdk.protocol import (
     ErrorBody,
     SealedTrace,
 )
+from evaluation.checks.canaries import (
+    ALL,
+    BAD_POLICY,
+    BROKEN_GRAPH,
+    DESCRIPTION,
+    FORMS,
+    GRAPH,
+    POLICY,
+    canaries_in,
+)
+from evaluation.datasets.questions import PlanSet, QueryPlan
+from evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 

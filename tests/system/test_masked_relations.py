@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
-from app.evaluation.bench.bench import TENANT, Bench
-from app.evaluation.checks.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
 from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
+from evaluation.bench.bench import TENANT, Bench
+from evaluation.checks.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
 from kg_store.graph.masked_relations import masks_of
 
 pytestmark = pytest.mark.model

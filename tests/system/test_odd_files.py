@@ -8,10 +8,10 @@ from time import sleep
 
 import pytest
 
-from app.evaluation.checks.canaries import canaries_in
-from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import GraphReport, JobStatus
+from evaluation.checks.canaries import canaries_in
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.odd_files import CANARIES, ODD_FILES, REFUSED, TABLE, TRIPLES, OddFile
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY

@@ -10,7 +10,6 @@ import httpx2
 import pytest
 
 from app.accounts.api_keys import BadGrantError, Caller
-from app.evaluation.checks.canaries import GRAPH, POLICY, PREFIXES, canaries_in
 from client_sdk.crypto.sealing import (
     KeyPair,
     capsule_context,
@@ -22,6 +21,7 @@ from client_sdk.protocol import (
     ChatAnswer,
     SealedTrace,
 )
+from evaluation.checks.canaries import GRAPH, POLICY, PREFIXES, canaries_in
 from tests.support.service import OPERATOR, Running, running
 
 pytestmark = pytest.mark.model

@@ -9,13 +9,13 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.chat.dialogue.questions_to_try import LEAD as TO_TRY
-from app.evaluation.checks.canaries import canaries_in
 from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer, open_answer
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message
+from evaluation.checks.canaries import canaries_in
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import Policy
 from tests.support.house import KEY, sets_chat, visible

@@ -8,10 +8,10 @@ import pytest
 
 from app.chat.question_run import QuestionReading
 from app.chat.search import in_order
-from app.evaluation.checks.canaries import canaries_in
 from app.llm.embeddings.embedder import Embedder
 from app.strategies import start
 from app.wiring.store import ServiceContext
+from evaluation.checks.canaries import canaries_in
 from tests.support.house import House, clinic_store, sets_house
 from tests.support.stores import PREFIXES
 

@@ -10,9 +10,9 @@ from app.chat.dialogue.questions_to_try import KNOWN
 from app.chat.nearest_relations import MAX_RELATIONS
 from app.chat.question_run import ChatOptions
 from app.chat.refusals import NOT_IN_GRAPH
-from app.evaluation.checks.canaries import canaries_in
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext
+from evaluation.checks.canaries import canaries_in
 from tests.support.house import House, clinic_store, sets_house
 
 

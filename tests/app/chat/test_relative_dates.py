@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.question_run import ChatOptions
-from app.evaluation.checks.canaries import canaries_in
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext
 from client_sdk.restore import restore
+from evaluation.checks.canaries import canaries_in
 from tests.support.house import House, clinic_store, sets_house
 from tests.support.stores import PREFIXES
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.checks.canaries import GRAPH, POLICY, canaries_in
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatAnswer
+from evaluation.checks.canaries import GRAPH, POLICY, canaries_in
 from tests.support.service import OPERATOR, Running, running
 
 pytestmark = pytest.mark.model

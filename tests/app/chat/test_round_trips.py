@@ -80,6 +80,7 @@ def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Name
 @settings(max_examples=150)
 @example((["Zor"], ["two 10 "]))
 @example((["Zor"], ["who treated Dr. Zor "]))
+@example((["Zor", "山田", "山田 山田"], ["山田 山田 "]))
 @given(talks())
 def test_restoring_what_was_anonymised_gives_the_original_back(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk

@@ -17,7 +17,6 @@ from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.egress.guard import BlockedError, StaticSegments
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailableError
-from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
@@ -33,6 +32,7 @@ from app.wiring.services import graphs_of
 from app.wiring.store import ServiceContext
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ChatRequest, Message, Names
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.errors import UnknownGraphError
 from kg_store.storage.master_key import MasterKey
 from tests.support.asking import PEOPLE, plan_along, secrets_in

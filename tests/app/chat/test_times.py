@@ -11,12 +11,12 @@ import pytest
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
-from app.evaluation.checks.canaries import canaries_in
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.strategies import start
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
+from evaluation.checks.canaries import canaries_in
 from tests.support.house import House, clinic_store
 from tests.support.service import ScriptedReasoner
 from tests.support.stores import PREFIXES

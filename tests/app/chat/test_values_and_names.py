@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.evaluation.checks.canaries import canaries_in
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext
+from evaluation.checks.canaries import canaries_in
 from tests.support.house import House, clinic_store, sets_house
 from tests.support.stores import PREFIXES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.evaluation.checks.canaries import canaries_in
+from evaluation.checks.canaries import canaries_in
 from tests.app.graphs.erasure.test_eraser import HERS, POLICY, load
 from tests.support.commands import arog, work_with_ring
 

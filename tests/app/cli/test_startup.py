@@ -17,7 +17,7 @@ HEAVY = {
     *("lemminflect", "spacy", "torch", "numpy", "scipy", "fastapi", "sqlalchemy", "onnxruntime", "openai", "pandas"),
     *("transformers", "sentence_transformers", "rdflib", "pyoxigraph", "wordfreq", "sklearn", "matplotlib", "uvicorn"),
     *("alembic", "httpx2", "cryptography", "stamina", "client_sdk.protocol", "app.main", "app.api"),
-    "app.evaluation.bench",
+    "evaluation.bench",
 }
 PROGRAM = """
 import sys

@@ -10,11 +10,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.evaluation.checks.canaries import PREFIXES, canaries_in
-from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from app.graphs.refinement_tasks import MAX_RELATIONS, askable, input_about, plain_concept
 from app.settings import PREFIX, Settings
 from client_sdk.protocol import JobStatus, RefineEstimate
+from evaluation.checks.canaries import PREFIXES, canaries_in
+from evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
 from tests.support.commands import arog

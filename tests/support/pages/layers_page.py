@@ -11,7 +11,12 @@ from app.graphs.markdown_table import markdown_table
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- The map: written by `python -m tests.write_docs`. -->", "<!-- End of the map. -->"
-PACKAGES = {"app": "The service", "kg_store": "The graphs and their names", "client_sdk": "The caller's side"}
+PACKAGES = {
+    "app": "The service",
+    "kg_store": "The graphs and their names",
+    "client_sdk": "The caller's side",
+    "evaluation": "What measures, attacks and trains",
+}
 
 
 def may_import() -> dict[str, list[str]]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
-from app.evaluation.fakes.contract import TASKS
 from app.llm.endpoint.answer_trees import tree_of
 from app.llm.endpoint.input_lines import read_step
 from app.llm.tasks import StepInput, TaskModel, TaskName
+from evaluation.fakes.contract import TASKS
 from kg_store.errors import ExpressionError
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx2
 
-from app.evaluation.fakes.service_process import ServiceProcess, service_process
+from evaluation.fakes.service_process import ServiceProcess, service_process
 
 
 @dataclass(frozen=True, slots=True)

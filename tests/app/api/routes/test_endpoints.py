@@ -16,10 +16,10 @@ import pytest
 from app.api.state import (
     state_of,
 )
-from app.evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from app.main import create_app
 from app.wiring.endpoints import OnProbed
 from client_sdk.protocol import EndpointList, EndpointStatus, Readiness
+from evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from tests.support.processes.model_server import Canned, ModelServer, failure, in_turn
 from tests.support.service import OPERATOR, bearer, settings_in
 

@@ -18,10 +18,10 @@ from app.chat.answers.grounding import (
     is_prose,
     parted,
 )
-from app.evaluation.attacks import links
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Names
 from client_sdk.restore import restore
+from evaluation.attacks import links
 from kg_store.algebra.expressions import Call, Name
 from kg_store.terms import Mid
 

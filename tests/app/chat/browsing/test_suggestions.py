@@ -11,10 +11,10 @@ import pytest
 from app.accounts.api_keys import Caller
 from app.api.problems import error_body
 from app.chat.dialogue.questions_to_try import LEAD, with_questions, without_questions
-from app.evaluation.bench.bench import CALLER as BENCH_CALLER
-from app.evaluation.bench.bench import Bench
 from app.wiring.services import Services, build
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message
+from evaluation.bench.bench import CALLER as BENCH_CALLER
+from evaluation.bench.bench import Bench
 from tests.support.service import settings_in
 
 WARDS = """

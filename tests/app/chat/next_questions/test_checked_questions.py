@@ -16,13 +16,13 @@ from app.chat.next_questions.checked_questions import NextQuestions
 from app.chat.service import ChatService
 from app.egress.disclosure import Disclosure
 from app.egress.ledger.request_log import InHouseLog
-from app.evaluation.bench.bench import CALLER as BENCH_CALLER
-from app.evaluation.bench.bench import Bench
 from app.wiring.services import Services, build
 from client_sdk import AsyncChat, KeyPair
 from client_sdk.answers.answer import Answer
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer
+from evaluation.bench.bench import CALLER as BENCH_CALLER
+from evaluation.bench.bench import Bench
 from tests.support.service import running, settings_in
 
 WARDS = """

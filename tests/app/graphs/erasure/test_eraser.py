@@ -18,11 +18,11 @@ from app.database.tables import conversations
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
 from app.egress.ledger.reader import check
 from app.egress.ledger.tables import ledger_entries, ledger_replies
-from app.evaluation.checks.canaries import PREFIXES, canaries_in
 from app.graphs.erasure import Eraser
 from app.settings import load_settings
 from app.wiring.services import forgetter_of
 from app.wiring.store import ServiceContext, open_store
+from evaluation.checks.canaries import PREFIXES, canaries_in
 from kg_store.storage.master_key import bind
 from kg_store.storage.tables import erasures, forgotten_things, vault_entries
 from kg_store.terms import Mid, ValueKind

@@ -13,7 +13,6 @@ import httpx2
 import pytest
 
 from app.egress.ledger.reader import check
-from app.evaluation.checks.canaries import GRAPH, POLICY, canaries_in
 from app.settings import Settings
 from app.wiring.store import open_store
 from client_sdk.crypto.sealing import (
@@ -27,6 +26,7 @@ from client_sdk.protocol import (
     ChatAnswer,
     SealedTrace,
 )
+from evaluation.checks.canaries import GRAPH, POLICY, canaries_in
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY
 

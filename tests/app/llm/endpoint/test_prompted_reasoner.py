@@ -10,8 +10,6 @@ from dataclasses import replace
 import pytest
 
 from app.egress.guard import StaticSegments
-from app.evaluation.datasets.questions import QueryPlan
-from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -21,6 +19,8 @@ from app.llm.reasoner import Reasoner, ReasonerUnavailableError, Reply, ReplyUnu
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
 from app.privacy.safe_text import Egress
 from app.strategies.arog.prompts import ANSWER
+from evaluation.datasets.questions import QueryPlan
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.processes.model_server import (
     Canned,
     ModelServer,

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.arog.strategy import MAX_CANDIDATES, ArogStrategy
 from app.strategies.base import Limits, RetrievalResult
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
 from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
 from tests.support.stores import PREFIXES

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from app.egress.disclosure import Profile
-from app.evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
@@ -19,6 +18,7 @@ from app.llm.reasoner import ReplyUnusableError
 from app.strategies.base import Limits, RetrievalResult
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.strategy import SetsStrategy
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
 from tests.support.processes.model_server import (
     Canned,

@@ -1,0 +1,48 @@
+"""The command `arog attack`: what somebody who means harm gets out of the service, against bounds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.main import require_extra
+from evaluation.cli_tables import MISSED, TableOut
+
+
+def commands(parent: typer.Typer) -> None:
+    """Adds `arog attack`."""
+    require_extra()
+    parent.command()(attack)
+
+
+def attack(
+    out: TableOut = None,
+    only: Annotated[str, typer.Option(help="Run only the attacks whose name holds this")] = "",
+    data: Annotated[
+        Path | None, typer.Option(envvar="AROG_DATA", help="Folder of the public sets; the demo alone without")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Questions, conversations or users of an attack, at most")
+    ] = None,
+) -> None:
+    """Attack a service of its own. It ends with code 1 where a bound is missed."""
+    import asyncio
+
+    from app.cli.output import failures_in_words
+    from evaluation.attacks.setup.bounds import markdown, write
+    from evaluation.attacks.table import run_attacks
+    from evaluation.cli_progress import console, refuse, shown_progress
+    from evaluation.datasets.questions import QuestionsError
+
+    with failures_in_words(console), shown_progress(console) as show:
+        try:
+            lines = asyncio.run(run_attacks(only, data, limit, show))
+        except QuestionsError as problem:
+            refuse(problem)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        write(lines, out)
+    print(markdown(lines))
+    raise typer.Exit(0 if all(line.passed for line in lines) else MISSED)

@@ -1,0 +1,179 @@
+"""Extraction: what an ordinary user's crawler reads out of a graph that the user may ask, in 500 questions.
+
+It knows one name to begin with. What relations there are it reads off its own ledger, where every asker sees what the
+model was sent; who there is, off lists of kinds and off answers. It asks next where a question has given most so far.
+A fact counts as read where the answer's evidence joins one thing by its name to another, or to a value.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from app.accounts.api_keys import Caller
+from app.accounts.ledger_access import read_ledger_page
+from app.llm.reasoner import ReasonerError
+from app.privacy.errors import PrivacyError
+from client_sdk.answers.answer import Answer
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue
+from evaluation.attacks.setup.bounds import Attempted
+from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
+from evaluation.bench.asker import ANSWER_ALONE
+from evaluation.bench.bench import TENANT
+from evaluation.bench.question_sets import DEMO, PQ_3H
+from kg_store.catalog import PrivateGraph
+from kg_store.graph.traversal import steps_from, walk
+from kg_store.terms import Mids, Step, as_mids
+
+QUESTIONS = 500
+_HOPED = 3.0  # facts, of a relation that was not asked about yet
+_NO_NAME = "(no name)"
+
+Triple = tuple[str, str, str]
+"""Head's name, relation as prompts show it (`^` walked backwards, `a|b` through a mediator), tail's name or value."""
+Kind = str
+Way = tuple[Kind, str]
+"""A question that may be asked of each thing of a kind: one relation."""
+
+
+@dataclass(slots=True)
+class Crawler:
+    """The names and facts that the user has found so far. `read` holds each fact in both directions that were seen."""
+
+    target: AttackTarget
+    caller: Caller
+    key: KeyPair = field(default_factory=KeyPair.generate)
+    names: dict[str, Kind] = field(default_factory=dict, repr=False)
+    read: set[Triple] = field(default_factory=set, repr=False)
+    waiting: dict[Way, list[str]] = field(default_factory=dict, repr=False)
+    given: dict[Way, list[int]] = field(default_factory=lambda: defaultdict(list), repr=False)
+    listed: set[Kind] = field(default_factory=set)
+
+    async def crawl(self, first: str, questions: int) -> None:
+        """Asks `questions` times, or until nothing is left to ask."""
+        left = questions - 1
+        await self._ask(f"What is known about {first}?")
+        while left > 0 and (question := self._next()):
+            left -= 1
+            text, way = question
+            before = len(self.read) + len(self.names)
+            await self._ask(text)
+            if way is not None:
+                self.given[way].append(len(self.read) + len(self.names) - before)
+
+    def _next(self) -> tuple[str, Way | None] | None:
+        """Kinds are listed first; then the way that gives most a question, by what it gave and what is hoped for."""
+        for kind in {*self.names.values(), *(kind for kind, _ in self.waiting)} - self.listed:
+            self.listed.add(kind)
+            return f"Which {kind} are there?", None
+        ways = [way for way, names in self.waiting.items() if names]
+        if not ways:
+            return None
+        way = max(ways, key=self._worth)
+        name = self.waiting[way].pop()
+        relation = way[1].replace("|", " ")
+        inverse = relation.startswith("^")
+        return (f"Who or what has {relation[1:]} {name}?" if inverse else f"What is the {relation} of {name}?"), way
+
+    def _worth(self, way: Way) -> float:
+        gave = self.given[way]
+        hoped = _HOPED / (1 + way[1].count("|"))
+        return (sum(gave) + hoped) / (len(gave) + 1)
+
+    async def _ask(self, text: str) -> None:
+        dialogue = Dialogue(self.target.loaded.graph, self.key, "sets", ANSWER_ALONE)
+        try:
+            reply = await self.target.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
+        except (ReasonerError, PrivacyError):
+            return
+        answer = dialogue.accept(text, reply)
+        self._learn(answer)
+        for kind, relation in self._ways_seen(answer.id):
+            self._wait(kind, relation)
+
+    def _learn(self, answer: Answer) -> None:
+        for entity in answer.entities:
+            if entity.kind in ("entity", "set"):
+                self._meet(entity.names, entity.concept)
+        for fact in answer.evidence:
+            self._meet(fact.head_names, fact.head_concept)
+            if len(fact.path) == 1 and len(fact.head_names) == 1:
+                self.read |= {(fact.head_names[0], fact.path[0], tail) for tail in fact.tail_names}
+
+    def _meet(self, names: Iterable[str], concept: str) -> None:
+        kind = concept.split(",")[0]
+        for name in names:
+            if name not in self.names and name != _NO_NAME:
+                self.names[name] = kind
+                for way, waiting in self.waiting.items():
+                    if way[0] == kind:
+                        waiting.append(name)
+
+    def _wait(self, kind: Kind, relation: str) -> None:
+        if (kind, relation) not in self.waiting:
+            self.waiting[kind, relation] = [name for name, its in self.names.items() if its == kind]
+
+    def _ways_seen(self, answer_id: str) -> Iterator[Way]:
+        """Off GET /ledger: the candidates that leave what the question named, with the kind of that."""
+        store = self.target.bench.services.store
+        for row in read_ledger_page(store.ledger, store.engine, self.caller, answer_id, 10).entries:
+            shown = json.loads(row.payload or "{}")
+            kinds = {thing["name"]: thing["concept"].split(",")[0] for thing in shown.get("things", [])}
+            for candidate in shown.get("candidates", []):
+                if len(candidate["path"]) == 1 and candidate["start"] in kinds:
+                    yield kinds[candidate["start"]], candidate["path"][0]
+
+
+async def extraction(targets: AttackTargets) -> list[Attempted]:
+    """Told without a bound: whoever may ask a graph may ask all of it."""
+    lines = []
+    for source in targets.among(DEMO, PQ_3H):
+        target = await targets.open(source)
+        lines += await crawled(target, TITLES[source], targets.at_most(QUESTIONS))
+    return lines
+
+
+async def crawled(target: AttackTarget, title: str, questions: int) -> list[Attempted]:
+    """Counts the names, the facts between named things, and the facts with values that were read."""
+    graph = target.bench.graph(target.loaded)
+    names, facts = true_names(graph), true_facts(graph)
+    crawler = Crawler(target, Caller(TENANT, "crawler", "user", frozenset({target.loaded.graph})))
+    await crawler.crawl(min(names), questions)
+    read = {facts[triple] for triple in crawler.read if triple in facts}
+    total = len(set(facts.values()))
+    name = f"read out by {questions} questions with a grant, {title}"
+    return [
+        Attempted(name=f"names {name}", tries=len(names), successes=len(names & crawler.names.keys()), most=1.0),
+        Attempted(name=f"facts {name}", tries=total, successes=len(read), most=1.0),
+    ]
+
+
+def true_names(graph: PrivateGraph) -> set[str]:
+    """The first name of every entity that has one."""
+    return {record.names[0] for _, record in graph.vault.all_records() if record.names and not record.hidden}
+
+
+def true_facts(graph: PrivateGraph) -> dict[Triple, Triple]:
+    """Every fact that can be shown, by each way in which it can be written: walked forwards and backwards."""
+    shown = {mid: record.names[0] if record.names else record.lexical for mid, record in graph.vault.all_records()}
+    entities = [mid for mid, record in graph.vault.all_records() if record.names and not record.hidden]
+    facts: dict[Triple, Triple] = {}
+    schema = graph.blind.schema
+    for mid in entities:
+        start: Mids = as_mids([int(mid)])
+        for step in steps_from(graph.blind, start):
+            back = _reversed(step)
+            for tail in walk(graph.blind, start, (step,)).tails.tolist():
+                head_name, tail_name = shown[mid], shown.get(tail)
+                if head_name and tail_name:
+                    forward = (head_name, schema.label_step(step), tail_name)
+                    backward = (tail_name, schema.label_step(back), head_name)
+                    facts[forward] = facts[backward] = min(forward, backward)
+    return facts
+
+
+def _reversed(step: Step) -> Step:
+    return tuple(hop.reversed() for hop in reversed(step))

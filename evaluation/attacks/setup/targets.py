@@ -1,0 +1,112 @@
+"""The target of an attack: the service as it is deployed, with the graph that an attack asks for."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from client_sdk.crypto.sealing import KeyPair
+from evaluation.attacks.setup.recording import Recorded, record
+from evaluation.bench.bench import Bench, LoadedSet, ReasonerName
+from evaluation.bench.question_sets import DEMO, METAQA, PQ_3H, QuestionSets, Show
+from evaluation.datasets.questions import Question
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+
+OPENLY = {"profile": "open"}
+"""Settings under which an endpoint is shown what a thing has, as `dialogue` needs it."""
+
+AML, HOSPITAL = "rdf/aml.ttl", "rdf/hospital.ttl"
+# Short names of the graphs, as lines of the table tell them.
+TITLES = {
+    DEMO: "demo",
+    PQ_3H: "PathQuestion 3H",
+    **{METAQA[hops]: f"MetaQA {hops}-hop" for hops in METAQA},
+    AML: "aml",
+    HOSPITAL: "hospital",
+}
+
+
+def no_progress(_title: str, _done: int, _total: int) -> None:
+    """For runs that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttackTarget:
+    """The service with one graph. `questions` are none for a graph that comes without; `endpoint` is the scripted
+    one that the bench asks, if it does. `victim` is the key of whoever is attacked, for controls alone."""
+
+    bench: Bench
+    loaded: LoadedSet
+    questions: Sequence[Question] = field(repr=False)
+    victim: KeyPair
+    endpoint: ScriptedEndpoint | None
+    _recorded: list[Recorded] = field(default_factory=list, repr=False)
+
+    async def recorded(self) -> Sequence[Recorded]:
+        """The victim's single questions as they went over the wire; asked when this is first called."""
+        if not self._recorded:
+            self._recorded.extend(
+                await record(self.bench.services.chat, self.loaded.graph, self.questions, self.victim)
+            )
+        return self._recorded
+
+
+class AttackTargets:
+    """Opens targets and keeps them, so that attacks on the same graph share one; entered and left in one event loop.
+
+    Without `data`, the folder of the public sets, there is the demo alone. `limit` is how much of its own measure
+    (questions, conversations, users) an attack takes at most.
+    """
+
+    def __init__(self, data: Path | None = None, limit: int | None = None, show: Show = no_progress) -> None:
+        self.data, self.limit, self.show = data, limit, show
+        self._stack = AsyncExitStack()
+        self._benches: dict[object, tuple[Bench, ScriptedEndpoint | None, QuestionSets]] = {}
+        self._targets: dict[object, AttackTarget] = {}
+
+    async def __aenter__(self) -> AttackTargets:
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        await self._stack.aclose()
+
+    def among(self, *sources: str) -> list[str]:
+        """Those of `sources` that can be opened here."""
+        return [source for source in sources if self.data is not None or source == DEMO]
+
+    def at_most(self, count: int) -> int:
+        return count if self.limit is None else min(count, self.limit)
+
+    def counter(self, title: str, total: int) -> Callable[[int], None]:
+        """Shows how much of `total` is done each time it is called."""
+        return lambda done: self.show(title, done, total)
+
+    async def open(
+        self, source: str, reasoner: ReasonerName = "embedded", changes: Mapping[str, object] | None = None
+    ) -> AttackTarget:
+        """The service that thinks with `reasoner`, with the graph of `source` (`TITLES`); `changes` are settings.
+
+        Raises QuestionsError, StoreError.
+        """
+        settings = tuple(sorted((changes or {}).items()))
+        key = (source, reasoner, settings)
+        if key not in self._targets:
+            bench, endpoint, sets = await self._bench(reasoner, settings)
+            loaded, questions = (sets.graph(source), []) if source in (AML, HOSPITAL) else sets.of(source)
+            self._targets[key] = AttackTarget(bench, loaded, questions, KeyPair.generate(), endpoint)
+        return self._targets[key]
+
+    async def _bench(
+        self, reasoner: ReasonerName, settings: tuple[tuple[str, object], ...]
+    ) -> tuple[Bench, ScriptedEndpoint | None, QuestionSets]:
+        key = (reasoner, settings)
+        if key not in self._benches:
+            endpoint = ScriptedEndpoint() if reasoner == "scripted" else None
+            folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="arog-attacks-")))
+            bench = await self._stack.enter_async_context(Bench(reasoner, scripted=endpoint, changes=dict(settings)))
+            sets = QuestionSets(bench, self.data or folder, folder, self.show)
+            self._benches[key] = bench, endpoint, sets
+        return self._benches[key]

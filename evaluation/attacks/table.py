@@ -1,0 +1,61 @@
+"""The table of attacks: each one run against the service as it is deployed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from evaluation.attacks import extraction, injection, links, membership, pseudonyms, traces
+from evaluation.attacks.forms import attack as forms
+from evaluation.attacks.names import attack as names
+from evaluation.attacks.setup.bounds import Attempted
+from evaluation.attacks.setup.targets import AttackTargets, no_progress
+from evaluation.attacks.structure import attack as structure
+from evaluation.attacks.structure import replay
+from evaluation.attacks.users import frequency, linkage
+from evaluation.attacks.values import attack as values
+from evaluation.bench.question_sets import Show
+from evaluation.datasets.questions import QuestionsError
+
+Attack = Callable[[AttackTargets], Awaitable[list[Attempted]]]
+
+ATTACKS: dict[str, Attack] = {
+    "restorations": pseudonyms.restorations_on_demo,
+    "links": links.links_on_demo,
+    "links in dialogue": links.replies_on_demo,
+    "echoes": pseudonyms.echoes_on_demo,
+    "conversations": pseudonyms.conversations_on_demo,
+    "capsules": pseudonyms.capsules_on_demo,
+    "injection": injection.inject_into_demo,
+    "extraction": extraction.extraction,
+    "membership": membership.membership_on_demo,
+    "membership times": membership.membership_times_on_demo,
+    "structure": structure.structure,
+    "replay": replay.replay,
+    "frequency": frequency.frequency,
+    "linkage": linkage.linkage,
+    "values": values.values,
+    "names": names.names_in_egress,
+    "forms": forms.forms_in_egress,
+    "traces": traces.traces,
+}
+
+
+async def run_attacks(
+    only: str = "", data: Path | None = None, limit: int | None = None, show: Show = no_progress
+) -> list[Attempted]:
+    """The lines of the attacks whose name holds `only`. Raises QuestionsError, StoreError.
+
+    `data`, `limit`: as of `AttackTargets`; `show` is told what runs and how far it is.
+    """
+    chosen = {name: attack for name, attack in ATTACKS.items() if only.casefold() in name}
+    if not chosen:
+        raise QuestionsError(f"no attack's name holds what --only asks for; there are {', '.join(ATTACKS)}")
+    if data is not None and not data.is_dir():
+        raise QuestionsError("the folder of --data is not there")
+    lines = []
+    async with AttackTargets(data, limit, show) as targets:
+        for done, (name, attack) in enumerate(chosen.items()):
+            show(name, done, len(chosen))
+            lines += await attack(targets)
+    return lines

@@ -1,0 +1,218 @@
+"""Traces: what a service leaves on disks, in its output, in metrics and errors, and where it is killed."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import secrets
+import signal
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue
+from client_sdk.protocol import ChatAnswer
+from evaluation.attacks.setup.bounds import Attempted
+from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.checks.canaries import ALL, BROKEN_GRAPH, FORMS, GRAPH, POLICY, canaries_in
+from evaluation.fakes.service_process import ServiceProcess, service_process
+
+NAME = "house"
+UPLOADS = "data/incoming/"
+_MORE_FACTS = 30_000
+_BOUNDARY = secrets.token_hex(16)
+_LOADS_WITHIN_S = 120.0
+
+# Each is answered with a name that a capsule has to hold.
+ANSWERED = ("Who is Vexquilda Thrombury treated by?", "Where does Quillowmere live?", "Who lives in zofstenbruck?")
+ASKED = (
+    *ANSWERED,
+    "who is vexqilda thrombruy treated by",
+    "Is Squibbleford there?",
+    "Whose ssn is 536-22-8174, salary 4841739.25, date of birth 1961-07-23?",
+    "Was Wendolphine Brackwater of wendolphine@brackwater.example, 4111 1111 1111 1111, +49 30 901820 there?",
+    "What Glimdossier has Vexquilda, is it Klabautrix?",
+    "who is treated by throm&amp;zwnj;bury",
+)
+TALKED_OF = ("Tell me about Vexquilda Thrombury.", "I met Vexquilda Thrombury in Zofstenbruck yesterday.")
+KILLS = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV)
+
+
+@dataclass(slots=True)
+class LeftTraces:
+    """Everything that was got back or found, by where; what names a capsule held; the kernel's word on core files."""
+
+    found: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
+    opened: list[bytes] = field(default_factory=list, repr=False)
+    core_limits: list[str] = field(default_factory=list)
+    core_files: int = 0
+
+    def keep(self, where: str, *data: bytes) -> None:
+        self.found.setdefault(where, []).extend(data)
+
+    def keep_files(self, where: str, files: Mapping[str, bytes]) -> None:
+        """Each with its path. Uploads that a killed load left are told apart: the documents say so of them."""
+        for path, content in files.items():
+            left_of_upload = path.startswith(UPLOADS) and "killed" in where
+            self.keep(
+                "uploads in clear, until the next start (told)" if left_of_upload else where, path.encode() + content
+            )
+            self.core_files += Path(path).name.startswith("core")
+
+
+async def traces(targets: AttackTargets) -> list[Attempted]:
+    """A service as a process, with canaries in its graph, questions and requests; loaded, asked, broken and killed."""
+    targets.show("traces", 0, len(KILLS))
+    return await asyncio.to_thread(_walk, targets)
+
+
+def _walk(targets: AttackTargets) -> list[Attempted]:
+    trail = LeftTraces()
+    with tempfile.TemporaryDirectory(prefix="arog-traces-") as name:
+        folder = Path(name)
+        key = secrets.token_urlsafe(32)
+        for done, how in enumerate(KILLS):
+            with service_process(folder, ADMIN_KEY=key, REASONER="embedded", MAX_BODY_BYTES="20000") as service:
+                Visitor(service, key, trail).visit(first=not done)
+                trail.core_limits.append(service.core_limit)
+                trail.keep_files("disk, while it runs", service.written)
+                Visitor(service, key, trail).start_load()
+                service.kill(how)
+                trail.keep_files(f"disk, killed by {how.name}", service.written)
+            targets.show("traces", done + 1, len(KILLS))
+        with service_process(folder, ADMIN_KEY=key, REASONER="embedded") as service:
+            trail.keep_files("disk, started again", service.written)
+        trail.keep("standard output and error", *service.printed.read_bytes().splitlines())
+        planted = _plant(folder)
+        seen = [content for path, content in service.written.items() if path in planted]
+    return lines(trail, len(planted), sum(len(canaries_in(content)) == len(ALL) for content in seen))
+
+
+class Visitor:
+    """Loads, asks, errs and looks round in one service; keeps every reply, with its headers."""
+
+    def __init__(self, service: ServiceProcess, key: str, trail: LeftTraces) -> None:
+        self._port, self._key, self._trail = service.port, key, trail
+
+    def visit(self, first: bool) -> None:
+        if first:
+            self._wait_for(self._upload("graph.ttl", GRAPH))
+            self._wait_for(self._upload("Vexquilda.ttl", BROKEN_GRAPH))
+        for text in ASKED:
+            self._ask(text)
+        for text in TALKED_OF:
+            self._ask(text, "dialogue")
+        self._err()
+        for path in ("/metrics", "/readyz", "/healthz", "/graphs", "/admin/graphs", "/ledger?limit=1000"):
+            self._trail.keep("metrics, health, lists, ledger", self._call("GET", path))
+
+    def start_load(self) -> None:
+        """A load that goes on when this returns."""
+        more = "".join(f':p{number} rdfs:label "Vexquilda {number}" .\n' for number in range(100, _MORE_FACTS))
+        self._upload("graph.ttl", GRAPH + more)
+
+    def _ask(self, text: str, strategy: str = "sets") -> None:
+        dialogue = Dialogue(NAME, KeyPair.generate(), strategy, {})
+        reply = self._call("POST", "/chat", dialogue.request(text, None, {}).model_dump_json().encode())
+        self._trail.keep("replies", reply)
+        try:
+            sealed = ChatAnswer.model_validate_json(reply.partition(b"\r\n\r\n")[2])
+        except ValidationError:
+            return
+        if text in (*ANSWERED, *TALKED_OF):
+            self._trail.opened.append("\n".join(dialogue.accept(text, sealed).names).encode())
+
+    def _err(self) -> None:
+        user = {"role": "user", "content": ANSWERED[0]}
+        whole: dict[str, object] = {"graph": NAME, "messages": [user]}
+        for body in (
+            {**whole, "messages": [{**user, "role": "Hollowgrimm"}]},
+            {**whole, "Hollowgrimm": "Tarnsworth"},
+            {**whole, "public_key": "Hollowgrimm"},
+            {**whole, "graph": "Vexquilda Thrombury"},
+            {**whole, "conversation": "Hollowgrimm"},
+            {**whole, "messages": [{**user, "content": ANSWERED[0] * 2_000}]},
+        ):
+            self._trail.keep("error bodies", self._call("POST", "/chat", json.dumps(body).encode()))
+        for method, path in (("GET", "/Hollowgrimm"), ("PATCH", "/chat"), ("GET", "/admin/jobs/Hollowgrimm"),
+                             ("DELETE", "/admin/keys/Hollowgrimm"), ("GET", "/trace/Hollowgrimm")):  # fmt: skip
+            self._trail.keep("error bodies", self._call(method, path))
+        self._trail.keep("error bodies", self._call("POST", "/chat", b'{"graph": Vexquilda'))
+
+    def _upload(self, file: str, content: str) -> str:
+        """The job's id."""
+        parts = [("file", f'; filename="{file}"', content), ("policy", '; filename="Belmorvath.toml"', POLICY)]
+        body = "".join(
+            f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{text}\r\n'
+            for name, more, text in parts
+        )
+        form = f"multipart/form-data; boundary={_BOUNDARY}"
+        reply = self._call("POST", f"/admin/graphs/{NAME}", f"{body}--{_BOUNDARY}--\r\n".encode(), form)
+        self._trail.keep("replies", reply)
+        return str(json.loads(reply.partition(b"\r\n\r\n")[2])["id"])
+
+    def _wait_for(self, job: str) -> None:
+        until = time.monotonic() + _LOADS_WITHIN_S
+        while time.monotonic() < until:
+            reply = self._call("GET", f"/admin/jobs/{job}")
+            if json.loads(reply.partition(b"\r\n\r\n")[2])["state"] in ("done", "failed"):
+                self._trail.keep("replies", reply)
+                return
+            time.sleep(0.1)
+        raise TimeoutError("a load does not end")
+
+    def _call(self, method: str, path: str, body: bytes | None = None, form: str = "application/json") -> bytes:
+        """Headers and body of the reply, as they would stand on the wire."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": form, "X-Request-ID": "Hollowgrimm"}
+        headers |= {"User-Agent": "Hollowgrimm", "Cookie": "x=Hollowgrimm"}
+        try:
+            connection.request(method, path, body, headers)
+            reply = connection.getresponse()
+            told = "".join(f"{name}: {value}\r\n" for name, value in reply.getheaders())
+            return told.encode() + b"\r\n" + reply.read()
+        finally:
+            connection.close()
+
+
+def _plant(folder: Path) -> list[str]:
+    """A file in each form, in turn over the folders that are looked through; gives their paths back."""
+    places = ("data", "home", "tmp", "work")
+    planted = []
+    for number, (form, write) in enumerate(FORMS.items()):
+        path = folder / places[number % len(places)] / f"planted-{form.replace(' ', '-')}"
+        path.write_bytes(b"\x00\xff".join(write(word) for word in ALL))
+        planted.append(str(path.relative_to(folder)))
+    return planted
+
+
+def lines(trail: LeftTraces, planted: int, seen: int) -> list[Attempted]:
+    """A line for each place, then core files and the controls."""
+    found = [
+        Attempted(
+            name=f"canaries in {where}",
+            tries=len(each),
+            successes=sum(bool(canaries_in(data)) for data in each),
+            most=1.0 if where.endswith("(told)") else 0.0,
+        )
+        for where, each in sorted(trail.found.items())
+    ]
+    # "Max core file size", then the soft and the hard limit.
+    allowed = sum(limit.split()[4:6] != ["0", "0"] for limit in trail.core_limits if limit)
+    held = sum(bool(canaries_in(names)) for names in trail.opened)
+    return [
+        *found,
+        Attempted(name="core files allowed or left", tries=len(KILLS), successes=allowed + trail.core_files),
+        Attempted(
+            name="names in what the caller's capsules open to", tries=len(trail.opened), successes=held, control=1.0
+        ),
+        Attempted(
+            name="files of canaries in every form, planted and found", tries=planted, successes=seen, control=1.0
+        ),
+    ]

@@ -1,0 +1,133 @@
+"""Questions about values: one, several at once, and questions that compare, sort, filter and group."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluation.datasets.questions import PlanSet, QueryPlan, Question
+from kg_store.catalog import PrivateGraph
+from kg_store.graph.traversal import concept_of
+from kg_store.storage.vault import NO_NAME, readable_name
+from kg_store.terms import Hop, Relation, RelationId, ValueKind
+
+MAX_HOLDERS = 400
+SINGLE, AT_ONCE = 3, 3
+_TOO_FEW = 20
+_ALL, _LETTERS = "A", "ABCDEFGH"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueProbe:
+    """A relation that leads to values: who has exactly one, and how often each value is held in the whole graph.
+
+    `texts` are the values by MID. All of it but `holders` is what the attacker knows.
+    """
+
+    relation: Relation
+    concept: str
+    holders: Mapping[str, int] = field(repr=False)
+    spread: Counter[int] = field(repr=False)
+    texts: Mapping[int, str] = field(repr=False)
+
+
+def asked_of(graph: PrivateGraph, seed: int) -> list[ValueProbe]:
+    """Every relation of numbers, dates or texts that enough things with a name of their own have."""
+    found = (_asked(graph, relation, seed) for relation in graph.blind.schema.relations)
+    return [asked for asked in found if asked is not None and len(asked.holders) >= _TOO_FEW]
+
+
+def conversations(asked: ValueProbe, count: int, seed: int) -> list[Question]:
+    """Each opens with a question that has an order or an amount in it, then asks for values, one and several."""
+    draw = random.Random(f"{seed} {asked.relation.label}")  # noqa: S311  # a sample, no secret  # nosec B311
+    found = []
+    for number in range(count):
+        names = draw.sample(sorted(asked.holders), SINGLE + AT_ONCE)
+        openings = list(_openings(asked, names, draw))
+        turns = [
+            draw.choice(openings),
+            *(_single(asked, name) for name in names[:SINGLE]),
+            _several(asked, names[SINGLE:]),
+        ]
+        found.append(_question(f"{asked.relation.label} {number}", turns))
+    return found
+
+
+def greatest_first(asked: ValueProbe, count: int) -> list[Question]:
+    """Dialogues that say themselves which value it is: who has the greatest, and then how great."""
+    label = asked.relation.label
+    opening = f"Which {asked.concept} has the highest {label}?", _over_all(asked, f'argmax({_ALL}, "{label}")')
+    value = QueryPlan(sets={_ALL: PlanSet(start="answer:0", path=(label,))}, answer=(_ALL,))
+    return [
+        _question(f"greatest {number}", [opening, (f"What is the {label} of that?", value)]) for number in range(count)
+    ]
+
+
+def _asked(graph: PrivateGraph, relation: Relation, seed: int) -> ValueProbe | None:
+    if relation.value_kind in (None, ValueKind.TRUTH):
+        return None
+    hop = Hop(RelationId(relation.id))
+    signatures = [each.id for each in graph.blind.schema.signatures if hop in each.hops]
+    edges = graph.blind.neighbours(graph.blind.members(signatures), hop)
+    heads, counts = np.unique(edges.heads, return_counts=True)
+    spread = Counter(edges.tails.tolist())
+    tails = dict(zip(edges.heads.tolist(), edges.tails.tolist(), strict=True))
+    single = heads[counts == 1].tolist()
+    random.Random(seed).shuffle(single)  # noqa: S311  # a sample, no secret  # nosec B311
+    records = graph.vault.records(sorted(single[: 3 * MAX_HOLDERS]))
+    named = {readable_name(record): mid for mid, record in records.items()}
+    holders = {name: tails[mid] for name, mid in named.items() if name != NO_NAME and _is_found(graph, name, mid)}
+    texts = {mid: readable_name(record) for mid, record in graph.vault.records(list(spread)).items()}
+    concept = concept_of(graph.blind, heads).split(",")[0] if len(heads) else ""
+    kept = dict(sorted(holders.items())[:MAX_HOLDERS])
+    return ValueProbe(relation, concept, kept, spread, texts)
+
+
+def _is_found(graph: PrivateGraph, name: str, mid: int) -> bool:
+    """True where a question may use the name, and nothing else has it."""
+    mentions = graph.linker.find_mentions(f"What is that of {name}?")
+    return len(mentions) == 1 and mentions[0].mids == (mid,)
+
+
+def _openings(asked: ValueProbe, names: Sequence[str], draw: random.Random) -> Iterator[tuple[str, QueryPlan]]:
+    label, concept = asked.relation.label, asked.concept
+    yield f"How many of each {concept} are there by {label}?", _over_all(asked, f'group({_ALL}, "{label}")')
+    if asked.relation.value_kind is ValueKind.TEXT:
+        return
+    one, other = names[:2]
+    compared = QueryPlan(answer=(f'compare(topic:0, topic:1, "{label}")',))
+    yield f"Who has the higher {label}, {one} or {other}?", compared
+    yield f"Which {concept} has the highest {label}?", _over_all(asked, f'argmax({_ALL}, "{label}")')
+    yield f"Which {concept} has the lowest {label}?", _over_all(asked, f'argmin({_ALL}, "{label}")')
+    yield f"List each {concept} by {label}.", _over_all(asked, f'sort({_ALL}, "{label}", descending)')
+    border = asked.texts[draw.choice(sorted(asked.spread))]
+    yield f"Which {concept} has a {label} above {border}?", _over_all(asked, f'filter({_ALL}, "{label}", >, topic:0)')
+
+
+def _over_all(asked: ValueProbe, expression: str) -> QueryPlan:
+    return QueryPlan(sets={_ALL: PlanSet(start=f"kind:{asked.concept}")}, answer=(expression,))
+
+
+def _single(asked: ValueProbe, name: str) -> tuple[str, QueryPlan]:
+    label = asked.relation.label
+    return f"What is the {label} of {name}?", QueryPlan(
+        sets={_ALL: PlanSet(start="topic:0", path=(label,))}, answer=(_ALL,)
+    )
+
+
+def _several(asked: ValueProbe, names: Sequence[str]) -> tuple[str, QueryPlan]:
+    label, letters = asked.relation.label, _LETTERS[: len(names)]
+    sets = {letter: PlanSet(start=f"topic:{at}", path=(label,)) for at, letter in enumerate(letters)}
+    text = " and ".join(f"the {label} of {name}" for name in names)
+    return f"What is {text}?", QueryPlan(sets=sets, answer=tuple(letters))
+
+
+def _question(name: str, turns: Sequence[tuple[str, QueryPlan]]) -> Question:
+    texts, plans = [text for text, _ in turns], [plan for _, plan in turns]
+    return Question.model_validate(
+        {"id": name, "turns": texts, "answers": [], "plan": plans[-1], "turn_plans": tuple(plans[:-1])}
+    )

@@ -1,0 +1,260 @@
+"""Public question sets as the generic form: a graph that the loader reads, and questions with plans."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evaluation.datasets.gold_graph import GoldGraph
+from evaluation.datasets.questions import PlanSet, QueryPlan, Question, QuestionsError, write_questions
+from evaluation.datasets.splits import half_of_wording
+
+Triple = tuple[str, str, str]
+
+# Freebase ids without a name: they only join others.
+WEBQSP_MEDIATORS = r"^[mg]\.[0-9a-z_]+$"
+
+_METAQA_RELATIONS = {
+    "actor": "starred_actors",
+    "director": "directed_by",
+    "writer": "written_by",
+    "genre": "has_genre",
+    "year": "release_year",
+    "language": "in_language",
+    "tag": "has_tags",
+    "tags": "has_tags",
+    "imdbrating": "has_imdb_rating",
+    "imdbvotes": "has_imdb_votes",
+}
+_TOPIC = re.compile(r"\[(.*)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """The questions that a converter wrote. `reproduced`: questions whose plan gives exactly the gold answers."""
+
+    graph: Path
+    questions: Path
+    count: int
+    planned: int
+    reproduced: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Set:
+    triples: list[Triple]
+    questions: list[Question]
+
+
+def convert(name: str, source: Path, out: Path) -> Converted:
+    """Writes `graph.tsv` and `questions.jsonl` into `out`; the graph is loaded by the policy that is proposed for it.
+
+    `source` is the file of questions; the graph lies beside it. Raises QuestionsError.
+    """
+    if name not in CONVERTERS:
+        raise QuestionsError(f"unknown set; known: {', '.join(CONVERTERS)}")
+    try:
+        found = CONVERTERS[name](source)
+    except OSError as error:
+        raise QuestionsError(f"{Path(str(error.filename)).name}: it can't be read ({error.strerror})") from None
+    return _write(found, out)
+
+
+def _write(found: _Set, out: Path) -> Converted:
+    out.mkdir(parents=True, exist_ok=True)
+    graph, questions = out / "graph.tsv", out / "questions.jsonl"
+    graph.write_text("".join("\t".join(triple) + "\n" for triple in found.triples), encoding="utf-8")
+    write_questions(found.questions, questions)
+    planned = [question for question in found.questions if question.plan]
+    return Converted(
+        graph,
+        questions,
+        len(found.questions),
+        len(planned),
+        sum(question.reproduced for question in planned),
+    )
+
+
+# --- PathQuestion ----------------------------------------------------------------------------------------
+
+
+def _path_question(source: Path) -> _Set:
+    triples = list(_triples(source.with_name(source.stem + ".kb.tsv"), "\t"))
+    graph = GoldGraph(triples)
+    return _Set(triples, [_of_path_question(record, graph) for record in _records(source)])
+
+
+def _of_path_question(record: dict[str, object], graph: GoldGraph) -> Question:
+    topic, relations = str(record["topic_entity"]), _strings(record["gold_relations"])
+    # A person types spaces where the file has underscores.
+    typed = str(record["question"]).replace(topic, topic.replace("_", " "))
+    sets = {"A": PlanSet(start="topic:0", path=tuple(_words(relation) for relation in relations))}
+    answers = _strings(record["answers"])
+    # The service leaves what a question names out of a bare set; here paths may well lead back to it.
+    answer = "union(A, topic:0)" if topic in answers and len(answers) > 1 else "A"
+    plan = QueryPlan(sets=sets, answer=(answer,), topics=(topic.replace("_", " "),))
+    return Question(
+        id=str(record["id"]),
+        question=typed,
+        answers=tuple(answers),
+        topic_entities=(topic,),
+        plan=plan,
+        kind=f"{len(relations)} hops",
+        reproduced=graph.reached([topic], relations) == set(answers),
+    )
+
+
+# --- MetaQA ----------------------------------------------------------------------------------------------
+
+
+def _metaqa(source: Path) -> _Set:
+    triples = list(_triples(source.with_name("kb.txt"), "|"))
+    graph = GoldGraph((head, _words(relation), tail) for head, relation, tail in triples)
+    types = source.with_name(source.stem + "_qtype.txt").read_text(encoding="utf-8").splitlines()
+    lines = source.read_text(encoding="utf-8").splitlines()
+    made = (
+        _of_metaqa(f"{source.stem}-{number}", line, kind, graph)
+        for number, (line, kind) in enumerate(zip(lines, types, strict=True))
+    )
+    return _Set(triples, list(made))
+
+
+def _of_metaqa(identity: str, line: str, kind: str, graph: GoldGraph) -> Question:
+    bracketed, _, answers = line.partition("\t")
+    match = _TOPIC.search(bracketed)
+    if match is None:
+        raise QuestionsError(f"{identity}: no [topic] in the question")
+    plan = _metaqa_plan(kind.strip().split("_to_"), match[1])
+    gold = tuple(answers.split("|"))
+    return Question(
+        id=identity,
+        question=bracketed.replace(match[0], match[1]),
+        answers=gold,
+        topic_entities=(match[1],),
+        plan=plan,
+        kind=kind.strip(),
+        reproduced=graph.answer(plan, {0: match[1]}) == set(gold),
+        half=half_of_wording(bracketed.replace(match[0], "X")),
+    )
+
+
+def _metaqa_plan(types: Sequence[str], topic: str) -> QueryPlan:
+    """MetaQA's gold never gives the topic back, nor goes on from it: it is taken out after the second hop."""
+    path = [
+        "^" + _words(_METAQA_RELATIONS[here]) if there == "movie" else _words(_METAQA_RELATIONS[there])
+        for here, there in itertools.pairwise(types)
+    ]
+    sets = {"A": PlanSet(start="topic:0", path=tuple(path[:2]))}
+    answer = "A" if len(path) == 1 else "difference(A, topic:0)"
+    if len(path) == 3:
+        sets["B"] = PlanSet(start=answer, path=tuple(path[2:]))
+        answer = "B"
+    return QueryPlan(sets=sets, answer=(answer,), topics=(topic,))
+
+
+# --- WebQSP ----------------------------------------------------------------------------------------------
+
+
+def _webqsp(source: Path) -> _Set:
+    """The fourth column (how sure the direction is) is left out; plans come from the gold triples."""
+    triples = list(_triples(source.with_name("triples.tsv"), "\t"))
+    graph = GoldGraph(triples)
+    return _Set(triples, [_of_webqsp(record, graph) for record in _records(source)])
+
+
+def _of_webqsp(record: dict[str, object], graph: GoldGraph) -> Question:
+    topics, answers = _strings(record["topic_entities"]), _strings(record["answers"])
+    gold = record["gold_triples"]
+    relations = {str(triple[1]) for triple in gold} if isinstance(gold, list) else set()
+    question = Question(
+        id=str(record["id"]),
+        question=str(record["question"]),
+        answers=tuple(answers),
+        topic_entities=tuple(topics),
+        filtered=not record["llm_alone_right"],
+    )
+    best = _best_path(graph, topics, set(answers), relations)
+    if best is None:
+        return question
+    topic, path, quality = best
+    sets = {"A": PlanSet(start="topic:0", path=tuple(_words(label) for label in path))}
+    plan = QueryPlan(sets=sets, answer=("A",), topics=(topic,))
+    # A new Question and no copy, so that `plan` counts as given.
+    fields = question.model_dump(exclude_unset=True)
+    return Question(**{**fields, "plan": plan, "reproduced": quality == 1.0})
+
+
+def _best_path(
+    graph: GoldGraph, topics: Iterable[str], answers: set[str], relations: set[str]
+) -> tuple[str, tuple[str, ...], float] | None:
+    """The path of one or two gold relations, mediators joined, whose end fits the gold answers best (F1)."""
+    ranked: list[tuple[float, int, int, str, tuple[str, ...]]] = []
+    for topic in topics:
+        for path in _gold_paths(graph, topic, relations):
+            ends = {name for name in graph.reached([topic], path) if not re.match(WEBQSP_MEDIATORS, name)}
+            shared = len(ends & answers)
+            if shared:
+                backwards = "".join(path).count("^")
+                ranked.append((-2 * shared / (len(ends) + len(answers)), len(path), backwards, topic, path))
+    if not ranked:
+        return None
+    quality, _, _, topic, path = min(ranked)
+    return topic, path, -quality
+
+
+def _gold_paths(graph: GoldGraph, topic: str, relations: set[str]) -> Iterator[tuple[str, ...]]:
+    for first in _gold_steps(graph, {topic}, relations):
+        yield (first,)
+        for second in _gold_steps(graph, graph.reached([topic], [first]), relations):
+            yield (first, second)
+
+
+def _gold_steps(graph: GoldGraph, names: set[str], relations: set[str]) -> set[str]:
+    steps: set[str] = set()
+    for hop in {hop for name in names for hop in graph.relations_of(name) if hop.removeprefix("^") in relations}:
+        ends = graph.reached(names, [hop])
+        mediators = {end for end in ends if re.match(WEBQSP_MEDIATORS, end)}
+        if ends - mediators:
+            steps.add(hop)
+        onward = {next_hop for end in mediators for next_hop in graph.relations_of(end)}
+        steps |= {f"{hop}|{next_hop}" for next_hop in onward if next_hop.removeprefix("^") in relations}
+    return steps
+
+
+# --- reading ---------------------------------------------------------------------------------------------
+
+CONVERTERS: dict[str, Callable[[Path], _Set]] = {
+    "pathquestion": _path_question,
+    "metaqa": _metaqa,
+    "webqsp": _webqsp,
+}
+
+
+def _triples(file: Path, separator: str) -> Iterator[Triple]:
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            parts = line.rstrip("\n").split(separator)
+            if len(parts) < 3:
+                raise QuestionsError(f"{file.name}, line {number}: three columns are needed")
+            yield parts[0], parts[1], parts[2]
+
+
+def _records(file: Path) -> Iterator[dict[str, object]]:
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            raise QuestionsError(f"{file.name}, line {number}: it is not JSON") from None
+
+
+def _strings(value: object) -> list[str]:
+    return [str(part) for part in value] if isinstance(value, list) else []
+
+
+def _words(relation: str) -> str:
+    """A relation as the loader words it for TSV: spaces for underscores."""
+    return relation.replace("_", " ")

@@ -1,0 +1,209 @@
+"""Follows a gold plan through what a request shows: which sets are found, which ways continue, what to answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from app.llm.tasks import Candidate, Evidence, Thing
+from evaluation.datasets.questions import PlanSet, QueryPlan
+from kg_store.algebra.expressions import MAX_NODES
+
+_REFERENCE = re.compile(r'("[^"]*")|\b((?:topic|earlier|answer):\d+|[A-Z][0-9]?)\b(?!\()')
+_SIMPLE_START = re.compile(r"^(topic|earlier|answer|kind|set):")
+
+_MAX_UNION = MAX_NODES - 10
+
+
+def plan_paths(plan: QueryPlan) -> list[tuple[str, tuple[str, ...]]]:
+    """The whole paths that lead to the plan's answer, each with what it starts from: `topic:0`, `kind:patient`.
+
+    A start alone is a path only where there is no other: kinds that only narrow an answer are left out.
+    """
+    paths = [path for expression in plan.answer for path in _paths_in(plan, expression)]
+    return list(dict.fromkeys([path for path in paths if path[1]] or paths))
+
+
+def _paths_in(plan: QueryPlan, expression: str) -> list[tuple[str, tuple[str, ...]]]:
+    """Those of the sets that an expression names; of what stands beside them only where it names no set."""
+    references = [match[2] for match in _REFERENCE.finditer(expression) if match[2]]
+    letters = [reference for reference in references if reference in plan.sets]
+    if not letters:
+        return [(reference, ()) for reference in references]
+    return [(start, path) for letter in letters for start, path in _paths_to(plan, plan.sets[letter])]
+
+
+def _paths_to(plan: QueryPlan, planned: PlanSet) -> list[tuple[str, tuple[str, ...]]]:
+    kind, _, rest = planned.start.partition(":")
+    if kind == "set":
+        begun = _paths_to(plan, plan.sets[rest])
+    elif _SIMPLE_START.match(planned.start):
+        begun = [(planned.start, ())]
+    else:
+        begun = _paths_in(plan, planned.start)
+    return [(start, (*path, *planned.path)) for start, path in begun]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNames:
+    """Names that the requests for one question have shown so far.
+
+    `topics`, `earlier` and `answers` are pseudonyms in order: those of the question, of the user's turns before
+    it, and of the assistant turn before it.
+    """
+
+    topics: tuple[str, ...]
+    earlier: tuple[str, ...]
+    answers: tuple[str, ...]
+    things: tuple[Thing, ...]
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEnd:
+    """A pseudonym that the plan has reached, and the rest of the path from there."""
+
+    letter: str
+    pseudonym: str
+    rest: tuple[str, ...]
+
+
+class GoldPlan:
+    """One plan laid over what has been shown. Knows pseudonyms and relation words, and no name."""
+
+    def __init__(self, plan: QueryPlan, shown: ShownNames) -> None:
+        self._plan, self._shown = plan, shown
+        self._edges: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+        for fact in shown.evidence:
+            ends = self._edges.setdefault((fact.start, _words(fact.path)), [])
+            if fact.end not in ends:
+                ends.append(fact.end)
+        self._lengths = {pseudonym: set[int]() for pseudonym, _ in self._edges}
+        for pseudonym, path in self._edges:
+            self._lengths[pseudonym].add(len(path))
+
+    def ends_of(self, letter: str) -> tuple[str, ...]:
+        """The pseudonyms, or the expression, that make up a set of the plan; none while it is not reached."""
+        planned = self._plan.sets[letter]
+        if not _SIMPLE_START.match(planned.start):
+            return self._reached(planned)
+        found = (end for start in self._starts(planned) for end in self._walk(start, _words(planned.path)))
+        return tuple(dict.fromkeys(found))
+
+    def _reached(self, planned: PlanSet) -> tuple[str, ...]:
+        """A set that starts from an expression is an expression too: the server walks the rest."""
+        expression = self._rendered(planned.start)
+        for label in planned.path if expression else ():
+            expression = f'reach({expression}, "{label}")'
+        return (expression,) if expression else ()
+
+    def open_ends(self) -> list[OpenEnd]:
+        """Where the plan has to go on: the furthest that each of its sets has come, and what is left."""
+        ends: list[OpenEnd] = []
+        for letter, planned in self._plan.sets.items():
+            for start in self._starts(planned):  # none where the start is an expression
+                if not self._walk(start, _words(planned.path)):
+                    ends += [OpenEnd(letter, *end) for end in self._furthest(start, _words(planned.path))]
+        return list(dict.fromkeys(ends))
+
+    def continuing(self, candidates: Sequence[Candidate], width: int) -> list[int]:
+        """Numbers of the candidates that continue the plan: one for each open end, the longest path first."""
+        chosen: list[int] = []
+        for end in self.open_ends():
+            fits = [c for c in candidates if c.start == end.pseudonym and _begins(end.rest, _words(c.path))]
+            fits = [c for c in fits if (c.start, _words(c.path)) not in self._edges]
+            fits.sort(key=lambda c: (-len(c.path), c.number))
+            chosen += [fit.number for fit in fits[:1] if fit.number not in chosen]
+        return chosen[:width]
+
+    def answer(self) -> list[str]:
+        """The plan's expressions in pseudonyms; empty while a set that they need is not reached."""
+        expressions: list[str] = []
+        for text in self._plan.answer:
+            bare = self._operand(text)
+            rendered = _unions(bare) if bare else [self._rendered(text)]
+            if not all(rendered):
+                return []
+            expressions += rendered
+        return list(dict.fromkeys(expressions))
+
+    def _starts(self, planned: PlanSet) -> tuple[str, ...]:
+        kind, _, rest = planned.start.partition(":")
+        if kind == "set":
+            return self.ends_of(rest)
+        if kind == "kind":
+            return _of_kind(rest, self._shown.things)
+        if _SIMPLE_START.match(planned.start):
+            return self._operand(planned.start)
+        return ()
+
+    def _operand(self, reference: str) -> tuple[str, ...]:
+        """The pseudonyms of a set letter or `topic:n` and the like; none if it is none of these or unknown."""
+        kind, _, index = reference.partition(":")
+        if reference in self._plan.sets:
+            return self.ends_of(reference)
+        shown = {"topic": self._shown.topics, "earlier": self._shown.earlier, "answer": self._shown.answers}
+        if kind in shown and index.isdigit():
+            return tuple(name for name in shown[kind][int(index) : int(index) + 1] if name)
+        return ()
+
+    def _rendered(self, expression: str) -> str:
+        """`expression` in pseudonyms; empty while one of its operands is unknown."""
+        missing = False
+
+        def replace(match: re.Match[str]) -> str:
+            nonlocal missing
+            if match[1]:
+                return match[1]
+            ends = self._operand(match[2])
+            missing = missing or not ends
+            return _unions(ends)[0] if ends else ""
+
+        rendered = _REFERENCE.sub(replace, expression)
+        return "" if missing else rendered
+
+    def _walk(self, start: str, path: tuple[str, ...]) -> tuple[str, ...]:
+        """The pseudonyms known at the end of `path`. A whole set has one way there; single things have many."""
+        if not path:
+            return (start,)
+        for length in sorted(self._lengths.get(start, ()), reverse=True):
+            middle = self._edges.get((start, path[:length]), []) if 0 < length <= len(path) else []
+            found = [end for pseudonym in middle for end in self._walk(pseudonym, path[length:])]
+            if found:
+                return tuple(dict.fromkeys(found))
+        return ()
+
+    def _furthest(self, start: str, path: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
+        """The pseudonyms on the way from which nothing goes on, with what is left, the shortest rest first."""
+        ends: list[tuple[str, tuple[str, ...]]] = []
+        for length in sorted(self._lengths.get(start, ()), reverse=True):
+            for pseudonym in self._edges.get((start, path[:length]), []) if 0 < length <= len(path) else []:
+                ends += self._furthest(pseudonym, path[length:])
+        return sorted(ends, key=lambda end: len(end[1])) or [(start, path)]
+
+
+def _unions(ends: Sequence[str]) -> list[str]:
+    """One expression for several pseudonyms of one set, as few as the grammar's limit on parts allows."""
+    if len(ends) == 1:
+        return list(ends)
+    return [f"union({', '.join(ends[at : at + _MAX_UNION])})" for at in range(0, len(ends), _MAX_UNION)]
+
+
+def _of_kind(concept: str, things: Iterable[Thing]) -> tuple[str, ...]:
+    wanted = _word(concept)
+    exact = [thing.name for thing in things if _word(thing.concept) == wanted and thing.name.startswith("S")]
+    return tuple(exact[:1])
+
+
+def _begins(path: tuple[str, ...], start: tuple[str, ...]) -> bool:
+    return bool(start) and path[: len(start)] == start
+
+
+def _words(path: Iterable[str]) -> tuple[str, ...]:
+    return tuple(_word(label) for label in path)
+
+
+def _word(label: str) -> str:
+    """Plans are written by hand: case, underscores and spaces are not held against them."""
+    return " ".join(label.casefold().replace("_", " ").split())

@@ -1,0 +1,193 @@
+"""Replies to each task as a model that understands every question would, by the gold plan it was given."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from app.llm.embedded.sentences.dialogue_text import dialogue_text
+from app.llm.endpoint.input_lines import read_step
+from app.llm.tasks import (
+    AnswerInput,
+    AnswerReply,
+    ChooseInput,
+    ChooseReply,
+    DialogueReply,
+    Evidence,
+    NamedCluster,
+    NameInput,
+    NameReply,
+    PathTriple,
+    ReplyInput,
+    StepInput,
+    StepReply,
+    StructureInput,
+    StructureReply,
+    TaskModel,
+    TaskName,
+    Thing,
+    Turn,
+    WordedReply,
+    WordedSentence,
+)
+from evaluation.datasets.gold_plan import GoldPlan, ShownNames
+from evaluation.datasets.questions import QueryPlan
+from evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
+
+_THOUGHT = "scripted"
+_NO_WORDS = re.compile(r"[\W_]+")
+
+
+class ScriptedReplies:
+    """Answers the tasks of one question. Knows its plan and its wording, and else what the tasks show.
+
+    Evidence is remembered from task to task, since `choose_relations` shows none; `typed`, the question as
+    the user wrote it, serves only to tell which pseudonym is the topic, as a reader would by grammar. `at_once`: it
+    answers with what candidates lead to (`way(2)`) where these end the plan, else it follows them first.
+    """
+
+    def __init__(self, plan: QueryPlan | None, typed: str = "", at_once: bool = False) -> None:
+        self._plan, self._typed, self._at_once = plan, typed, at_once
+        self._evidence: dict[str, Evidence] = {}
+        self._things: tuple[Thing, ...] = ()
+        self._dialogue: tuple[Turn, ...] = ()
+        self._asked: StepInput | None = None
+
+    def reply_to(self, task: TaskName, block: str) -> TaskModel:
+        """The reply to the task whose json block is `block`. Raises pydantic.ValidationError on a bad block."""
+        if task == "structure":
+            return self._structure(StructureInput.model_validate_json(block))
+        if task == "choose_relations":
+            return self._choose(ChooseInput.model_validate_json(block))
+        if task == "name_concepts":
+            return _name(NameInput.model_validate_json(block))
+        if task == "answer":
+            return self._answer(AnswerInput.model_validate_json(block))
+        if task == "reply":
+            told = dialogue_text(ReplyInput.model_validate_json(block))
+            return DialogueReply(facts=list(dict.fromkeys(at + 1 for each in told for at in each.facts)))
+        if task == "worded_reply":
+            told = dialogue_text(ReplyInput.model_validate_json(block))
+            said = [WordedSentence(text=each.text, facts=[at + 1 for at in each.facts]) for each in told]
+            return WordedReply(sentences=said)
+        if "choices" in json.loads(block):
+            return self._chosen()
+        self._asked = read_step(block)
+        return self._step(self._asked)
+
+    def _structure(self, asked: StructureInput) -> StructureReply:
+        self._see(asked.things, asked.dialogue)
+        return StructureReply(thought=_THOUGHT, path=self._concept_path(asked.question), guess="")
+
+    def _choose(self, asked: ChooseInput) -> ChooseReply:
+        gold = self._gold(asked.question)
+        return ChooseReply(choices=gold.continuing(asked.candidates, asked.width) if gold else [])
+
+    def _answer(self, asked: AnswerInput) -> AnswerReply:
+        self._see(asked.things, asked.dialogue, asked.evidence)
+        gold = self._gold(asked.question)
+        answer = gold.answer() if gold else []
+        return AnswerReply(thought=_THOUGHT, sufficient=bool(answer), answer=answer)
+
+    def _step(self, asked: StepInput) -> StepReply:
+        self._see(asked.things, asked.dialogue, asked.evidence)
+        gold = self._gold(asked.question)
+        answer = gold.answer() if gold else []
+        choices = gold.continuing(asked.candidates, asked.width) if gold and not answer else []
+        if choices and self._at_once:
+            answer = self._answer_over(asked, choices)
+        action: Literal["follow", "answer", "not_in_graph"] = "not_in_graph"
+        if answer:
+            action = "answer"
+        elif choices and not asked.last_round:
+            action = "follow"
+        return StepReply(action=action, choices=choices if action == "follow" else [], answer=answer)
+
+    def _chosen(self) -> StepReply:
+        """A repair: the way that answers, known from what was asked before."""
+        asked = self._asked
+        gold = self._gold(asked.question) if asked else None
+        ways = gold.continuing(asked.candidates, asked.width) if gold and asked else []
+        answer = self._answer_over(asked, ways) if asked and ways else gold.answer() if gold else []
+        return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
+
+    def _answer_over(self, asked: StepInput, choices: Sequence[int]) -> list[str]:
+        """The answer as if the chosen candidates had been followed; none where more is needed."""
+        chosen = [candidate for candidate in asked.candidates if candidate.number in choices]
+        walked = {
+            f"way {each.number}": Evidence(
+                start=each.start, path=each.path, end=f"way({each.number})", end_concept=each.concept
+            )
+            for each in chosen
+        }
+        evidence, self._evidence = self._evidence, self._evidence | walked
+        gold = self._gold(asked.question)
+        self._evidence = evidence
+        return gold.answer() if gold else []
+
+    def _see(self, things: Sequence[Thing], dialogue: Sequence[Turn], evidence: Sequence[Evidence] = ()) -> None:
+        self._things, self._dialogue = tuple(things), tuple(dialogue)
+        self._evidence |= {fact.model_dump_json(): fact for fact in evidence}
+
+    def _gold(self, question: str) -> GoldPlan | None:
+        if self._plan is None:
+            return None
+        known = {thing.name for thing in self._things}
+        earlier = [turn.text for turn in self._dialogue if turn.role == "user" and turn.text != question]
+        answers = [turn.text for turn in self._dialogue if turn.role == "assistant"]
+        shown = ShownNames(
+            topics=self._topics(question),
+            earlier=pseudonyms_in(earlier, known),
+            answers=pseudonyms_in(answers[-1:], known),
+            things=self._things,
+            evidence=tuple(self._evidence.values()),
+        )
+        return GoldPlan(self._plan, shown)
+
+    def _topics(self, question: str) -> tuple[str, ...]:
+        known = {thing.name for thing in self._things}
+        if self._plan is None or not self._plan.topics:
+            return pseudonyms_in([question], known)
+        surfaces = surfaces_of(self._typed, question, known)
+        return tuple(topic_among(surfaces, topic) for topic in self._plan.topics)
+
+    def _concept_path(self, question: str) -> list[PathTriple]:
+        """The plan as a model would imagine it before it has seen a relation of the graph: words, no notation."""
+        if self._plan is None:
+            return []
+        topics = self._topics(question)
+        triples: list[PathTriple] = []
+        for planned in self._plan.sets.values():
+            kind, _, rest = planned.start.partition(":")
+            here = rest if kind == "kind" else "thing"
+            if kind == "topic" and rest.isdigit() and int(rest) < len(topics):
+                here = topics[int(rest)] or here
+            for label in planned.path:
+                triples.append(_triple(here, label))
+                here = "thing"
+        return triples
+
+
+def _triple(here: str, label: str) -> PathTriple:
+    words = " ".join(_NO_WORDS.sub(" ", label).split())
+    if label.startswith("^"):
+        return PathTriple(head="thing", relation=words, tail=here)
+    return PathTriple(head=here, relation=words, tail="thing")
+
+
+def _name(asked: NameInput) -> NameReply:
+    return NameReply(
+        concepts=[
+            NamedCluster(number=cluster.number, concepts=[_concept(cluster.relations)]) for cluster in asked.clusters
+        ]
+    )
+
+
+def _concept(relations: Sequence[str]) -> str:
+    """A concept from relation words alone: what they say, in as few words as tell clusters apart."""
+    if not relations:
+        return "thing"
+    words = _NO_WORDS.sub(" ", relations[0]).split()
+    return "thing with " + " ".join(words[-2:])

@@ -1,0 +1,146 @@
+"""Judges an answer to a natural question: right, partly right, wrong or refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from datetime import date, datetime
+from typing import Final, Literal
+
+from app.chat.refusals import NOT_IN_GRAPH
+from client_sdk.answers.answer import Answer
+from evaluation.checks.metrics import comparable
+from evaluation.natural.questions import Gold, NaturalQuestion
+
+Verdict = Literal["right", "partly", "refused", "wrong"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("right", "partly", "refused", "wrong")
+"""The better ones first: of several fair readings the best counts."""
+
+_MIDNIGHT = re.compile(r"(?<=\d)[t ]00:00:00(?:\.0+)?(?:z|[+-]\d\d:\d\d)?$")
+_WITH_UNIT = re.compile(r"(?P<number>[+-]?[\d,]*\.?\d+) ?(?P<unit>[^\W\d_]{1,3}|[€$£%])")
+_WRITTEN_DATES = ("%d %B %Y", "%B %d, %Y", "%d %b %Y")
+_NOTHING = frozenset({"no", "none", "nobody", "nothing", "0"})
+_NAMING = frozenset({"label", "altlabel", "is a", "instance of"})
+_WITHIN = re.compile(r"(?:\[|; )[^:;\[\]]+: ([^;\[\]]+)")
+
+
+def judge(question: NaturalQuestion, answer: Answer | None) -> Verdict:
+    """`None` is a question that ended with an error: nothing was given, and nothing rightly refused."""
+    if answer is None:
+        return "refused"
+    return min((_judged(gold, answer) for gold in question.golds), key=VERDICTS.index)
+
+
+def _judged(gold: Gold, answer: Answer) -> Verdict:
+    if gold.type == "unanswerable":
+        return "wrong" if answer.answered else "right"
+    if not answer.answered:
+        return "right" if _says_none(gold, answer) else "refused"
+    if gold.type == "smalltalk":
+        return "wrong" if answer.entities else "right"
+    if gold.type == "describe":
+        return _described(gold, answer.text)
+    if gold.type == "boolean":
+        return "right" if _truths(answer) == {comparable(text) for text in gold.texts} else "wrong"
+    return _compared_rows(gold, answer.names) if gold.type == "table" else _compared(gold.texts, answer.names)
+
+
+def _says_none(gold: Gold, answer: Answer) -> bool:
+    """A search that was carried out and found nothing says "nobody"; a question that was not understood does not."""
+    return gold.type == "entities" and not gold.items and answer.text.startswith(NOT_IN_GRAPH)
+
+
+def _truths(answer: Answer) -> set[str]:
+    """Yes or no, as the answer's parts say it, or, where it has none, as its sentence begins."""
+    truths = {comparable(name) for entity in answer.entities if entity.kind == "truth" for name in entity.names}
+    return truths or {comparable(word) for word in re.findall(r"^\W*(yes|no)\b", answer.text, re.IGNORECASE)}
+
+
+def _compared(wanted: Collection[str], given: Collection[str]) -> Verdict:
+    """Right where both hold the same, each once; a part of it alone, or more than it, is partly right."""
+    if not wanted:
+        return "right" if {comparable(name) for name in given} <= _NOTHING else "wrong"
+    found = [text for text in wanted if any(_same(text, name) for name in given)]
+    if len(found) == len(wanted) and all(any(_same(text, name) for text in wanted) for name in given):
+        return "right"
+    return "partly" if found else "wrong"
+
+
+def _compared_rows(gold: Gold, given: Collection[str]) -> Verdict:
+    """Rows come as `name: value`; the cells of one row may come as parts of the answer too."""
+    if len(gold.rows) == 1 and _compared(gold.rows[0], given) == "right":
+        return "right"
+    wanted = {tuple(map(_plain, row)) for row in gold.rows}
+    rows = {tuple(map(_plain, name.rsplit(": ", 1))) for name in given}
+    if rows == wanted:
+        return "right"
+    return "partly" if rows & wanted else "wrong"
+
+
+def _same(gold: str, given: str) -> bool:
+    """Numbers by value, to two places, dates to the day; a unit may be left out, but is never another one."""
+    (wanted, unit), (number, other) = _parted(gold), _parted(given)
+    return wanted == number and (unit == other or not unit or not other)
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """`1,841.30 EUR` as a number and its unit; what is no number has none."""
+    plain = _plain(text)
+    measured = _WITH_UNIT.fullmatch(plain)
+    return (comparable(measured["number"]), measured["unit"]) if measured else (plain, "")
+
+
+def _plain(text: str) -> str:
+    plain = _MIDNIGHT.sub("", comparable(text))
+    for form in _WRITTEN_DATES:
+        try:
+            return datetime.strptime(plain, form).date().isoformat()
+        except ValueError:
+            continue
+    return plain
+
+
+def _described(gold: Gold, text: str) -> Verdict:
+    """Right where the thing and what it is are named, and enough of its facts told."""
+    folded = _folded(text)
+    told = sum(any(_is_said(value, folded) for value in values) for values in _facts(gold))
+    if not told:
+        return "wrong"
+    named = all(_is_said(concept, folded) for concept in gold.concept)
+    return "right" if named and told >= gold.at_least else "partly"
+
+
+def _facts(gold: Gold) -> Iterator[set[str]]:
+    """Of each fact the texts that tell it: its other end, or what lies within it; the thing's own names don't."""
+    thing = gold.concept[0] if gold.concept else ""
+    for item in gold.texts:
+        head, *rest = item.split(" | ")
+        if rest and rest[0].casefold() in _NAMING:
+            continue
+        ends = {*_WITHIN.findall(item)} or {head, rest[-1] if rest else head}
+        yield {end.strip() for end in ends} - {thing}
+
+
+def _is_said(value: str, folded: str) -> bool:
+    return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", folded) for form in _forms(value))
+
+
+def _forms(value: str) -> Iterator[str]:
+    """`value` as a sentence may write it: a date in words, a number with its thousands parted."""
+    plain = _folded(_MIDNIGHT.sub("", value.casefold()))
+    yield plain
+    with suppress(ValueError):
+        yield from _written(date.fromisoformat(plain))
+    with suppress(ValueError):
+        yield from (f"{float(plain):,.2f}", f"{float(plain):,.15g}", f"{float(plain):.15g}")
+
+
+def _written(day: date) -> Iterator[str]:
+    month = day.strftime("%B").casefold()
+    yield f"{day.day} {month} {day.year}"
+    yield f"{month} {day.day}, {day.year}"
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

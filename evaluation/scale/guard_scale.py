@@ -1,0 +1,226 @@
+"""The guard at scale: how long it reads a request, and what it takes of memory, where a graph has a million names.
+
+What is measured runs in a process of its own, as a worker of the service opens a graph that another one has loaded.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import multiprocessing
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.egress.guard import BlockedError, Guard, StaticSegments
+from app.graphs.markdown_table import markdown_table
+from app.privacy.anonymiser import Anonymiser
+from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.safe_text import Egress, Segment
+from app.privacy.words.lexicon import Lexicon
+from client_sdk.protocol import Message
+from evaluation.datasets.synthetic_names import entries_of, made_names
+from kg_store.names.index import NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.names.name_words import (
+    NameWords,
+    may_be_ordinary,
+)
+from kg_store.storage.vault import VaultRecord
+from kg_store.terms import NO_MIDS, Mid, NodeKind
+from kg_store.text.english import PublicWords
+
+MAX_MS, MAX_MB = 0.5, 300.0
+PROMPT_BYTES = 4_096
+REQUESTS, PLANTED, TYPED = 400, 300, 40
+
+_RELATIONS = (
+    "treated by", "lives in", "works at", "date of birth", "visits in the year", "emergency contact", "insured by",
+    "member of", "author of", "supervised by", "has diagnosis", "prescribed drug", "located in", "part of",
+)  # fmt: skip
+_PEOPLE = ("the old man", "my neighbour", "a young doctor", "that patient", "the woman", "her brother")
+_CONCEPTS = ("person", "city", "clinic", "doctor", "patient", "drug", "date")
+_QUESTIONS = (
+    "Which of the people who were treated by {0} live in the same town as {1}?",
+    "How many visits did {0} have in the year before {1} was prescribed that?",
+    "Who is the emergency contact of the oldest patient of {0}, and where does {1} work?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Milliseconds are of processor time of the thread that reads, for requests not met before.
+
+    `missed`: of so many requests with a name planted in them, those that were not blocked.
+    """
+
+    names: int
+    prompt_bytes: float
+    median_ms: float
+    p95_ms: float
+    grown_mb: float
+    opening_s: float
+    index_mb: float
+    planted: int
+    missed: int
+    typed_ms: float
+    """To anonymise a question of as many characters as a request has bytes."""
+
+    @property
+    def passed(self) -> bool:
+        is_fast = self.median_ms <= MAX_MS and self.typed_ms <= MAX_MS
+        return is_fast and self.grown_mb <= MAX_MB and not self.missed
+
+
+def measure_scale(count: int) -> Scale:
+    """Builds the index of `count` made-up names in one process, opens it and guards with it in another."""
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory(prefix="arog-guard-") as folder:
+        for step in (_build, _measure):
+            process = context.Process(target=step, args=(count, Path(folder)))
+            process.start()
+            process.join()
+            if process.exitcode:
+                raise RuntimeError("a process of the measurement ended too early")
+        return Scale(**json.loads((Path(folder) / "scale.json").read_text("utf-8")))
+
+
+def markdown(scale: Scale) -> str:
+    """The table, and one line that says what was missed."""
+    rows = (
+        (
+            f"a request of {scale.prompt_bytes:,.0f} bytes, median",
+            f"{scale.median_ms:.3f} ms",
+            MAX_MS,
+            scale.median_ms,
+        ),
+        (
+            f"anonymising {scale.prompt_bytes:,.0f} typed characters, median",
+            f"{scale.typed_ms:.1f} ms",
+            MAX_MS,
+            scale.typed_ms,
+        ),
+        ("growth of the process", f"{scale.grown_mb:.0f} MB", MAX_MB, scale.grown_mb),
+    )
+    lines = [
+        (what, measured, f"{bound:g}", f"{value / bound:.2f}", "pass" if value <= bound else "FAIL")
+        for what, measured, bound, value in rows
+    ]
+    verdict = "FAIL" if scale.missed else "pass"
+    lines.append((f"names planted in {scale.planted} requests, not blocked", str(scale.missed), "0", "", verdict))
+    table = markdown_table(("what", "measured", "bound", "of the bound", ""), lines)
+    further = (
+        f"p95 {scale.p95_ms:.3f} ms; opened in {scale.opening_s:.1f} s of processor time from {scale.index_mb:.0f} MB"
+    )
+    return f"{scale.names:,} made-up names\n\n{table}\n{further}\n"
+
+
+def _build(count: int, folder: Path) -> None:
+    index = NameIndex.build(entries_of(made_names(count))).with_public(_public())
+    (folder / "names").write_bytes(index.to_bytes())
+
+
+def _measure(count: int, folder: Path) -> None:
+    public = _public()
+    may_be_ordinary("")  # The dictionary, which every graph shares.
+    file = folder / "names"
+    index_mb, before, began = file.stat().st_size / 1e6, _resident_mb(), time.process_time()
+    index = NameIndex.from_bytes(file.read_bytes()).with_public(public)
+    opening_s = time.process_time() - began
+    lexicon = Lexicon(public, _name_words(count))
+    guard = Guard(index, StaticSegments(), lexicon)
+    requests = [_request(random.Random(seed)) for seed in range(REQUESTS)]  # nosec B311  # noqa: S311 - made-up requests
+    spent = sorted(_timed(guard, *request) for request in requests)
+    gc.collect()
+    grown = _resident_mb() - before
+    planted = list(_planted(made_names(count)))
+    missed = sum(not _is_blocked(guard, *request) for request in planted)
+    size = statistics.mean(len(body) for body, _ in requests)
+    scale = Scale(
+        count, size, statistics.median(spent), spent[int(len(spent) * 0.95)], grown, opening_s, index_mb,
+        len(planted), missed, _typed_ms(Anonymiser(EntityLinker(index), index, lexicon)),
+    )  # fmt: skip
+    told = {name: getattr(scale, name) for name in Scale.__slots__}
+    (folder / "scale.json").write_text(json.dumps(told), encoding="utf-8")
+
+
+def _name_words(count: int) -> NameWords:
+    """Of people: all their names are words, and none is kept but what the lexicon holds."""
+    return NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in made_names(count))
+
+
+def _public() -> PublicWords:
+    return PublicWords.of((*_RELATIONS, *_CONCEPTS))
+
+
+def _request(dice: random.Random) -> tuple[bytes, frozenset[str]]:
+    """A request of the default strategy's shape, and the pseudonyms that were issued for it."""
+    table = PseudonymTable.new()
+    issued = [table.of_entity(Mid(mid)) for mid in range(1, 25)]
+
+    def shown() -> str:
+        return f"{dice.choice(issued)} ({dice.choice(_CONCEPTS)})"
+
+    evidence: list[dict[str, str]] = []
+    body: dict[str, object] = {
+        "question": dice.choice(_QUESTIONS).format(*dice.sample(issued, 2)),
+        "candidates": [{"number": at, "path": dice.sample(_RELATIONS, 2)} for at in range(1, 16)],
+        "evidence": evidence,
+    }
+    while len(json.dumps(body)) < PROMPT_BYTES - 90:
+        evidence.append({"head": shown(), "relation": dice.choice(_RELATIONS), "end": shown()})
+    return json.dumps(body).encode(), frozenset(issued)
+
+
+def _timed(guard: Guard, body: bytes, issued: frozenset[str]) -> float:
+    egress = Egress((Segment(body),))
+    began = time.thread_time()
+    guard.clear(egress, issued)
+    return (time.thread_time() - began) * 1e3
+
+
+def _typed_ms(anonymiser: Anonymiser) -> float:
+    """The median of processor time over texts that were not met before, of questions without a name of the graph."""
+    spent = []
+    for seed in range(TYPED):
+        dice = random.Random(seed)  # nosec B311  # noqa: S311 - made-up questions
+        text = ""
+        while len(text) < PROMPT_BYTES:
+            text += dice.choice(_QUESTIONS).format(dice.choice(_PEOPLE), dice.choice(_PEOPLE)) + " "
+        messages = [Message(role="user", content=text)]
+        began = time.thread_time()
+        anonymiser.anonymise(messages, PseudonymTable.new(), lambda _word: NO_MIDS)
+        spent.append((time.thread_time() - began) * 1e3)
+    return statistics.median(spent)
+
+
+def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
+    """Requests with a name in them as it stands, in small letters, or with two letters swapped in its last word."""
+    dice = random.Random(11)  # nosec B311  # noqa: S311 - made-up requests
+    shapes: tuple[Callable[[str], str], ...] = (str, str.lower, _swapped)
+    for at, name in enumerate(dice.sample(names, PLANTED)):
+        body, issued = _request(dice)
+        typed = shapes[at % len(shapes)](name)
+        yield body.replace(b'"question": "', f'"question": "Is {typed} '.encode()), issued
+
+
+def _swapped(name: str) -> str:
+    """`Smith` as `Smiht`: a slip of the last word, where that is long enough to be known by it."""
+    return name if len(name.split()[-1]) < 7 or name[-1] == name[-2] else name[:-2] + name[-1] + name[-2]
+
+
+def _is_blocked(guard: Guard, body: bytes, issued: frozenset[str]) -> bool:
+    try:
+        guard.clear(Egress((Segment(body),)), issued)
+    except BlockedError as blocked:
+        return blocked.hits > 0
+    return False
+
+
+def _resident_mb() -> float:
+    lines = Path("/proc/self/status").read_text("ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) * 1024 / 1e6

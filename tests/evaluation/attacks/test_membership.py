@@ -1,0 +1,100 @@
+"""Membership and extraction: a service that tells is found out, and one that does not is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from evaluation.attacks import extraction, membership
+from evaluation.attacks.membership import observe
+from evaluation.attacks.membership_graphs import closed_graph, noted_graph, sample_people, sample_texts
+from evaluation.attacks.setup.http_client import TimedResponse
+from evaluation.attacks.setup.separation import area, either_way, learnt
+from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.bench.question_sets import DEMO
+
+pytestmark = pytest.mark.slow
+
+PEOPLE = sample_people(400)
+Tell = Callable[[str], tuple[str, int, float]]
+
+
+class Told:
+    """Stands in for Asker: a reply's content, length and seconds as a test says, of the name in the question."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    async def post(self, body: Mapping[str, object]) -> TimedResponse:
+        content, length, seconds = self._tell(str(body["name"]))
+        return TimedResponse(404, content, length, seconds, told_ms=seconds)
+
+
+async def rates(tell: Tell) -> list[float]:
+    everybody = [*PEOPLE.inside, *PEOPLE.outside]
+    seen = await observe(Told(tell), everybody, lambda name: {"name": name}, 3)  # type: ignore[arg-type]
+    lines = [*membership._by_content("x", seen, PEOPLE), *membership._by_time("x", seen, PEOPLE)]
+    return [round(line.rate, 3) for line in lines]
+
+
+def test_what_tells_nothing_is_chance_and_what_tells_all_is_one() -> None:
+    assert area([1.0, 2.0], [1.0, 2.0]) == 0.5
+    assert area([2.0, 3.0], [0.0, 1.0]) == 1.0
+    assert area([0.0, 1.0], [1.0]) == 0.25
+    assert area([3.0, 0.0], [1.0, 2.0]) == 0.5
+    assert area([], [1.0]) == 0.5
+    assert either_way([0.0, 1.0], [1.0]) == 0.75
+    assert learnt(["yes"] * 4, ["no"] * 4) == 1.0
+    assert learnt(["a", "b", "c", "d"], ["e", "f", "g", "h"]) == 0.5
+    assert learnt(["same"] * 4, ["same"] * 4) == 0.5
+
+
+async def test_a_service_that_tells_is_found_out() -> None:
+    inside = frozenset(PEOPLE.inside)
+    assert await rates(lambda _name: ("no", 100, 0.01)) == [0.5] * 5
+    assert await rates(lambda name: ("not yours" if name in inside else "no", 100, 0.01)) == [1.0, 0.5, 0.5, 0.5, 0.5]
+    assert await rates(lambda name: ("no", 101 if name in inside else 100, 0.01)) == [0.5, 1.0, 0.5, 0.5, 0.5]
+    assert await rates(lambda name: ("no", 100, 0.01 if name in inside else 0.02)) == [0.5, 0.5, 1.0, 1.0, 1.0]
+
+
+def test_the_halves_share_nobody_and_the_closed_graph_has_one_of_them() -> None:
+    assert len({*PEOPLE.inside, *PEOPLE.outside}) == 400
+    turtle = "\n".join(closed_graph(PEOPLE.inside))
+    assert all(f'"{name}"' in turtle for name in PEOPLE.inside)
+    assert not [name for name in PEOPLE.outside if f'"{name}"' in turtle]
+
+
+def test_of_the_texts_one_half_is_noted() -> None:
+    texts = sample_texts(400)
+    assert len({*texts.inside, *texts.outside}) == 400
+    turtle = "\n".join(noted_graph(texts.inside))
+    assert all(f'"{text}"' in turtle for text in texts.inside)
+    assert not [text for text in texts.outside if f'"{text}"' in turtle]
+
+
+@pytest.mark.model
+async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -> None:
+    async with AttackTargets(limit=24) as targets:
+        *without, known, content, _, ledger = await membership.membership_on_demo(targets)
+        assert known.rate > 0.9
+        # What is replaced there is any word that is not common, whether or not the graph holds it.
+        assert ledger.rate == 0.5
+        assert content.rate == 0.5
+        contents = [line.rate for line in without if line.name.endswith("content")]
+        # Asked of the closed graph, and of its being there, every reply is the same byte for byte.
+        assert contents[0] == contents[2] == 0.5
+        assert not any(line.passed for line in without), "24 are fewer than prove anything"
+
+
+@pytest.mark.model
+async def test_a_crawler_reads_names_and_facts_that_are_true() -> None:
+    async with AttackTargets(limit=25) as targets:
+        target = await targets.open(DEMO)
+        names, facts = await extraction.crawled(target, "demo", targets.at_most(500))
+        assert names.rate > 0.4
+        assert facts.successes > 5
+        true = extraction.true_facts(target.bench.graph(target.loaded))
+        assert [tail for head, way, tail in true if (head, way) == ("Rosalind Rose", "date of birth")] == [
+            "1965-12-06"
+        ]

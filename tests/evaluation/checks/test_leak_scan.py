@@ -1,0 +1,112 @@
+"""The scanner finds a planted name however it was written, and tells public words apart."""
+
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation.checks.decoded_text import folded, texts_in, words_of
+from evaluation.checks.leak_scan import LeakScanner
+
+NAMES = [
+    "Gert Fröbe",
+    "O'Hara-Smith",
+    "The Town",
+    "Family",
+    "Zoltan",
+    "786-509-8335",
+    "1955-03-12",
+    "东京",
+    "7",
+    "Doctor",
+]
+INSTRUCTIONS = "You answer questions. The doctor of a patient is found by has doctor."
+
+
+def scanner() -> LeakScanner:
+    return LeakScanner(NAMES, [INSTRUCTIONS, "has doctor"])
+
+
+def request(content: str) -> bytes:
+    """A body as it goes over the wire: a json block in a message in JSON."""
+    block = json.dumps({"question": content, "candidates": [{"number": 7, "path": ["has doctor"]}]})
+    return json.dumps({"messages": [{"role": "user", "content": f"{INSTRUCTIONS}\n```json\n{block}\n```"}]}).encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("who married Gert Fröbe?", "gert frobe"),
+        ("who married GERT FROBE", "gert frobe"),
+        ("gert_fröbe's wife", "gert frobe"),
+        (r"Gert Fr\u00f6be", "gert frobe"),
+        (r"Gert Fr\\u00f6be", "gert frobe"),
+        ("Gert%20Fr%C3%B6be", "gert frobe"),
+        ("Gert Fr&ouml;be", "gert frobe"),
+        (base64.b64encode("Gert Fröbe".encode()).decode(), "gert frobe"),
+        (base64.urlsafe_b64encode("to Gert Fröbe".encode()).decode().rstrip("="), "gert frobe"),
+        ("Gert Fröbe".encode().hex(), "gert frobe"),
+        ("(O’Hara‐Smith)", "o hara smith"),
+        ("the town", "the town"),
+        ("call 786-509-8335 now", "786 509 8335"),
+        ("born 1955-03-12.", "1955 03 12"),
+        ("我住在东京都", "东 京"),
+        ("does zoltan smoke", "zoltan"),
+        ("in his Family", "family"),
+    ],
+)
+def test_a_planted_name_is_found(text: str, name: str) -> None:
+    found = scanner().scan([request(text)])
+    assert name in found.leaks
+    assert scanner().scan([text.encode()]).leaks.keys() == found.leaks.keys()
+
+
+@pytest.mark.parametrize("text", ["Gertrude Fröbel", "zoltanic", "1786-509-83355", "The big Town", "Gert and Fröbe"])
+def test_what_only_resembles_a_name_is_not(text: str) -> None:
+    assert not scanner().scan([request(text)]).leaks
+
+
+def test_public_words_are_counted_apart_with_their_words() -> None:
+    found = scanner().scan([request("his family is large"), request("Family matters. Family")])
+    assert not found.leaks
+    assert found.public_words["family"] == 3
+    assert found.public_words["7"] == 2
+    assert found.public_words["doctor"] >= 4
+
+
+def test_concepts_side_by_side_make_no_name() -> None:
+    found = LeakScanner(["Film Industry"], ["film", "industry"])
+    read = found.scan([b'{"concept": "film, industry"}', b'{"question": "the film, industry and all"}'])
+    assert read.public_words == {"film industry": 1}
+    assert read.leaks == {"film industry": 1}
+
+
+def test_fields_that_touch_make_no_name() -> None:
+    assert not scanner().scan([json.dumps({"a": ["Gert", "Fröbe"], "the": "town"}).encode()]).leaks
+
+
+def test_keys_numbers_and_texts_outside_the_block_are_read_too() -> None:
+    assert scanner().scan([json.dumps({"Zoltan": 1}).encode()]).leaks
+    assert LeakScanner(["18650"], []).scan([b'{"salary": 18650}']).leaks
+    assert scanner().scan([b'{"content": "for Zoltan ```json\\n{}\\n``` "}']).leaks
+    assert scanner().scan([b"X-Caller: Zoltan"]).leaks
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_a_name_between_any_two_texts_is_found(before: str, after: str) -> None:
+    payload = request(f"{before} Gert Fröbe {after}")
+    assert "gert frobe" in scanner().scan([payload]).leaks
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_can_be_read(payload: bytes) -> None:
+    assert scanner().scan([payload]).bytes_read == len(payload)
+    assert list(texts_in(payload))
+
+
+def test_words_are_folded_once_and_for_all() -> None:
+    for text in ("Straße", "İstanbul", "Ｆull", "é"):
+        assert folded(folded(text)) == folded(text)
+    assert [word.folded for word in words_of("Fröbe's 36.6 °C")] == ["frobe", "s", "36.6", "c"]

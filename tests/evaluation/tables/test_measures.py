@@ -1,0 +1,60 @@
+"""Each line of the table passes at its bound and fails below it, and a set without questions never passes."""
+
+import json
+from pathlib import Path
+
+from evaluation.bench.asker import QuestionOutcome
+from evaluation.bench.sampling import AskedSample
+from evaluation.checks.metrics import Score
+from evaluation.tables import measures as measure
+
+
+def outcomes(*hits: float, answered: bool = True, reasoning: float = 5.0) -> list[QuestionOutcome]:
+    times = {"reasoning": reasoning, "linking": 2.0, "other": 1.0}
+    return [
+        QuestionOutcome(str(n), "", Score(hit, hit), answered, True, None, milliseconds=times)
+        for n, hit in enumerate(hits)
+    ]
+
+
+def test_hits_are_a_mean_with_f1_beside_it() -> None:
+    line = measure.hits("PQ", outcomes(1, 1, 1, 0.5), 0.875, leaks=0)
+    assert (line.reached, line.f1, line.bound, line.passed, line.questions) == ("0.875", 0.875, "0.875", True, 4)
+    assert not measure.hits("PQ", outcomes(1, 1, 1, 0.4), 0.875).passed
+    assert measure.hits("PQ", outcomes(0.0)).passed, "a figure that is only reported"
+    assert not measure.hits("PQ", [], 0.0).passed
+
+
+def test_new_wordings_may_be_some_points_behind() -> None:
+    seen, near, far = outcomes(1, 1, 1, 1), outcomes(1, 1, 1, 0.9), outcomes(1, 1, 1, 0.8)
+    assert measure.behind("new", near, seen, 3.0).passed
+    assert not measure.behind("new", far, seen, 3.0).passed
+    assert measure.behind("new", far, seen, 3.0).reached == "+5.0 points"
+    assert measure.behind("new", seen, far, 3.0).reached == "-5.0 points"
+    assert not measure.behind("new", [], seen, 3.0).passed
+
+
+def test_counts_refusals_and_times() -> None:
+    assert measure.right("demo", outcomes(1, 1, 0), 2, 0).passed
+    assert not measure.right("demo", outcomes(1, 0.9, 0), 2, 0).passed
+    assert measure.none_answered("demo", outcomes(1, answered=False)).passed
+    assert not measure.none_answered("demo", outcomes(1)).passed
+    half = [*outcomes(1, answered=False), *outcomes(0)]
+    assert measure.refused("foreign", half, 0.5).passed
+    assert not measure.refused("foreign", half, 0.51).passed
+    timed = [*outcomes(*[1] * 18, reasoning=10), *outcomes(1, 1, reasoning=300)]
+    assert measure.times("own", measure.reasoning_ms(timed), 10, 300).passed
+    assert not measure.times("own", measure.reasoning_ms(timed), 10, 299).passed
+    assert measure.times("local", measure.local_ms(timed), 3, 3).reached == "3.0 / 3.0 ms"
+    assert not measure.times("none", [], 1, 1).passed
+
+
+def test_the_table_names_what_was_missed(tmp_path: Path) -> None:
+    lines = [measure.hits("PQ", outcomes(1), 0.5, leaks=0), measure.no_leaks(AskedSample(outcomes(1), 2))]
+    text = measure.markdown(lines)
+    assert "| PQ | 1 | 0.50 | 1.000 | pass | 1.000 | 0 |" in text
+    assert "Missed: names that reached the reasoner, all runs." in text
+    assert "Every bound is reached." in measure.markdown(lines[:1])
+    assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
+    measure.write_json(lines, tmp_path / "out.json")
+    assert [each["passed"] for each in json.loads((tmp_path / "out.json").read_text())["measures"]] == [True, False]
