@@ -21,7 +21,9 @@ def statements(
     ],
     replies: Annotated[
         list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Labelled replies, one JSON object a line; else those kept here"),
+        typer.Option(
+            exists=True, dir_okay=False, help="Labelled replies, one JSON object a line; else those kept here"
+        ),
     ] = None,
 ) -> None:
     """Read labelled statements back, as AROG_REPLY_WORDS=model does; ends with code 1 when a bound is missed."""

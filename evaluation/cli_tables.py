@@ -193,8 +193,8 @@ def concepts(
     out: Out = None,
 ) -> None:
     """Show how many concepts are right where a graph has no types; ends with code 1 when the bound is missed."""
-    from app.llm.embedded.concept_namer import ConceptNamer
     from app.llm.embeddings.embedder import Embedder
+    from app.reader.concept_namer import ConceptNamer
     from app.settings import load_settings
     from evaluation.concepts.labels import LABELS, SETS
     from evaluation.concepts.table import by_graph, measures, not_right, run_concepts
@@ -220,7 +220,7 @@ def reliability(
     seed: Seed = 0,
 ) -> None:
     """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
-    from app.llm.embedded.step import MIN_SCORE
+    from app.reader.step import MIN_SCORE
     from evaluation.tables.reliability import reliability_markdown
     from evaluation.tables.reliability_run import run_reliability
 

@@ -1,6 +1,6 @@
-"""No test depends on how fast the machine is: examples have no deadline, and are the same at every run on every machine;
-searching for new ones is `make fuzz`. None reaches beyond this machine. In a run that leaves marked ones out (`make test
-FAST=1`), the others start no program and load no sentence model.
+"""No test depends on how fast the machine is: examples have no deadline, and are the same at every run on every
+machine; searching for new ones is `make fuzz`. None reaches beyond this machine. In a run that leaves marked ones out
+(`make test FAST=1`), the others start no program and load no sentence model.
 """
 
 from __future__ import annotations

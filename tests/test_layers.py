@@ -16,6 +16,7 @@ MAX_FILES = 15
 TABLE = tomllib.loads((Path(__file__).parent / "layers.toml").read_text("utf-8"))
 MAY_IMPORT: dict[str, list[str]] = TABLE["may_import"]
 HOMES: dict[str, list[str]] = TABLE["homes"]
+BORDERS: dict[str, int] = TABLE["borders"]
 
 
 def inside(module: str, rooms: tuple[str, ...]) -> bool:
@@ -112,6 +113,13 @@ def test_each_room_of_the_map_stands_above_all_that_it_may_import() -> None:
     for room, below in MAY_IMPORT.items():
         wrong = {name for name in below if name != room and floors.get(name, len(floors)) < floors[room]}
         assert not {name for name in wrong if not inside(room, (name,))}, room
+
+
+def test_the_imports_across_a_border_only_become_fewer() -> None:
+    for room, most in BORDERS.items():
+        outside = (name for name in modules() if not inside(name, (room, "evaluation")))
+        crossing = [(name, each) for name in outside for each in ours(name) if inside(each, (room,))]
+        assert len(crossing) == most, f"{room}: write the lower number, or take the new import back"
 
 
 def test_there_is_no_circle_among_folders() -> None:

@@ -9,10 +9,10 @@ from app.chat.dialogue.questions_to_try import with_knowledge
 from app.chat.question_run import QuestionRun
 from app.chat.refusals import words_left
 from app.chat.understanding import understood
-from app.llm.embedded.language.relation_wording import readable
-from app.llm.embedded.meaning.schema_graph import plain_words
-from app.llm.embedded.sentences.relation_phrases import with_article
 from app.llm.embeddings.embedder import Likeness
+from app.reader.language.relation_wording import readable
+from app.reader.meaning.schema_graph import plain_words
+from app.reader.sentences.relation_phrases import with_article
 from app.strategies.schema_view import schema_steps
 from app.strategies.start import declares_kinds
 from kg_store.terms import is_mask_word

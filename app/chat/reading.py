@@ -26,12 +26,12 @@ from app.chat.dialogue.turn_features import NAME
 from app.chat.label_language import language_of
 from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
-from app.llm.embedded.language.synonyms import names_one_of
-from app.llm.embedded.sentences.relation_phrases import with_article
 from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
+from app.reader.language.synonyms import names_one_of
+from app.reader.sentences.relation_phrases import with_article
 from app.strategies.base import Draft, RetrievalResult, TurnKind
 from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key

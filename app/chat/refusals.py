@@ -6,11 +6,11 @@ from collections.abc import Collection
 from typing import Final
 
 from app.chat.question_run import QuestionRun
-from app.llm.embedded.language.answer_form import read_form
-from app.llm.embedded.language.quantifiers import Quantifier, read_quantifier
-from app.llm.embedded.language.question_words import words_in as tokens_in
-from app.llm.embedded.language.schema_vocabulary import is_telling, vocabulary_of
 from app.privacy.words.lexicon import words_in
+from app.reader.language.answer_form import read_form
+from app.reader.language.quantifiers import Quantifier, read_quantifier
+from app.reader.language.question_words import words_in as tokens_in
+from app.reader.language.schema_vocabulary import is_telling, vocabulary_of
 from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
 from kg_store.graph.traversal import kinds_of

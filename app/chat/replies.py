@@ -10,9 +10,9 @@ from typing import Final
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import Grounded, NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun, ReadBack
-from app.llm.embedded.sentences.dialogue_text import dialogue_text
 from app.llm.tasks import Evidence, ReplyInput
 from app.privacy.pseudonym_format import words_in
+from app.reader.sentences.dialogue_text import dialogue_text
 from app.strategies.base import FoundFact
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
@@ -21,8 +21,8 @@ from kg_store.text.inflection import lemminflect
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
 _ASSERTING: Final = frozenset(
-    "a an the this that these there it its he she they his her their who whom whose which and also too be have do of to "
-    "by in at on for from with as both where".split()
+    "a an the this that these there it its he she they his her their who whom whose which and also too be have do "
+    "of to by in at on for from with as both where".split()
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 IN_MODELS_WORDS: Final = "(In the model's words.)"

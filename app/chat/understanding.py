@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.chat.question_run import QuestionRun
-from app.llm.embedded.sentences.relation_phrases import plural
+from app.reader.sentences.relation_phrases import plural
 from client_sdk.protocol import Understood
 from kg_store.algebra.expressions import PERIODS, Call, Expression, Name, parse
 from kg_store.errors import ExpressionError

@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.in_house import CasePath
 from app.memory.case_store import CaseStore
 from app.memory.cases import Case, CaseContent, LabelPath, Vector
+from app.reader.scoring.similarity import asked_words
 
 NEAREST: Final = 10
 TEMPERATURE: Final = 0.05

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.llm.embedded.sentences.described_things import things_in
-from app.llm.embedded.sentences.evidence_paths import KnownFacts
-from app.llm.embedded.sentences.noun_phrases import many
 from app.llm.tasks import Candidate, Evidence, StepInput, Thing
+from app.reader.sentences.described_things import things_in
+from app.reader.sentences.evidence_paths import KnownFacts
+from app.reader.sentences.noun_phrases import many
 from app.strategies.base import StrategyInput
 from kg_store.algebra.expressions import Name
 

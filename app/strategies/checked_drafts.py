@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.llm.embedded.language.language_detection import foreign_language
-from app.llm.embedded.meaning.question.question_tokens import read_question
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, StepInput, StepReply, Task, TaskModel
+from app.reader.checks.draft_checks import Contradiction, DraftChecks
+from app.reader.checks.draft_kinds import DraftKinds, ResultKind
+from app.reader.language.language_detection import foreign_language
+from app.reader.meaning.question.question_tokens import read_question
+from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import OwnReading, StrategyInput
-from app.strategies.draft_checks import Contradiction, DraftChecks
-from app.strategies.draft_kinds import DraftKinds, ResultKind
 from app.strategies.schema_view import schema_graph
 from app.strategies.start import declares_kinds
 from kg_store.terms import Schema, cached_by_version

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.egress.disclosure import Profile
-from app.llm.embedded.meaning.read_meaning import read_meaning
-from app.llm.embedded.plans.next_action import walked_along
-from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.embedded.step import plan_step
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import Evidence, StepInput, Thing
+from app.reader.checks.draft_kinds import DraftKinds, ResultKind
+from app.reader.meaning.read_meaning import read_meaning
+from app.reader.plans.next_action import walked_along
+from app.reader.scoring.path_scoring import PathScorer
+from app.reader.step import plan_step
 from app.strategies.base import OwnReading, StrategyInput
-from app.strategies.draft_kinds import DraftKinds, ResultKind
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.schema_view import own_steps, schema_graph, schema_steps, whole_kinds
 from app.strategies.start import declares_kinds

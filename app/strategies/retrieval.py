@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from app.egress.disclosure import BUCKETS, Profile
-from app.llm.embedded.language.concept_nouns import GENERAL_NOUNS
-from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
+from app.reader.language.concept_nouns import GENERAL_NOUNS
+from app.reader.scoring.similarity import asked_words
 from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
 from kg_store.graph.concept_paths import ConceptScope
 from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from app.llm.embedded.language.question_words import is_pseudonym
 from app.privacy.safe_text import SafeDialogue
+from app.reader.language.question_words import is_pseudonym
 from app.retriever.query import Mention, Utterance
 from kg_store.terms import Schema, Step, cached_by_version
 

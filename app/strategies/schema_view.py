@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.tasks import SchemaStep, Thing
+from app.reader.meaning.schema_graph import SchemaGraph
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.blind_graph import BlindGraph

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.llm.embedded.language.synonyms import kind_words
-from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import Topic
+from app.reader.language.synonyms import kind_words
+from app.reader.scoring.similarity import asked_words
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of

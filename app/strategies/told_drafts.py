@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from app.llm.embedded.sentences.answer_text import told_answer
 from app.llm.tasks import StepInput
+from app.reader.sentences.answer_text import told_answer
 from app.strategies.base import Draft
 from kg_store.errors import ExpressionError
 

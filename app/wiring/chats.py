@@ -14,7 +14,6 @@ from app.chat.service import ChatService
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
 from app.egress.ledger.request_log import InHouseLog
-from app.llm.embedded.language.language_detection import read_words, remark_on
 from app.llm.embeddings.embedder import Embedder, Likeness
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.endpoint.model_endpoint import ModelEndpoint
@@ -22,6 +21,7 @@ from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
 from app.memory.case_memory import CaseMemory
 from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
+from app.reader.language.language_detection import read_words, remark_on
 from app.settings import ConfigurationError, Settings
 from app.strategies.base import Strategy
 from app.wiring.store import ServiceContext

@@ -18,15 +18,15 @@ from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser, ErasureStores
 from app.graphs.jobs import DescribeError, JobRunner
-from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.embedded.warm_up import CacheWarmer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
+from app.reader.concept_namer import ConceptNamer
+from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.scoring.path_scoring import PathScorer
+from app.reader.warm_up import CacheWarmer
 from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from app.demo import GRAPH_FILE, POLICY_FILE
-from app.llm.embedded.sentences.dialogue_text import dialogue_text
 from app.llm.tasks import ReplyInput, TaskModel, TaskName, WordedReply, WordedSentence
+from app.reader.sentences.dialogue_text import dialogue_text
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.crypto.sealing import KeyPair

@@ -19,9 +19,9 @@ from app.api.problems import error_body
 from app.chat.question_run import OPEN_PROFILE_STRATEGIES, OnStage, ReadBack, no_progress
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.scoring.path_scoring import PathScorer
 from app.settings import Settings, load_settings
 from app.strategies.base import Strategy
 from app.wiring.endpoints import probe_all

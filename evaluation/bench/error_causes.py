@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
-from app.llm.embedded.plans.candidate_paths import ScoredPath
+from app.reader.plans.candidate_paths import ScoredPath
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.path_trail import PathTrail, folded_steps

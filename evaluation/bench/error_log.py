@@ -10,8 +10,8 @@ from pathlib import Path
 
 from app.graphs.markdown_table import markdown_table
 from app.graphs.report_files import write_private
-from app.llm.embedded.plans.candidate_paths import ScoredPath
-from app.llm.embedded.scoring.path_scoring import PathScorer
+from app.reader.plans.candidate_paths import ScoredPath
+from app.reader.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.error_causes import Cause, cause_of

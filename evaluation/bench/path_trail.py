@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from app.llm.embedded.language.answer_form import read_form
-from app.llm.embedded.plans.candidate_paths import ScoredPath, roots_of, score_paths
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import AnswerInput, AnswerReply, Candidate, ChooseInput, StepInput, StepReply
+from app.reader.language.answer_form import read_form
+from app.reader.plans.candidate_paths import ScoredPath, roots_of, score_paths
+from app.reader.scoring.path_scoring import PathScorer
 from evaluation.datasets.gold_plan import GoldPlan, ShownNames, plan_paths
 from evaluation.datasets.questions import QueryPlan, Question
 from evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from app.llm.embedded.sentences.dialogue_text import dialogue_text
 from app.llm.endpoint.input_lines import read_step
 from app.llm.tasks import (
     AnswerInput,
@@ -32,6 +31,7 @@ from app.llm.tasks import (
     WordedReply,
     WordedSentence,
 )
+from app.reader.sentences.dialogue_text import dialogue_text
 from evaluation.datasets.gold_plan import GoldPlan, ShownNames
 from evaluation.datasets.questions import QueryPlan
 from evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among

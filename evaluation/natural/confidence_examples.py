@@ -16,12 +16,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from app.llm.embedded.confidence import features_of
-from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
-from app.llm.embedded.meaning.schema_graph import plain_words
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
+from app.reader.confidence import features_of
+from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
+from app.reader.meaning.schema_graph import plain_words
+from app.reader.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import Bench, LoadedSet, sample

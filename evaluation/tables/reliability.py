@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from app.graphs.markdown_table import markdown_table
-from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.embedded.step import plan_step
 from app.llm.tasks import StepInput
+from app.reader.scoring.path_scoring import PathScorer
+from app.reader.step import plan_step
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
 from evaluation.checks.metrics import mean

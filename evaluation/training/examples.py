@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embedded.scoring.path_scoring import PathScorer, WordedPath
-from app.llm.embedded.scoring.similarity import asked_words, step_text
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.reader.scoring.path_scoring import PathScorer, WordedPath
+from app.reader.scoring.similarity import asked_words, step_text
 
 Floats = npt.NDArray[np.float32]
 

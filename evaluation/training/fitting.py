@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from app.llm.embedded.step import MIN_SCORE
 from app.llm.embeddings.adapters import MAX_LENGTH, PARTS, Adapter, RelationAdapter
+from app.reader.step import MIN_SCORE
 from evaluation.training.examples import Prepared
 
 MIN_SHARE = 1e-9

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.language.answer_form import read_form
-from app.llm.embedded.scoring.similarity import asked_words, step_text
 from app.llm.embeddings.embedder import Embedder
+from app.reader.concept_namer import ConceptNamer
+from app.reader.language.answer_form import read_form
+from app.reader.scoring.similarity import asked_words, step_text
 
 TOPIC = "X"
 _PSEUDONYM = "E7f2ka"

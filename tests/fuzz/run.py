@@ -40,7 +40,9 @@ class Outcome:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0, help="time for each part")
-    parser.add_argument("parts", nargs="*", default=PARTS, help="loaders, restoring, openapi, properties; all by default")
+    parser.add_argument(
+        "parts", nargs="*", default=PARTS, help="loaders, restoring, openapi, properties; all by default"
+    )
     wanted = parser.parse_args()
     outcomes = [fuzz(part, wanted.seconds) for part in wanted.parts]
     print("\n" + markdown_table(("part", "examples", "seconds", "found"), [outcome.row() for outcome in outcomes]))

@@ -15,13 +15,13 @@ from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.tables import metadata
 from app.egress.wire_pseudonyms import PseudonymSubstitution
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon, schema_words
+from app.reader.concept_namer import ConceptNamer
 from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.base import Limits, StrategyInput
 from app.strategies.sets.prompts import STEP

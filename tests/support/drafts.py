@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.llm.embedded.meaning.schema_graph import SchemaGraph
 from app.llm.tasks import SchemaStep
-from app.strategies.draft_kinds import DraftKinds
+from app.reader.checks.draft_kinds import DraftKinds
+from app.reader.meaning.schema_graph import SchemaGraph
 from tests.support.tasks import fact, thing, way
 
 STEPS = (

@@ -13,11 +13,11 @@ from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
-from app.llm.embedded.concept_namer import ConceptNamer
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from app.llm.reasoner import Reasoner
+from app.reader.concept_namer import ConceptNamer
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.dialogue.fact_ranking import LikenessRanker
 from app.strategies.dialogue.prompts import REPLY, WORDED
 from app.strategies.dialogue.strategy import DialogueStrategy

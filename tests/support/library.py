@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.llm.embedded.meaning.read_meaning import ReadMeaning, read_meaning
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.tasks import SchemaStep, StepInput, Turn
+from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
+from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import parse
 from tests.support.tasks import thing
 

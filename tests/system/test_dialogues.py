@@ -8,8 +8,8 @@ import pytest
 
 from app.chat.dialogue.follow_ups import NO_REASON
 from app.demo import GRAPH_FILE, POLICY_FILE
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
+from app.reader.concept_namer import ConceptNamer
 from app.wiring.store import ServiceContext, open_store
 from kg_store.sources.policy import Policy
 from tests.support.house import House, sets_house, visible

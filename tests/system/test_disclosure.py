@@ -14,10 +14,10 @@ from app.chat.refusals import WITHHELD
 from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
 from app.egress.disclosure import NO_EGRESS, Disclosure, Policy, Profile
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.telemetry.metrics import Metrics
 from app.wiring.store import ServiceContext
 from client_sdk.crypto.sealing import (

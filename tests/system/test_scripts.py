@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.question_run import ChatOptions
-from app.llm.embedded.language.language_detection import remark_on
 from app.llm.embeddings.embedder import Embedder
+from app.reader.language.language_detection import remark_on
 from app.wiring.store import ServiceContext
 from tests.support.house import House, clinic_store, sets_house, visible
 from tests.support.stores import PREFIXES

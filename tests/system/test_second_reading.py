@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
+from app.reader.concept_namer import ConceptNamer
 from app.wiring.store import open_store
 from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.table_policy import TriplesPolicy

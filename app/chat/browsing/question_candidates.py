@@ -8,8 +8,8 @@ from decimal import Decimal
 from itertools import chain, zip_longest
 from typing import Final
 
-from app.chat.browsing.suggested_wording import counts_per, greatest, noun_for
-from app.llm.embedded.sentences.relation_phrases import plural
+from app.reader.sentences.relation_phrases import plural
+from app.reader.suggestions.kind_questions import counts_per, greatest, noun_for
 from client_sdk.protocol import ChatAnswer, ItemKind
 from kg_store.algebra.evaluator import SetAlgebra
 from kg_store.algebra.expressions import ExpressionResult, Operand, parse

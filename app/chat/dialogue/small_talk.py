@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
-from app.llm.embedded.sentences.relation_phrases import plural
 from app.llm.embeddings.embedder import Likeness
+from app.reader.sentences.relation_phrases import plural
 
 
 def _turn(*ways: str) -> re.Pattern[str]:

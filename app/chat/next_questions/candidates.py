@@ -10,12 +10,12 @@ from typing import Final
 from app.chat.browsing.question_candidates import QuestionMaker
 from app.chat.dialogue.completion import are_persons
 from app.chat.next_questions.said_before import is_said
-from app.chat.next_questions.wording import AskedStep, wordings
 from app.chat.question_run import QuestionRun
 from app.chat.reply import cited_by
-from app.llm.embedded.language.synonyms import synonyms_of
-from app.llm.embedded.meaning.schema_graph import plain_words, reversed_label
-from app.llm.embedded.sentences.noun_phrases import Speaker
+from app.reader.language.synonyms import synonyms_of
+from app.reader.meaning.schema_graph import plain_words, reversed_label
+from app.reader.sentences.noun_phrases import Speaker
+from app.reader.suggestions.step_questions import AskedStep, wordings
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
 from kg_store.storage.vault import NO_NAME, readable_name
 from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mids

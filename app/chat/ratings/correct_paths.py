@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from app.llm.embedded.language.relation_wording import typed
 from app.memory.case_memory import Embed
 from app.memory.cases import CaseContent, LabelPath
+from app.reader.language.relation_wording import typed
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import leads_to_values, reached, steps_from
 from kg_store.terms import Mids, Path

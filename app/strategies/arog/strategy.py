@@ -10,8 +10,6 @@ import numpy as np
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
-from app.llm.embedded.scoring.path_scoring import PathScorer
-from app.llm.embedded.scoring.similarity import asked_words
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import (
     AnswerInput,
@@ -25,6 +23,8 @@ from app.llm.tasks import (
     StructureInput,
     Task,
 )
+from app.reader.scoring.path_scoring import PathScorer
+from app.reader.scoring.similarity import asked_words
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.checked_drafts import CheckedDrafts

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from app.llm.embedded.language.synonyms import synonyms_of
 from app.llm.tasks import Size
+from app.reader.language.synonyms import synonyms_of
 from app.strategies.base import FoundFact, StrategyInput
 from app.strategies.dialogue.candidate_facts import CandidateFact
 from app.strategies.dialogue.fact_ranking import Floats

@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 import numpy as np
 
 from app.egress.in_house import InHouseRunner
-from app.llm.embedded.sentences.fact_clauses import can_be_said
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import ReplyInput, Task, TaskKind, WordedReply
 from app.privacy.safe_text import Topic
+from app.reader.sentences.fact_clauses import can_be_said
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.dialogue.candidate_facts import MAX_TAILS, CandidateFact, facts_around, was_cut
 from app.strategies.dialogue.chosen_facts import describing, nearest, upright

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from app.llm.embedded.sentences.dialogue_text import dialogue_text
 from app.llm.tasks import DialogueReply, ReplyInput
+from app.reader.sentences.dialogue_text import dialogue_text
 
 Told = Sequence[tuple[str, tuple[int, ...]]]
 """Sentences, each with the places in the evidence of the facts that it states."""

@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from app.llm.embedded.language.answer_form import read_form
-from app.llm.embedded.plans.case_gains import gains_of
-from app.llm.embedded.scoring.alignment import Scores
-from app.llm.embedded.scoring.path_scoring import PathScorer, ReadPaths, WordedPath
+from app.reader.language.answer_form import read_form
+from app.reader.plans.case_gains import gains_of
+from app.reader.scoring.alignment import Scores
+from app.reader.scoring.path_scoring import PathScorer, ReadPaths, WordedPath
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_paths import MAX_OFFERED

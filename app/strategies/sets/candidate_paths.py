@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.llm.embedded.plans.case_gains import gains_of
-from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.embedder import Embedder
+from app.reader.plans.case_gains import gains_of
+from app.reader.scoring.similarity import nearness
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.offered_ways import WaySelector

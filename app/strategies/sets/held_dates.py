@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from app.llm.embedded.meaning.question.asked_time import AskedTime
-from app.llm.embedded.meaning.schema_graph import plain_words
+from app.reader.meaning.question.asked_time import AskedTime
+from app.reader.meaning.schema_graph import plain_words
 from app.strategies.base import StrategyInput
 from app.strategies.start import declares_kinds
 from kg_store.terms import NodeKind, Schema, ValueKind, as_mids, cached_by_version

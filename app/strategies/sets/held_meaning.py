@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from app.llm.embedded.meaning.answer_forms import Meaning
-from app.llm.embedded.meaning.in_context import Meanings, nearest_in_context
-from app.llm.embedded.meaning.question.question_tokens import AskedQuestion
-from app.llm.embedded.meaning.read_meaning import MIN_MARGIN, NO_OTHER, meanings, scores_of
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.in_house import HeldMeaning
 from app.llm.tasks import StepInput
+from app.reader.meaning.answer_forms import Meaning
+from app.reader.meaning.in_context import Meanings, nearest_in_context
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.read_meaning import MIN_MARGIN, NO_OTHER, meanings, scores_of
+from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from app.strategies.sets.said_schema import SaidLabels, SaidSchema

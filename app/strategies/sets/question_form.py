@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from app.llm.embedded.language.answer_form import AskedForm, read_form
 from app.llm.tasks import PathTriple
+from app.reader.language.answer_form import AskedForm, read_form
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, Ways
 from kg_store.graph.traversal import tail_concept

@@ -11,13 +11,13 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embedded.language.relation_wording import hop_words
-from app.llm.embedded.meaning.question.question_tokens import AskedQuestion, read_question
-from app.llm.embedded.meaning.question.spans import Span, spans_of
-from app.llm.embedded.meaning.schema_graph import plain_words
-from app.llm.embedded.scoring.hop_table import Wordings
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import SchemaStep, Thing
+from app.reader.language.relation_wording import hop_words
+from app.reader.meaning.question.question_tokens import AskedQuestion, read_question
+from app.reader.meaning.question.spans import Span, spans_of
+from app.reader.meaning.schema_graph import plain_words
+from app.reader.scoring.hop_table import Wordings
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet, show_things
 from app.strategies.schema_view import schema_steps, step_of_kind

@@ -8,9 +8,9 @@ from typing import Final
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import StepInput, StepReply, Task
+from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.candidate_phrases import phrases_of
 from app.strategies.checked_drafts import CheckedDrafts

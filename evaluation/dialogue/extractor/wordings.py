@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from app.llm.embedded.sentences.relation_phrases import phrase_of
+from app.reader.sentences.relation_phrases import phrase_of
 from evaluation.dialogue.attachment import carriers as control
 
 Choice = Literal["not_found", "hedges", "denials", "fillers", "mentions", "fragments"]

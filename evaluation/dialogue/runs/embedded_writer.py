@@ -34,7 +34,7 @@ class EmbeddedWriter:
 
 def embedded_writer() -> EmbeddedWriter:
     """The writer of the reasoner inside the service."""
-    from app.llm.embedded.sentences.dialogue_text import dialogue_text
+    from app.reader.sentences.dialogue_text import dialogue_text
 
     return EmbeddedWriter(lambda given: [each.text for each in dialogue_text(given)])
 

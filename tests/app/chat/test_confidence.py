@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.wiring.store import ServiceContext
 from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, step
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion

@@ -8,8 +8,8 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.chat.label_language import language_typed
-from app.llm.embedded.concept_namer import ConceptNamer
 from app.llm.embeddings.embedder import Embedder
+from app.reader.concept_namer import ConceptNamer
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
 from client_sdk.dialogue import Dialogue

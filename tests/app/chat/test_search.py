@@ -9,8 +9,8 @@ import pytest
 from app.chat.refusals import NOT_IN_GRAPH
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.reader.checks.draft_checks import Contradiction
 from app.strategies.checked_drafts import REFUSALS
-from app.strategies.draft_checks import Contradiction
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
 from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, visible

@@ -19,12 +19,12 @@ from app.chat.second_opinion import (
     OWN_ELSE,
     SURE,
 )
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.dialects import Dialect
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import ReasonerError
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
 from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, step

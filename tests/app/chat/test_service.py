@@ -17,13 +17,13 @@ from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.egress.guard import BlockedError, StaticSegments
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerUnavailableError
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, ReplyUnusableError
 from app.privacy.pseudonym_format import shaped_in
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.sets.prompts import STEP

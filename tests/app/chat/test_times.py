@@ -11,8 +11,8 @@ import pytest
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies import start
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext

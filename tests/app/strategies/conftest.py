@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from tests.support.asking import Asked, Bench, bench_of
 
 

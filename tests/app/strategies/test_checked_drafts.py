@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.egress.disclosure import Profile
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import Task
+from app.reader.checks.draft_checks import Contradiction
+from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import RetrievalResult
 from app.strategies.checked_drafts import REFUSALS, CheckedDrafts
-from app.strategies.draft_checks import Contradiction
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from tests.support.asking import Asked, Bench, secrets_in

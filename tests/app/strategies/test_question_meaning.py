@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from app.egress.disclosure import Profile
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.in_house import ReadingScores
+from app.reader.checks.draft_kinds import NUMBER, UNKNOWN, ResultKind
+from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import StrategyInput
-from app.strategies.draft_kinds import NUMBER, UNKNOWN, ResultKind
 from app.strategies.question_meaning import QuestionMeaning, meaning_of
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places

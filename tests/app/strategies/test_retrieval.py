@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.egress.disclosure import Profile
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import PathTriple
+from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import RetrievalResult, Strategy, StrategyInput
 from app.strategies.retrieval import (

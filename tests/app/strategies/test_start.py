@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.start import MAX_KINDS, Start, starting_places
 from kg_store.terms import NodeKind
 from tests.support.asking import Asked

@@ -20,10 +20,10 @@ from app.api.problems import error_body
 from app.database.tables import jobs
 from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.main import create_app
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.retriever.weights import write_weights
 from app.settings import ConfigurationError, Settings
 from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker

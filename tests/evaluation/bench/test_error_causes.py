@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.plans.candidate_paths import KnownPath, ScoredPath
+from app.reader.plans.candidate_paths import KnownPath, ScoredPath
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import Usage
 from evaluation.bench.asker import QuestionOutcome

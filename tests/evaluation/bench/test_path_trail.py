@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import (
     AnswerInput,
@@ -17,6 +16,7 @@ from app.llm.tasks import (
     StepReply,
     Thing,
 )
+from app.reader.scoring.path_scoring import PathScorer
 from evaluation.bench.path_trail import PathTrail, trail_of
 from evaluation.datasets.gold_plan import plan_paths
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question

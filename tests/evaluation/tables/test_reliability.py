@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import Candidate, StepInput, StepReply, Thing
+from app.reader.scoring.path_scoring import PathScorer
 from evaluation.cli import app
 from evaluation.fakes.recording_reasoner import Step
 from evaluation.tables.reliability import Point, at, least_score, least_threshold, reliability_markdown

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.llm.embedded.scoring.similarity import nearness
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.low_rank import LowRankError, read_update, write_update
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.onnx_export import MAX_DIFFERENCE
+from app.reader.scoring.similarity import nearness
 
 PLACE = "encoder.layer.5.output.dense"
 TEXTS = ["treated by doctor", "who is it treated by", "place of birth"]

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.arog.strategy import MAX_CANDIDATES, ArogStrategy
 from app.strategies.base import Limits, RetrievalResult
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from app.egress.disclosure import Profile
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
+from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker

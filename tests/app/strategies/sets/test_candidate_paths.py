@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.retrieval import NodeSet, arrive
 from app.strategies.sets.candidate_paths import MAX_COMPOSED_FROM, MAX_OFFERED, CandidateFinder, CandidateList
 from app.strategies.sets.offered_ways import NearestWays

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from app.egress.disclosure import Profile
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
-from app.llm.embedded.scoring.path_scoring import PathScorer
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
+from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.scoring.path_scoring import PathScorer
 from app.retriever.features import PLACEHOLDER, read_text
 from app.retriever.retriever import Retriever
 from app.strategies.base import StrategyInput

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from app.egress.disclosure import Profile
-from app.llm.embedded.embedded_reasoner import EmbeddedReasoner
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import ReplyUnusableError
+from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import Limits, RetrievalResult
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.strategy import SetsStrategy

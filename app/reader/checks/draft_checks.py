@@ -1,0 +1,269 @@
+"""Checks of a model's draft against the question: the kind and the form of its answer, negation, and what a yes or no
+compares with.
+
+Promise: `DraftChecks` goes by the question's words, the schema and what the draft's own prompt shows, and by nothing
+else, so asking again because of it tells the model nothing of the graph. Limit: questions in English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, TypeGuard
+
+from app.reader.checks.asked_noun import AskedNoun, asks_for_people, noun_of
+from app.reader.checks.draft_kinds import TRUTH, DraftKinds, ResultKind
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.schema_graph import SchemaGraph
+from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
+from kg_store.errors import ExpressionError
+from kg_store.text.plurals import singular
+
+
+class Contradiction(StrEnum):
+    """The ways in which a draft and its question contradict each other."""
+
+    TRUTH = "not truth"
+    NUMBER = "not number"
+    THINGS = "not things"
+    KIND = "other kind"
+    NEGATION = "negation left"
+    ADDED = "negation added"
+    VALUE = "not compared"
+    ALL = "not of all"
+    NAMED = "only named"
+
+
+_WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
+_TAKES_OUT: Final = frozenset({"difference", "none"})
+_OTHERS: Final = frozenset({"other", "others", "else", "another", "except", "besides", "excluding", "apart", "aside"})
+# Words with which an answer may leave something out though nothing is denied.
+_MAY_TAKE_OUT: Final = frozenset(
+    "all every each both only just unless nor neither either solely exclusively different distinct missing absent "
+    "rest remaining rather free unlike but yet still never always if".split()
+)
+_DENYING: Final = re.compile(r"(?:un|non|dis)\w{4,}|\w+less")
+_UNREAD_NEGATION: Final = frozenset("i we you know sure mind remember or why not".split())
+_ONLY_ASKS: Final = frozenset("who what is are was were show tell describe know about me the you do".split())
+_PLACES: Final = frozenset({"who", "whom", "where"})
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChecks:
+    """The checks of one question. `named`: the things and values that it names, by pseudonym. `also`: the classes that
+    things of each kind have beside it. `persons`: the kinds of people. `meant`: the kinds that the service's own
+    reading leads to, where that is sure."""
+
+    asked: AskedQuestion
+    graph: SchemaGraph
+    named: frozenset[str]
+    also: Mapping[str, frozenset[str]]
+    persons: frozenset[str] = frozenset()
+    meant: ResultKind | None = None
+
+    def contradiction(self, answer: Sequence[str], shown: DraftKinds) -> Contradiction | None:
+        """The first way in which `answer` contradicts the question; expressions that can't be read are let be."""
+        parsed = list(_parsed(answer))
+        if not parsed:
+            return None
+        results = [shown.of(each) for each in parsed]
+        checks = (self._form(results), self._kind(parsed, results, shown), self._negation(parsed, shown))
+        found = next((each for each in checks if each is not None), None)
+        return found or self._named(parsed) or self._compared(parsed, shown)
+
+    def _form(self, results: Sequence[ResultKind]) -> Contradiction | None:
+        form = self.asked.form
+        if form == "truth" and self._asks_for_truth() and not any(each.value == TRUTH for each in results):
+            return Contradiction.TRUTH
+        wants_number = form in ("average", "sum") or (form == "count" and self._asks_for_number())
+        if wants_number and not any(map(_may_be_number, results)):
+            return Contradiction.NUMBER
+        if self._asks_for_things() and all(each.is_worked_out for each in results):
+            return Contradiction.THINGS
+        return None
+
+    def _asks_for_things(self) -> bool:
+        """Things, or values that are there: no count of them."""
+        if self.asked.form != "things":
+            return False
+        if self.meant is not None and self.meant.is_known:
+            return not self.meant.is_worked_out
+        is_said = self.asked.wh in (*_PLACES, "when", "which") or noun_of(self.asked, self.graph) is not None
+        return is_said and {"how", "number"}.isdisjoint(self.asked.words)
+
+    def _asks_for_truth(self) -> bool:
+        """Not so where another question hangs on it: "do you know who treats X"."""
+        words = self.asked.words
+        return not {"you", "who", "whom", "which", "what", "where", "when", "or"} & set(words[1:])
+
+    def _asks_for_number(self) -> bool:
+        """Not so where the number is one of something else: "which has the larger number of beds"."""
+        words, roles = self.asked.words, self.asked.roles
+        if not {"comparative", "superlative"}.isdisjoint(roles):
+            return False
+        at = next((at for at, word in enumerate(words) if word in ("many", "number", "count")), 0)
+        return words[at] == "many" or "content" not in roles[:at]
+
+    def _kind(
+        self, parsed: Sequence[Expression], results: Sequence[ResultKind], shown: DraftKinds
+    ) -> Contradiction | None:
+        if self.asked.form not in ("things", "count", "compare"):
+            return None
+        noun = noun_of(self.asked, self.graph)
+        counted = [_inside_count(each) for each in parsed]
+        sets = [shown.of(each) for each in counted]
+        known = [(each, of) for each, of in zip(counted, sets, strict=True) if of.is_known and not of.is_worked_out]
+        if not known or len(known) < len(results):
+            return None
+        if noun is not None:
+            fits = any(self._is_of(of, noun.kinds) or self._is_worded(each, shown, noun) for each, of in known)
+        elif self._may_mean(self.meant):
+            fits = any(self._may_be(of, self.meant) or self._is_worded(each, shown) for each, of in known)
+        else:
+            fits = not self._is_out_of_place(known, shown)
+        return None if fits else Contradiction.KIND
+
+    def _may_mean(self, meant: ResultKind | None) -> TypeGuard[ResultKind]:
+        """True where a reading leads to what the question word asks for: "who" people, "where" none."""
+        if meant is None or not meant.is_known or self.asked.form != "things" or self.asked.wh == "whose":
+            return False
+        are_people = bool(meant.kinds) and meant.kinds <= self.persons
+        if self.asked.wh in ("who", "whom"):
+            return are_people
+        return not meant.value and meant.kinds.isdisjoint(self.persons) if self.asked.wh == "where" else True
+
+    def _is_out_of_place(self, known: Sequence[tuple[Expression, ResultKind]], shown: DraftKinds) -> bool:
+        """Who and where are no dates and numbers, where is nobody, when is no thing, and people are people."""
+        if self.persons and asks_for_people(self.asked):
+            return all(of.kinds.isdisjoint(self.persons) for _, of in known)
+        if self.asked.form != "things":
+            return False
+        if self.asked.wh == "where" and all(of.kinds and of.kinds <= self.persons for _, of in known):
+            return True
+        if self.asked.wh in _PLACES:
+            wrong = {"date", "number", "truth"}
+            return all(of.value in wrong and not self._is_worded(each, shown) for each, of in known)
+        return self.asked.wh == "when" and all(of.kinds for _, of in known)
+
+    def _is_of(self, of: ResultKind, nouns: frozenset[str]) -> bool:
+        """True where all kinds of `of` are those of the noun, or have them as classes too."""
+        return bool(of.kinds) and all(not nouns.isdisjoint(self._with_classes(kind)) for kind in of.kinds)
+
+    def _may_be(self, of: ResultKind, meant: ResultKind) -> bool:
+        if of.value or meant.value:
+            return of.value == meant.value
+        wider = frozenset[str]().union(*map(self._with_classes, of.kinds))
+        return not wider.isdisjoint(meant.kinds)
+
+    def _with_classes(self, kind: str) -> frozenset[str]:
+        return self.also.get(kind, frozenset()) | {kind}
+
+    def _is_worded(self, each: Expression, shown: DraftKinds, noun: AskedNoun | None = None) -> bool:
+        """True of values whose relation the question itself names: "what is the doctor's phone number"."""
+        if not shown.of(each).value:
+            return False
+        said = {singular(word) for word in self.asked.words}
+        labels = [label for label in shown.last_words(each) if label and label <= said]
+        return any(noun is None or noun.leaves_room_for(label) for label in labels)
+
+    def _negation(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
+        takes_out = any(_takes_out(each) for each in parsed)
+        denied = self._denies(shown)
+        if denied and not takes_out and not self._is_let_be(parsed):
+            return Contradiction.NEGATION
+        words = set(self.asked.words)
+        excused = denied or not words.isdisjoint(_MAY_TAKE_OUT | _OTHERS) or any(map(_DENYING.fullmatch, words))
+        if takes_out and not excused and "negation" not in self.asked.roles and not self.asked.excluded:
+            return Contradiction.ADDED
+        return None
+
+    def _denies(self, shown: DraftKinds) -> bool:
+        """True where the question leaves something out, by a word that no relation of the prompt has."""
+        asked, words = self.asked, self.asked.words
+        if asked.excluded:
+            return True
+        for at, word in enumerate(words):
+            is_other = word in _OTHERS and words[at - 1 : at] != ("each",)
+            if not is_other and asked.roles[at] != "negation":
+                continue
+            around = {*words[max(0, at - 1) : at], *words[at + 1 : at + 2]}
+            is_tag = at == 0 and asked.form == "truth"
+            if not is_tag and around.isdisjoint(_UNREAD_NEGATION) and word not in shown.label_words:
+                return True
+        return False
+
+    def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
+        """True of a plain set: what a question names itself is left out of it when it is executed."""
+        if "negation" in self.asked.roles or not self.named:
+            return False
+        return any(isinstance(each, Name) and each.pseudonym not in self.named for each in parsed)
+
+    def _named(self, parsed: Sequence[Expression]) -> Contradiction | None:
+        """Nobody asks for what they have just named, but who asks to choose, or asks for nothing else."""
+        asked = self.asked
+        is_choice = "or" in asked.words or not {"comparative", "superlative"}.isdisjoint(asked.roles)
+        if asked.form != "things" or is_choice or _ONLY_ASKS.issuperset(set(asked.words) - self.named):
+            return None
+        is_named = all(isinstance(each, Name) and each.pseudonym in self.named for each in parsed)
+        return Contradiction.NAMED if is_named else None
+
+    def _compared(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
+        """A yes or no that something exists is none about what it was asked of."""
+        if self.asked.form != "truth" or not self._asks_for_truth():
+            return None
+        truths = [each for each in parsed if shown.of(each).value == TRUTH]
+        if not truths:
+            return None
+        if self.asked.universal and "both" not in self.asked.words[1:3] and not any(map(_is_of_all, truths)):
+            return Contradiction.ALL
+        used = {name for each in truths for name in shown.lineage(names_in(each))}
+        lacks = len(self.named) > 1 and not self.named <= used
+        return Contradiction.VALUE if lacks or any(_exists_over_truths(each, shown) for each in truths) else None
+
+
+def _parsed(answer: Sequence[str]) -> Iterator[Expression]:
+    for text in answer:
+        try:
+            yield parse(_WAY.sub(r"way\1", text))
+        except ExpressionError:
+            continue
+
+
+def _may_be_number(of: ResultKind) -> bool:
+    return not of.kinds and of.value not in (TRUTH, "truth", "date")
+
+
+def _takes_out(expression: Expression) -> bool:
+    if not isinstance(expression, Call):
+        return False
+    if expression.function in _TAKES_OUT or "!=" in expression.words:
+        return True
+    return any(map(_takes_out, expression.operands))
+
+
+def _inside_count(expression: Expression) -> Expression:
+    if isinstance(expression, Call) and expression.function == "count":
+        return expression.operands[0]
+    return expression
+
+
+def _is_of_all(expression: Expression) -> bool:
+    """True where none is outside: `none(difference(A, B))`, or all truth values hold."""
+    if not isinstance(expression, Call) or expression.function not in ("none", "holds"):
+        return False
+    inner = expression.operands[0]
+    takes_out = isinstance(inner, Call) and (inner.function == "difference" or "!=" in inner.words)
+    return expression.function == "holds" or takes_out
+
+
+def _exists_over_truths(expression: Expression, shown: DraftKinds) -> bool:
+    if not isinstance(expression, Call) or expression.function not in ("exists", "none"):
+        return False
+    return shown.of(expression.operands[0]).value == "truth"
+
+
+def denies(asked: AskedQuestion, answer: Sequence[str]) -> bool:
+    """True where the question or the answer leaves something out, so that a "not" in a sentence may be theirs."""
+    return "negation" in asked.roles or any(map(_takes_out, _parsed(answer)))

@@ -1,0 +1,158 @@
+"""ConceptNamer: one concept per relation signature, named once at load, from classes or relation words alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.embedder import Embedder
+from app.reader.concepts.agreement import ACTING, AGENT, MANY, Agreed, NounAgreement, agreed, noun_of
+from app.reader.concepts.relation_nouns import Noun, kind_of
+from app.reader.language.concept_nouns import NOUNS
+from app.reader.language.relation_wording import VALUES, readable
+from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
+
+_TEXT = "text"
+_VALUE_WORDS = {
+    ValueKind.NUMBER: "number",
+    ValueKind.DATE: "date",
+    ValueKind.TEXT: _TEXT,
+    ValueKind.TRUTH: "yes or no",
+}
+# A noun that no relation says: so near must the relations be to what things of that kind have.
+MIN_FIT = 0.6
+MIN_FIT_OF_ONE = 0.8
+WORK, MIN_OF_WORK = "work", 2
+"""Where so many relations tell that something is a work, they may tell which."""
+# A thing without a class is of the class that this share of its like have: what one `knows` is mostly a person.
+SHARE_OF_CLASS = 2 / 3
+
+Fits = npt.NDArray[np.float32]
+
+
+class ConceptNamer:
+    """Names concepts by classes, by nouns of relations, and by likeness where many relations agree; deterministic."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def name(self, schema: Schema) -> list[str]:
+        """One concept per signature, in the order of `schema.signatures`."""
+        classes = _classes_reached(schema)
+        given = [_given_word(schema, signature, classes) for signature in schema.signatures]
+        unnamed = [signature for signature, word in zip(schema.signatures, given, strict=True) if word is None]
+        relations = {hop.relation for signature in unnamed for hop in signature.hops}
+        worded = [words for each in sorted(relations) if (words := readable(schema.described((Hop(each),))))]
+        if worded:
+            # All in one call: signature by signature, a few at a time, takes twice as long.
+            self._embedder.sentences(worded)
+        agreement = NounAgreement(schema, unnamed)
+        named = [
+            self._of_hops(schema, signature, agreement) if word is None else word
+            for signature, word in zip(schema.signatures, given, strict=True)
+        ]
+        return named if _has_classes(schema) else _with_texts(schema, named)
+
+    def _of_hops(self, schema: Schema, signature: Signature, agreement: NounAgreement) -> str:
+        said = agreement.of(signature.hops) or agreement.of_like(signature.hops)
+        return self._of_labels([schema.described((hop,)) for hop in signature.hops], said)
+
+    def name_relations(self, relations: Sequence[str]) -> str:
+        """A concept for something that has these relations around it; `^` marks those that lead to it."""
+        return self._of_labels(relations, agreed([noun for label in relations if (noun := noun_of(label))]))
+
+    def _of_labels(self, labels: Sequence[str], said: Agreed | None) -> str:
+        """The noun that the relations say, else what things with relations like these mostly are."""
+        if said is not None and said.kind != AGENT and len(labels) < (MIN_OF_WORK if said.word == WORK else MANY):
+            return said.word
+        worded = [(label, words) for label in labels if (words := readable(label))]
+        has = [words for label, words in worded if not label.startswith("^")]
+        plays = [words for label, words in worded if label.startswith("^")]
+        if not has and not plays:
+            return "thing"
+        # Few relations say little each, many together say it well: so the mean over all of them.
+        fits = np.concatenate([self._fits(has, self._has), self._fits(plays, self._plays)]).mean(axis=0)
+        best = int(np.argmax(fits))
+        word, bound = NOUNS[best].word, MIN_FIT if len(labels) > 1 else MIN_FIT_OF_ONE
+        if said is not None:
+            is_likely = len(labels) > 1 and fits[best] >= MIN_FIT
+            is_of_kind = word in ACTING if said.kind == AGENT else kind_of(word) == said.kind
+            return word if is_likely and is_of_kind else said.word
+        return word if fits[best] >= bound else "thing"
+
+    def _fits(self, labels: list[str], examples: list[Fits]) -> Fits:
+        """Scores each label by the nearest example of each noun; shape (labels, nouns)."""
+        if not labels:
+            return np.empty((0, len(NOUNS)), dtype=np.float32)
+        vectors = self._embedder.sentences(labels)
+        columns = [(vectors @ each.T).max(axis=1) if len(each) else np.zeros(len(labels)) for each in examples]
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    @cached_property
+    def _has(self) -> list[Fits]:
+        return self._vectors_of([noun.has for noun in NOUNS])
+
+    @cached_property
+    def _plays(self) -> list[Fits]:
+        return self._vectors_of([(noun.word, *noun.plays) for noun in NOUNS])
+
+    def _vectors_of(self, groups: Sequence[Sequence[str]]) -> list[Fits]:
+        """The vectors of each group, all embedded in one call: fifty small ones take many times as long."""
+        vectors = self._embedder.sentences([text for group in groups for text in group])
+        return np.split(vectors, np.cumsum([len(group) for group in groups])[:-1])
+
+
+def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
+    """The word that needs no similarity: the kind of a value, a class of its own, or the class of things like it."""
+    if signature.kind is NodeKind.VALUE:
+        return _value_word(schema, signature.hops)
+    return signature.classes[0] if signature.classes else _borrowed_class(signature, classes)
+
+
+def _has_classes(schema: Schema) -> bool:
+    return any(signature.classes for signature in schema.signatures)
+
+
+def _with_texts(schema: Schema, concepts: Sequence[str]) -> list[str]:
+    """`concepts` with texts called by the noun of what leads to them: an email, a language."""
+    return [
+        said.word
+        if concept == _TEXT and (said := agreed(_nouns_of(schema, signature))) and said.word not in VALUES
+        else concept
+        for signature, concept in zip(schema.signatures, concepts, strict=True)
+    ]
+
+
+def _nouns_of(schema: Schema, signature: Signature) -> list[Noun]:
+    return [noun for hop in signature.hops if (noun := noun_of(schema.described((hop,)))) is not None]
+
+
+def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
+    """The classes of what each relation leads to, counted by signatures."""
+    reached: dict[Hop, Counter[str]] = {}
+    for signature in schema.signatures:
+        for hop in signature.hops if signature.classes else ():
+            if hop.inverse:
+                reached.setdefault(hop, Counter())[signature.classes[0]] += 1
+    return reached
+
+
+def _borrowed_class(signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
+    """The class of most other things that the same relations lead to, if they have any."""
+    counts = sum((classes[hop] for hop in signature.hops if hop in classes), Counter[str]())
+    if not counts:
+        return None
+    word, count = min(counts.items(), key=lambda item: (-item[1], item[0]))
+    return word if count >= SHARE_OF_CLASS * counts.total() else None
+
+
+def _value_word(schema: Schema, hops: Sequence[Hop]) -> str:
+    kinds = {schema.relations[hop.relation].value_kind for hop in hops}
+    for kind, word in _VALUE_WORDS.items():
+        if kind in kinds:
+            return word
+    return "text"

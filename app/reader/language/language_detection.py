@@ -1,0 +1,102 @@
+"""Which language a question is written in, where it is plainly not English: by its letters, or its small words.
+
+Conservative: names are out of the question before it is asked here, one foreign word proves nothing, and where English
+words stand beside it nothing is said. Word lists are wordfreq's own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import cache
+from typing import Final
+
+from app.reader.language.question_words import is_pseudonym
+from kg_store.text.english import frequent_words
+
+_NAMES: Final = {
+    "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "es": "Spanish", "fi": "Finnish", "fr": "French",
+    "hu": "Hungarian", "id": "Indonesian", "is": "Icelandic", "it": "Italian", "lt": "Lithuanian", "lv": "Latvian",
+    "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "sh": "Croatian",
+    "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish", "tr": "Turkish", "vi": "Vietnamese",
+}  # fmt: skip
+# Scripts by how Unicode's names of their letters begin.
+_SCRIPTS: Final = {
+    "CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "GREEK": "Greek",
+    "THAI": "Thai", "HEBREW": "Hebrew", "CYRILLIC": "a language of Cyrillic letters",
+    "ARABIC": "a language of Arabic letters", "DEVANAGARI": "a language of Devanagari letters",
+}  # fmt: skip
+_WORD = re.compile(r"[^\W\d_]+")
+# A pseudonym may touch letters of scripts without spaces.
+_RUN = re.compile(r"[A-Za-z0-9]+")
+_SMALL, _COMMON, _ENGLISH = 1_000, 3_000, 3_000
+_FEW_WORDS = 3
+_REMARK: Final = (
+    "The question seems to be in {}; the sentence model in use reads English. "
+    "Set AROG_EMBEDDER to a multilingual model."
+)
+
+
+def remark_on(question: str) -> str | None:
+    """A note for the asker of a question that the English model can't read well; None for English."""
+    language = foreign_language(question)
+    return None if language is None else _REMARK.format(language)
+
+
+def read_words() -> None:
+    """Reads the words of all languages, which takes over half a second, before a question needs them."""
+    for code in _NAMES:
+        _small(code)
+        _common(code)
+
+
+def foreign_language(question: str) -> str | None:
+    """A language in words (`German`), where `question`, in pseudonyms, is plainly not English; else None."""
+    bare = _RUN.sub(lambda run: " " if is_pseudonym(run[0]) else run[0], question)
+    words = [word.casefold() for word in _WORD.findall(bare)]
+    return _by_script("".join(words)) or _by_words(words)
+
+
+def _by_script(letters: str) -> str | None:
+    scripts = Counter(_script(letter) for letter in letters)
+    foreign = Counter({script: count for script, count in scripts.items() if script != "LATIN"})
+    if sum(foreign.values()) * 2 <= len(letters) or sum(foreign.values()) < 2:
+        return None
+    if {"HIRAGANA", "KATAKANA"} & set(foreign):
+        return "Japanese"
+    return _SCRIPTS.get(foreign.most_common(1)[0][0], "another script")
+
+
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "").partition(" ")[0]
+
+
+def _by_words(words: list[str]) -> str | None:
+    if not words:
+        return None
+    best = max(_NAMES, key=lambda code: (_hits(code, words), sum(word in _common(code) for word in words)))
+    hits = _hits(best, words)
+    english = sum(word in _english() and word not in _common(best) for word in set(words))
+    enough = hits >= 2 or (hits == 1 and len(words) <= _FEW_WORDS)
+    return _NAMES[best] if enough and hits > english else None
+
+
+def _hits(code: str, words: list[str]) -> int:
+    return len(_small(code).intersection(words))
+
+
+@cache
+def _small(code: str) -> frozenset[str]:
+    """The small words of a language that are no English words."""
+    return frequent_words(code, _SMALL) - _english()
+
+
+@cache
+def _common(code: str) -> frozenset[str]:
+    return frequent_words(code, _COMMON)
+
+
+@cache
+def _english() -> frozenset[str]:
+    return frequent_words("en", _ENGLISH)

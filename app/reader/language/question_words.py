@@ -1,0 +1,216 @@
+"""A question as the words that lie on the way from its topic outwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from app.reader.language.morphology import is_agent, is_participle, may_be_noun, may_be_verb
+from kg_store.text.plurals import singular
+
+MAX_SPAN_WORDS = 3
+_WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
+_PSEUDONYM = re.compile(r"[EVS][a-z0-9]{5}")
+
+# Words that name no relation: grammar, question words, and the ways of asking to be told.
+GRAMMAR = frozenset(
+    "a an the of is are was were be been being do does did in on at to for from by with and or as that which who "
+    "whom whose what when where how why s please tell me name names list give show it its their his her i you we "
+    "they them there this those these any some all has have had can could would will shall should may might much "
+    "many us my your our if than then so about into also".split()
+)
+PREPOSITIONS = ("of", "for", "in", "on", "at", "to", "from", "by", "as", "with")
+_ENDINGS = ("by", "in", "at", "for", "to", "on", "from", "with")
+_COPULAS = ("is", "are", "was", "were")
+# Words by which things are asked for that have something in common with the topic.
+_SHARED = frozenset("share shares shared sharing same together common co joint jointly mutual collaborated".split())
+_ARTICLES = frozenset({"the", "a", "an"})
+# A word before the topic that hangs it on what stands to its left.
+_LEADING = frozenset("of by in at to for with from on as than and or about".split())
+
+
+class WordUsage(Enum):
+    """The relation of a word of the question to what has been reached before it, walking outwards from the topic."""
+
+    SUBJECT = auto()  # "X directed", "directed by X", "where X lives"
+    OBJECT = auto()  # "who directed X", "who lives in X", "X was directed by whom"
+    UNDERGOES = auto()  # "was X born", "was X released": a participle that tells no agent
+    HOLDER = auto()  # "the director of X", "X's director"
+    FILLER = auto()  # "X is the director of", "whose director is X"
+
+
+@dataclass(frozen=True, slots=True)
+class WordSpan:
+    """Neighbouring words of the question; `start` and `end` count in walking order.
+
+    `usages`: how they may be meant. `beside`: they stand right before the topic; `apposed`: and call it something
+    ("the director X"); `names_topic`: which can only say what the topic is ("the film X").
+    """
+
+    start: int
+    end: int
+    text: str
+    usages: frozenset[WordUsage]
+    beside: bool
+    apposed: bool
+    names_topic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WalkedQuestion:
+    """The question's words in walking order, and every span of them that could name a relation.
+
+    `is_shared`: it asks for what the topic has in common with others ("the same director", "together with").
+    """
+
+    spans: tuple[WordSpan, ...]
+    is_content: tuple[bool, ...]
+    is_shared: bool
+
+    @property
+    def length(self) -> int:
+        return len(self.is_content)
+
+    def spans_at(self, start: int) -> Iterator[tuple[int, WordSpan]]:
+        return ((number, span) for number, span in enumerate(self.spans) if span.start == start)
+
+
+def content_words(text: str) -> list[str]:
+    """The words of `text` that may name a relation, a kind or a value."""
+    return [word for word in words_in(text) if word not in GRAMMAR and not is_pseudonym(word) and word != "'s"]
+
+
+def is_pseudonym(word: str) -> bool:
+    return _PSEUDONYM.fullmatch(word) is not None and any(letter.isdigit() for letter in word)
+
+
+def reading_orders(question: str, topic: str) -> list[WalkedQuestion]:
+    """Words to the left of the topic are walked from near to far ("nation of the wife of X"), those to its right
+    as they stand. The right side comes first where its words are said of the topic alone: after a possessive
+    ("X's wife") and after a topic that nothing leads to ("in which city does X live"). Where a word follows the topic
+    directly it may be either ("the director of X movies", "the director of X won what"): then both are walked."""
+    words = words_in(question)
+    at = words.index(topic) if topic in words else len(words)
+    left, right = words[:at], words[at + 1 :]
+    right_first, left_first = [(right, False), (left, True)], [(left, True), (right, False)]
+    if _right_is_nearer(left, right):
+        return [_walk(right_first)]
+    follows = bool(right) and right[0] not in GRAMMAR
+    return [_walk(left_first), _walk(right_first)] if follows else [_walk(left_first)]
+
+
+def _walk(sides: list[tuple[list[str], bool]]) -> WalkedQuestion:
+    spans: list[WordSpan] = []
+    is_content: list[bool] = []
+    for words_of_side, backwards in sides:
+        side = Side([word for word in words_of_side if word not in _SHARED], backwards)
+        spans += _spans(side, len(is_content))
+        flags = [word not in GRAMMAR and not is_pseudonym(word) for word in side.words if word != "'s"]
+        is_content += flags[::-1] if backwards else flags
+    shared = any(not _SHARED.isdisjoint(words) for words, _ in sides)
+    return WalkedQuestion(tuple(spans), tuple(is_content), shared)
+
+
+def _right_is_nearer(left: list[str], right: list[str]) -> bool:
+    """True where the words after the topic say something of it before those in front do: "X's wife", or when
+    no preposition hangs the topic on the words in front, with at most an article and a noun between."""
+    if right[:1] == ["'s"]:
+        return True
+    before = left[::-1]
+    if before and before[0] not in GRAMMAR:
+        before = before[1:]
+    if before and before[0] in _ARTICLES:
+        before = before[1:]
+    return not (before and before[0] in _LEADING)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The words before the topic (`backwards`: they are walked from the last one on) or behind it."""
+
+    words: list[str]
+    backwards: bool
+
+    def usages_of(self, start: int, end: int) -> frozenset[WordUsage]:
+        """The usages that words[start:end] may have, judged by the words around them."""
+        span = self.words[start:end]
+        before = self.words[start - 1] if start else ""
+        after = self.words[end] if end < len(self.words) else ""
+        if len(span) > 1 and span[-1] in PREPOSITIONS:
+            *span, after = span
+        if self.backwards:
+            return frozenset(_before_topic(span, before, after, "whose" in self.words))
+        return frozenset(_behind_topic(span, before, after, start == 0))
+
+
+def _before_topic(span: list[str], before: str, after: str, whose: bool) -> Iterator[WordUsage]:
+    if after == "by":
+        yield WordUsage.SUBJECT
+    elif may_be_verb(span[0]) and not span[0].endswith("ing") and before not in _ARTICLES:
+        yield WordUsage.OBJECT
+    if not may_be_noun(span[-1]) or after == "by":
+        return
+    if before == "whose" or (before in _ARTICLES | {"with"} and after == "") or (whose and after in _COPULAS):
+        yield WordUsage.FILLER
+    elif after in PREPOSITIONS or after == "":
+        yield WordUsage.HOLDER
+
+
+def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iterator[WordUsage]:
+    verb = may_be_verb(span[0])
+    if verb and after == "by":
+        yield WordUsage.OBJECT
+    elif verb and is_participle(span[0]) and not _has_object(after):
+        yield WordUsage.UNDERGOES
+        yield WordUsage.SUBJECT
+    elif verb and before not in (*_ARTICLES, "'s"):
+        yield WordUsage.SUBJECT
+    if not may_be_noun(span[-1]) or after == "by":
+        return
+    if before == "'s" or first:
+        yield WordUsage.HOLDER
+    elif before in _ARTICLES:
+        yield WordUsage.FILLER
+
+
+def _has_object(after: str) -> bool:
+    """True where something is done to others ("X directed which films"), and not undergone ("where was X born")."""
+    return after not in ("", *PREPOSITIONS)
+
+
+def _spans(side: Side, base: int) -> Iterator[WordSpan]:
+    """Offsets leave out the 's, which is no word of its own."""
+    places = [at for at, word in enumerate(side.words) if word != "'s"]
+    for first in range(len(places)):
+        for last in range(first, min(first + MAX_SPAN_WORDS, len(places))):
+            start, end = places[first], places[last] + 1
+            span = side.words[start:end]
+            if "'s" in span or not _may_name(span):
+                continue
+            low, high = (len(places) - last - 1, len(places) - first) if side.backwards else (first, last + 1)
+            beside = side.backwards and end == len(side.words)
+            article = start > 0 and side.words[start - 1] in _ARTICLES
+            # One thing is no films; and "the director X" may say how X is met.
+            single = may_be_noun(span[-1]) and singular(span[-1]) == span[-1]
+            apposed = beside and article and single
+            names_topic = apposed and not is_agent(span[-1])
+            usages = side.usages_of(start, end)
+            yield WordSpan(base + low, base + high, " ".join(span), usages, beside, apposed, names_topic)
+
+
+def _may_name(span: list[str]) -> bool:
+    if any(is_pseudonym(word) for word in span) or span[0] in GRAMMAR:
+        return False
+    # "directed by" and "lives in" name relations; "films the" does not.
+    return span[-1] not in GRAMMAR or (len(span) > 1 and span[-1] in _ENDINGS)
+
+
+def words_in(text: str) -> list[str]:
+    """The words of `text` in small letters, pseudonyms as they are, each 's on its own."""
+    words = _WORD.findall(text.replace("’", "'"))
+    split = [
+        part for word in words for part in ([word[:-2], "'s"] if word.endswith("'s") and word != "'s" else [word])
+    ]
+    return [word if is_pseudonym(word) else word.lower() for word in split]

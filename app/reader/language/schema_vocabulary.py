@@ -1,0 +1,81 @@
+"""The words by which the relations and concepts of a schema are asked for, told without an embedder."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from app.reader.language.idioms import plainer
+from app.reader.language.morphology import verbs_of
+from app.reader.language.question_words import GRAMMAR, is_pseudonym, words_in
+from app.reader.language.relation_wording import hop_words, kinds_in, verbs_said
+from app.reader.language.synonyms import kind_words
+from kg_store.terms import Hop, Schema, cached_by_version
+from kg_store.text.further_words import worded, words_of_kinds
+from kg_store.text.plurals import singular
+
+EMPTY: Final = frozenset(
+    "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "
+    "everyone everybody got get gets getting belong belongs called named kind kinds type types sort there here both "
+    "same together share shared shares sharing common actually really just still yet different certain "
+    "respective following given altogether total know known find see tell looking want like new own use used "
+    "made make makes making go goes involve involved involving include including includes included found "
+    "happen happened took taken many pls all listed each recently recent came come comes "
+    "something anything everything stuff doing done".split()
+)
+"""Words that say little by themselves: no path has to explain them."""
+MIN_KIN_LETTERS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVocabulary:
+    """`words` in the singular, and the base forms of the `verbs`."""
+
+    words: frozenset[str]
+    verbs: frozenset[str]
+
+    def lacks(self, text: str) -> list[str]:
+        """The content words of `text` that no relation and no concept is asked for by; each once, in order."""
+        return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
+
+    def _has(self, word: str) -> bool:
+        return (
+            not kind_words(singular(word)).isdisjoint(self.words)
+            or is_kin(word, self.words)
+            or not self.verbs.isdisjoint(verbs_of(word))
+        )
+
+
+@cached_by_version
+def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary:
+    """The vocabulary of the relations of `schema`, walked in both directions, and of `concepts`."""
+    steps = [
+        worded(schema, (Hop(relation.id, inverse),)) for relation in schema.relations for inverse in (False, True)
+    ]
+    hops = [hop_words(step, "") for step in steps]
+    further = words_of_kinds(schema)
+    texts = _all((*hop.relation, *hop.hints) for hop in hops) | _all(map(kinds_in, concepts))
+    texts |= _all(further.get(concept, ()) for concept in concepts)
+    words = {singular(word) for text in texts for word in text.lower().split()}
+    return SchemaVocabulary(frozenset(words), frozenset(_all(hop.verbs | verbs_said(hop.further) for hop in hops)))
+
+
+def _all(groups: Iterable[Iterable[str]]) -> set[str]:
+    return set[str]().union(*groups)
+
+
+def is_kin(word: str, said: Collection[str]) -> bool:
+    """`licence` and `licensed`, `specialise` and `specializes` begin alike."""
+    least = max(MIN_KIN_LETTERS, len(word) - 3)
+    beginning = word[:least]
+    if len(word) >= least:
+        for other in said:  # A loop, since this is asked of each word and each step.
+            if other.startswith(beginning):
+                return True
+    return False
+
+
+def is_telling(word: str) -> bool:
+    """True for a word that has to mean something in the graph."""
+    return word not in GRAMMAR and word not in EMPTY and not is_pseudonym(word) and word != "'s" and len(word) > 1

@@ -1,0 +1,240 @@
+"""The answers that a reading gives: itself, its number, yes or no, a sum, a group, the greater of two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.reader.language.morphology import is_participle
+from app.reader.language.question_words import PREPOSITIONS
+from app.reader.meaning.asked_kind import AskedKind
+from app.reader.meaning.comparisons import Comparisons
+from app.reader.meaning.groups import OF_KIND, WRONG_KIND, Groups
+from app.reader.meaning.question.idle_words import IdleWords
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.token_roles import mask
+from app.reader.meaning.reading import Reading, joins_records
+from app.reader.meaning.readings import ReadingBuilder
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
+from app.reader.meaning.truths import Truths
+
+_NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
+"""A step from those that don't take it: it leads to nothing, whatever the graph holds."""
+_EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
+_BACK = re.compile(r'reach\(reach\((E\w{5}), "[^"^]*"\), "\^[^"]*"\)')
+_AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
+_OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
+_OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
+UNEXPLAINED, UNEXECUTED = 1.0, 1.5
+_GOT = (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
+MIN_HEAD: Final = 0.72
+"""The least likeness of the noun that is asked for to a step."""
+_NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
+_WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """An expression that may be the meaning of the question.
+
+    `left`: the tokens that it does not explain. `is_whole`: it uses all that is named, and its kind is that of what is
+    asked for; `may_be_whole`: the same, where nothing tells that kind. `weakest`: the likeness of the words that say a
+    step least; `silent`: how many steps no word says.
+    """
+
+    expression: str
+    score: float
+    left: int
+    is_whole: bool
+    may_be_whole: bool
+    weakest: float
+    silent: int = 0
+
+
+class AnswerForms:
+    """Makes answers of readings, and scores each by what of the question it leaves over."""
+
+    def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, named: NamedThings) -> None:
+        self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
+        self._comparisons = Comparisons(asked, graph, builder)
+        self._truths = Truths(asked, graph, builder, self._comparisons)
+        self._noun = next((at for at in sorted(builder.called) if self._is_asked(at)), -1)
+        self._head, self._value = self._head_of_asked(), self._asked_value()
+        words, self._asks_members = asked.words, asked.asks_members
+        # "Who got X prescribed" asks for those it was prescribed to, and not by.
+        got = words[:1] == ("who",) and (words[1:2] in _GOT or words[1:3] in (("has", "been"), ("have", "been")))
+        self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
+        self._given = mask(at for at in builder.nouns if self._is_given(at))
+        self._idle = IdleWords(asked, builder)
+        self._groups = Groups(asked, graph, builder, self._noun)
+        self._kind = AskedKind(asked, graph, builder, named, self._noun, self._head)
+
+    def _is_asked(self, at: int) -> bool:
+        """True of the noun of what is asked for: no other content stands before it."""
+        begin = self._asked.asked
+        return 0 <= begin <= at and not any(
+            self._asked.roles[each] in ("content", "thing", "value", "person") for each in range(begin, at)
+        )
+
+    def _head_of_asked(self) -> int:
+        """The bit of the first content word behind where the asked noun may begin, if it names no kind; else 0."""
+        asked = self._asked
+        if asked.asked < 0 or asked.form not in ("things", "count"):
+            return 0
+        at = next((n for n in range(asked.asked, len(asked.roles)) if asked.roles[n] != "grammar"), -1)
+        is_kind = any(used >> at & 1 for used, _ in self._builder.nouns.values()) if at >= 0 else True
+        return 0 if is_kind or asked.roles[at] != "content" else 1 << at
+
+    def meanings(self, readings: Sequence[Reading]) -> list[Meaning]:
+        """Best first; each expression once."""
+        found: dict[str, Meaning] = {}
+        for reading in readings:
+            for expression, used, gain in (*self._summed(reading), *self._answers(reading, readings)):
+                if _NOTHING.search(expression) or joins_records(expression) or not self._holds_pairs(expression):
+                    continue
+                if self._asks_recipient and _AGENT.search(expression):
+                    continue
+                meaning = self._judged(expression, used, reading, gain)
+                if expression not in found or found[expression].score < meaning.score:
+                    found[expression] = meaning
+        return sorted(found.values(), key=lambda each: -each.score)
+
+    def _judged(self, expression: str, used: int, reading: Reading, gain: float) -> Meaning:
+        asked = self._asked
+        left = (asked.content | asked.working) & ~used & ~(asked.words[0] == "and" and bool(reading.value))
+        is_head, is_kind = bool(self._head & reading.final), reading.said == self._noun >= 0
+        left &= ~self._idle.of(expression, left, reading.value, is_head, is_kind)
+        named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
+        idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
+        score = reading.score + gain - idle - UNEXECUTED * named
+        bound = self._noun >= 0 or "person" in asked.roles or asked.form in ("average", "sum", "group")
+        bound = (
+            bound
+            or self._is_asked_value(expression)
+            or asked.asks_members
+            or (asked.form == "truth" and sum(role in ("thing", "value") for role in asked.roles) > 1)
+        )
+        fits = not named and gain > -WRONG_KIND and self._joins_either(expression) and self._denies(expression)
+        fits = (
+            fits
+            and (expression.startswith("sum(") or not self._strays(used, reading))
+            and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
+        )
+        fits = fits and not self._given & reading.final and not self._is_roundabout(expression)
+        # That two things are joined by steps which no word says is no yes.
+        fits = fits and not (asked.form == "truth" and reading.silent > 1 and not asked.content)
+        whole = fits and (bound or not reading.unsaid)
+        return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
+
+    def _is_roundabout(self, expression: str) -> bool:
+        """True of all wards of the clinic that X works at, where X has a ward and nothing else is spoken of."""
+        found = _BACK.fullmatch(expression)
+        if found is None or len(self._builder.nouns) != 1 or self._noun < 0:
+            return False
+        kinds = self._builder.nouns[self._noun][1]
+        own = [
+            hop for hop, _ in self._graph.leaving(self._builder.kinds_of(found[1])) if hop.ends and hop.ends <= kinds
+        ]
+        return any("^" not in hop.label and self._named.has(found[1], hop.label) for hop in own)
+
+    def _is_given(self, at: int) -> bool:
+        """True of the band in "what does X play in the band": it is no answer."""
+        words = self._asked.words
+        return at > 1 and words[:2] in _WHAT_IT_DOES and words[at - 1] == "the" and words[at - 2] in PREPOSITIONS
+
+    def _is_asked_value(self, expression: str) -> bool:
+        """True of things of the value that stands for their noun: "the accountants in X"."""
+        return bool(self._value) and _OF_VALUE.match(expression) is not None and f"=, {self._value})" in expression
+
+    def _asked_value(self) -> str:
+        """The value behind where the asked noun may begin, if the question names a thing as well; else nothing."""
+        asked = self._asked
+        if asked.asked < 0 or asked.form not in ("things", "count") or "thing" not in asked.roles:
+            return ""
+        at = next((n for n in range(asked.asked, len(asked.roles)) if asked.roles[n] != "grammar"), -1)
+        return asked.words[at] if at >= 0 and asked.roles[at] == "value" else ""
+
+    def _strays(self, used: int, reading: Reading) -> bool:
+        """True where the noun of what is asked for says a step on the way, and not what the way leads to ("clients
+        without an animal" are no animals of those who have been clients since a date), or hardly says it: songs are no
+        performer."""
+        return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
+
+    def _denies(self, expression: str) -> bool:
+        """ "Doctors that treat no smokers": the doctors are left out, and not the smokers among whom they treat."""
+        words, roles = self._asked.words, self._asked.roles
+        denied = any(words[at] == "no" and roles[at - 1] == "content" for at in self._asked.at("negation") if at)
+        return not denied or _OUTSIDE.match(expression) is not None
+
+    def _joins_either(self, expression: str) -> bool:
+        """True where any of what stands before and behind an "or" will do, if the question has one."""
+        asked = self._asked
+        is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth") or asked.is_choice
+        return is_read or "union(" in expression
+
+    def _holds_pairs(self, expression: str) -> bool:
+        """True where of each two things that an "or" stands between any will do."""
+        return all(pair in expression for pair in self._asked.either)
+
+    def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
+        """Expressions with the tokens they use and what they add to the score."""
+        text, form = self._builder.text(each), self._asked.form
+        if not text or (self._asks_members and text[:6] == "reach(") or (each.is_implied and form != "group"):
+            return
+        for name in self._asked.excluded if not each.value and form in ("things", "count") else ():
+            text = f"difference({text}, {name})"
+        if "other" in self._asked.roles and form in ("things", "count"):
+            yield from self._others(each, text)
+            return
+        if form == "truth":
+            yield from self._truths.of(each, readings)
+        elif form == "compare":
+            yield from self._comparisons.outnumbering(each, readings)
+            yield from self._comparisons.of(each, readings)
+        elif form == "minus":
+            yield from self._comparisons.differences(each, readings)
+        elif self._asked.is_choice and (choice := _EITHER_VALUE.fullmatch(text)):
+            yield f"reach({choice[1]}, {choice[2]})", each.used, OF_KIND
+        elif each.is_bare and form not in ("average", "sum"):
+            return
+        elif form == "count" and self._asked.asks_how_often:
+            yield from self._groups.occurrences(each, text)
+        elif form == "count" and each.value == "number" and self._noun < 0 and "different" not in self._asked.words:
+            yield from self._groups.counted_values(each, text)
+        elif form == "count":
+            yield self._counted(each, text)
+        elif form in ("average", "sum"):
+            yield from self._groups.totals(each, text)
+        elif form == "group":
+            yield from self._groups.per_group(each, text)
+        elif each.value == "truth" and (self._asked.wh in _NO_TRUTHS or self._asked.words[:2] in _WHAT_IT_DOES):
+            return  # "When was it fixed" is answered by no yes.
+        elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
+            yield f"holds({text})", each.used, 0.0
+        elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
+            return
+        else:
+            yield text, each.used, self._kind.fit(each)
+
+    def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
+        """Numbers that are added up although no word asks for a sum: the beds of a clinic."""
+        if self._asked.form == "count" and self._builder.text(each):
+            yield from self._groups.of_parts(each)
+            yield from self._groups.of_all(each) if each.is_implied else ()
+
+    def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
+        """ "In how many countries": values are counted where their relation is what is asked for."""
+        is_other = bool(each.value) and not self._head & each.final
+        return f"count({text})", each.used, self._kind.fit(each) - OF_KIND * is_other
+
+    def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
+        """ "Who else": all but those that are named, where they are of the kind that is asked for."""
+        asked = self._asked
+        named = [*(asked.words[at] for at in asked.at("thing")), *self._named.spoken]
+        names = [name for name in named if not self._builder.kinds_of(name).isdisjoint(each.kinds)]
+        if names and not each.value:
+            used = each.used | mask(list(asked.at("other")))
+            text = f"difference({text}, {names[0]})"
+            yield (f"count({text})" if asked.form == "count" else text), used, self._kind.fit(each)

@@ -1,0 +1,97 @@
+"""The kind of thing that a question asks for, and what a reading gains by it: people for who, dates for when."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from app.reader.language.people_and_groups import names_somebody
+from app.reader.meaning.groups import OF_KIND, WRONG_KIND
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.reading import Reading
+from app.reader.meaning.readings import ReadingBuilder
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
+
+_LABEL: Final = re.compile(r'"([^"]*)"')
+NO_WHAT: Final = 0.3
+_WHERE: Final = frozenset(
+    "in at from to on near inside location place address street city town country region venue room site origin "
+    "destination residence home based located headquarters office building floor".split()
+)
+"""Words of relations that say where something is."""
+
+
+class AskedKind:
+    """Tells how well readings fit what is asked for. `noun`: the token of its noun, -1 where none names a kind;
+    `head`: the bit of another noun in its place, else 0."""
+
+    def __init__(
+        self,
+        asked: AskedQuestion,
+        graph: SchemaGraph,
+        builder: ReadingBuilder,
+        named: NamedThings,
+        noun: int,
+        head: int,
+    ) -> None:
+        self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
+        self._noun, self._head = noun, head
+        # Of "the job of the person who" it is the job that is asked for.
+        told = list(zip(asked.words, asked.roles, strict=True))[: head.bit_length() if head else None]
+        self._asks_people = any(role == "person" and word not in ("who", "whom") for word, role in told)
+
+    def fit(self, each: Reading) -> float:
+        """Gains of the kind of an answer: it is the noun that is asked for, people for who, dates for when."""
+        if self._noun >= 0:
+            used, kinds = self._builder.called[self._noun]
+            is_member = self._noun not in self._builder.nouns and each.used & used and each.kinds <= kinds
+            if each.said == self._noun or (is_member and not each.value):
+                return OF_KIND
+            return -WRONG_KIND if each.value or each.kinds.isdisjoint(kinds) or used & each.used else 0.0
+        if self._head and not each.value and self._is_no_somebody(each):
+            return -WRONG_KIND
+        wh = self._asked.wh
+        if self._asked.words[0] == "whose" and each.said == 1:
+            return -WRONG_KIND  # "Whose books are kept at X" asks for those who have them.
+        if wh in ("who", "whom") or (self._noun < 0 and self._asks_people):
+            return self._fits_people(each)
+        if wh == "when":
+            return OF_KIND if each.value == "date" or self._is_year(each) else -WRONG_KIND
+        if wh == "where":
+            return 0.0 if self._is_place(each) else -WRONG_KIND
+        if "how" in self._asked.words and self._asked.form == "things":
+            return OF_KIND if each.value in ("number", "date") else -WRONG_KIND
+        return -NO_WHAT if self._is_no_what(each) else 0.0
+
+    def _is_no_somebody(self, each: Reading) -> bool:
+        """True of things that are not people, nor groups of them, where the noun asks for such: "which directors"."""
+        people = self._named.persons | self._named.groups
+        return names_somebody(self._asked.words[self._head.bit_length() - 1]) and each.kinds.isdisjoint(people)
+
+    def _is_place(self, each: Reading) -> bool:
+        """True of places, and of what a relation leads to that says where: "lives in", "home address"."""
+        if each.value in ("date", "number", "truth") or (each.kinds and each.kinds <= self._named.persons):
+            return False
+        last = (_LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
+        return not (each.kinds.isdisjoint(self._named.places) and _WHERE.isdisjoint(last.lower().split()))
+
+    def _is_no_what(self, each: Reading) -> bool:
+        """True of days and people, which nobody asks for by a "what" and a verb: "what was X prescribed"."""
+        words = self._asked.words
+        if words[0] != "what" or words[1:2] == ("is",) or "of" in words or "'s" in words:
+            return False
+        last = (_LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
+        return last in ("on", "by") and (each.value == "date" or each.kinds <= self._named.persons)
+
+    def _is_year(self, each: Reading) -> bool:
+        labels = _LABEL.findall(each.expression)
+        return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
+
+    def _fits_people(self, each: Reading) -> float:
+        words = {self._asked.words[at] for at in self._asked.at("person")}
+        may_be_group = self._asked.wh in ("who", "whom") and words <= {"who", "whom"}
+        if each.value or not each.kinds & (
+            self._named.persons | (self._named.groups if may_be_group else frozenset())
+        ):
+            return -WRONG_KIND
+        return OF_KIND if each.kinds & self._named.persons else OF_KIND / 2

@@ -1,0 +1,296 @@
+"""Superlatives: those of a set with the greatest value, or with the most of something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from app.reader.language.morphology import is_participle
+from app.reader.language.ranked_words import OFTEN, FirstOf
+from app.reader.language.relation_wording import voice_of
+from app.reader.meaning.question.asked_form import IN_TIME
+from app.reader.meaning.question.measures import Measure
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.token_roles import TOTALS, mask
+from app.reader.meaning.reading import (
+    BEHIND_COUNTED,
+    COMMON,
+    HOP,
+    MEDIATED,
+    MIN_LIKENESS,
+    ONLY_ONE,
+    SAYS_HAS,
+    UNSAID_BEFORE_NOUN,
+    Reading,
+    gain_of,
+)
+from app.reader.meaning.said_hops import Said, SaidHops
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, are_records, reversed_label
+
+_COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
+_MORE = {"more": ">", "fewer": "<", "less": "<"}
+Nouns = Mapping[int, tuple[int, frozenset[str]]]
+"""The nouns that name kinds, by their first token: all their tokens, and the kinds."""
+
+
+class Extremes:
+    """The readings that a superlative of the question makes of others."""
+
+    def __init__(
+        self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, named: NamedThings
+    ) -> None:
+        self._asked, self._graph, self._said, self._nouns, self._named = asked, graph, said, nouns, named
+        self._narrows_first = asked.form == "truth" or asked.narrows_first
+        self._superlatives, things = tuple(asked.at("superlative")), list(asked.at("thing"))
+        behind = ((at, next((thing for thing in things if thing > at), -1)) for at in asked.at("comparative"))
+        self._compared = [(at, thing) for at, thing in behind if thing >= 0]
+        self.chooses, self.compares = bool(self._superlatives), bool(self._compared)
+        totals = [at for at in asked.at("unknown") if asked.words[at] in TOTALS]
+        self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
+
+    def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
+        """`each`, whose expression is `text`, as what has the greatest or the least by `hop`."""
+        for at in self._superlatives:
+            if each.used >> at & 1 or each.is_bare or not (self._narrows_first or each.is_whole):
+                continue
+            counted = self._counted_behind(at) if self._asked.words[at] in _COUNTS else None
+            if self._is_degree(at):
+                yield from self._done_most(each, text, hop, at)
+            if at in self._asked.first:
+                yield from () if counted else self._greatest(each, text, hop, at)
+            elif at in self._asked.frequent:
+                yield from self._frequent(each, text, hop, at)
+            elif self._asked.words[at] in _COUNTS and is_participle("".join(self._asked.words[at + 1 : at + 2])):
+                yield from self._most_done(each, text, hop, at)
+            elif counted:
+                yield from self._with_most(each, text, hop, at, counted)
+            elif not (self._is_degree(at) and self._is_aside(each)):
+                yield from self._greatest(each, text, hop, at)
+                yield from self._with_greatest_sum(each, text, hop, at)
+
+    def _counted_behind(self, at: int) -> tuple[int, frozenset[str]] | None:
+        """The noun, or the people, that there are most of."""
+        if self._asked.roles[at + 1 : at + 2] == ("person",) and self._named.persons:
+            return 1 << at + 1, self._named.persons
+        return self._nouns.get(at + 1)
+
+    def _is_degree(self, at: int) -> bool:
+        """True of "the most" and "most often" at the end, which say how much is done."""
+        words = self._asked.words
+        return words[at] in _COUNTS and (at + 1 == len(words) or words[at + 1] in OFTEN) and at > 1
+
+    def _is_aside(self, each: Reading) -> bool:
+        """True of a set that is not the one asked for: of "which customer orders the most" the orders."""
+        return each.said > min(self._nouns, default=0)
+
+    def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The drug that was prescribed most often": what most records of that lead to."""
+        if hop.value or not are_records(hop.ends) or self._is_aside(each) or each.near > at:
+            return
+        free = self._asked.content & ~each.used & (1 << at) - 1
+        ways = [(said.used, gain_of(said), said.likeness) for said in self._said.of(hop, free, MIN_LIKENESS)]
+        nouns = [n for n, kinds in self._nouns.values() if hop.ends <= kinds and n & free == n]
+        for used, gain, likeness in (*ways, *((n, float(n.bit_count()), 1.0) for n in nouns)):
+            chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
+            longer = each.spanning(1 << at | used)._replace(expression=chosen, is_whole=False, is_implied=False)
+            score = each.score + 1.0 + gain - HOP - (HOP + MEDIATED) * hop.label.count("|")
+            yield longer._replace(score=score, weakest=min(each.weakest, likeness))
+
+    def _greatest(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        measure = self._asked.measures[at]
+        sign = sign_of(measure, hop)
+        noun = self._nouns.get(at + 1)
+        if noun and each.kinds.isdisjoint(noun[1]) and not any(kind in hop.shown for kind in noun[1]):
+            return
+        for said, gain in self.ways_to_measure(measure, hop, each.used, each.kinds) if sign else ():
+            first = self._asked.first.get(at)
+            if first and said is None and self._asked.words[at] == "top":
+                continue
+            longer = each.spanning(1 << at | (said.used | self._in_total if said else 0))
+            chosen = f'{"argmax" if sign > 0 else "argmin"}({text}, "{hop.label}")'
+            if first:
+                chosen = _first(text, hop.label, sign, first)
+            weakest = min(each.weakest, said.likeness) if said else each.weakest
+            has = (
+                each.is_whole
+                and hop.shown.startswith("has ")
+                and not {"has", "have", "had"}.isdisjoint(self._asked.words)
+            )
+            score = each.score + 1.0 + gain - HOP * (1 + hop.label.count("|")) + SAYS_HAS * has
+            yield longer._replace(expression=chosen, score=score, is_whole=False, weakest=weakest, is_implied=False)
+
+    def _with_most(
+        self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
+    ) -> Iterator[Reading]:
+        """ "The most films": those of a set that lead to most of them; or, of a whole kind, those it leads to most."""
+        used, kinds = counted
+        function = _COUNTS[self._asked.words[at]]
+        free = self._asked.content & ~(each.used | used)
+        ways = [(said, gain_of(said)) for said in self._said.of(hop, free, MIN_LIKENESS)]
+        is_free = not hop.value and not each.used & used and each.near < at and self._is_way_round(hop, each, at)
+        leads, some = is_free and hop.leads_to_all_of(kinds), self._graph.whole(hop.ends & kinds) if is_free else ""
+        for said, gain in (*ways, (None, ONLY_ONE)):
+            tokens = 1 << at | used | (said.used if said else 0)
+            score = each.score + 1.0 + gain - HOP - (HOP + MEDIATED) * hop.label.count("|")
+            if leads or some:
+                score -= BEHIND_COUNTED * (each.used > used)
+                chosen = f'{function}({text}, "{hop.label}"' + (")" if leads else f", {some})")
+                longer = each.spanning(tokens)._replace(score=score + used.bit_count(), counted=used)
+                yield longer._replace(expression=chosen, is_whole=False, is_implied=False)
+            elif each.is_whole and each.used & used and not hop.value and said:
+                chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
+                longer = each.spanning(tokens)
+                longer = longer._replace(kinds=hop.ends, is_whole=False, said=-1, final=said.used)
+                yield longer._replace(expression=chosen, score=score)
+
+    def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
+        """True of any step between two kinds; of one among things of a kind only where it is counted that way: who
+        manages most people has no managers, but is one."""
+        if hop.ends.isdisjoint(each.kinds):
+            return True
+        base = hop.shown.removeprefix("^")
+        is_done_to = voice_of(base) in ("noun", "passive") and not base.startswith("has ")
+        before = [word for word in self._asked.words[:at] if word != "the"][-1:]
+        return hop.shown.startswith("^") == (is_done_to and before != ["by"]) or "|" in base
+
+    def _frequent(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The most common reason", "the most popular course": the values or things that most lead to."""
+        function = _COUNTS.get(self._asked.words[at], "")
+        cost = HOP * (1 + hop.label.count("|"))
+        if not function or not each.is_whole:
+            return
+        if hop.value:
+            for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+                chosen = f'{function}(reach({text}, "{hop.label}"), "{reversed_label(hop.label)}")'
+                longer = each.spanning(1 << at | said.used)._replace(expression=chosen, kinds=frozenset(), said=-1)
+                longer = longer._replace(final=said.used)
+                score = each.score + 1.0 + gain_of(said) - cost
+                yield longer._replace(score=score, value=hop.value, is_whole=False, is_implied=False)
+        elif each.said == at + 2:
+            for tokens, gain in self._who_lead(hop, each):
+                longer = each.spanning(1 << at | tokens)
+                chosen = f'{function}({text}, "{hop.label}")'
+                yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
+
+    def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The most prescribed drug": what most lead to by the step that the participle says."""
+        if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
+            return
+        for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+            if said.first == at + 1:
+                chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
+                longer = each.spanning(1 << at | said.used)._replace(expression=chosen, is_whole=False)
+                weakest = min(each.weakest, said.likeness)
+                yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
+
+    def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
+        """The tokens that say what leads to a frequent thing by `hop`, with their gain; or people, who alone do."""
+        for used, kinds in self._nouns.values():
+            if not used & each.used and not kinds.isdisjoint(hop.ends):
+                yield used, float(used.bit_count())
+        for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
+            yield said.used, gain_of(said)
+        leading = [one for one, _ in self._graph.leaving(each.kinds) if self._are_led_by_people(one)]
+        if [one.label for one in leading] == [hop.label]:
+            yield 0, ONLY_ONE
+
+    def _are_led_by_people(self, hop: SchemaHop) -> bool:
+        return (
+            hop.label.startswith("^") and "|" not in hop.label and bool(hop.ends) and hop.ends <= self._named.persons
+        )
+
+    def _with_greatest_sum(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """ "The most beds in total": those of a set for which the values of what they lead to add up to most."""
+        measured = {1: "most", -1: "fewest"}[self._asked.measures[at].number or 1] if self._totals else ""
+        function = _COUNTS.get(self._asked.words[at], measured)
+        if not function or hop.value or not each.is_whole or each.said < 0:
+            return
+        free = self._asked.content & ~each.used
+        for measure, _ in self._graph.leaving(hop.ends):
+            if measure.value != "number" or "|" in measure.label:
+                continue
+            for said in self._said.of(measure, free, MIN_LIKENESS):
+                chosen = f'{function}({text}, "{hop.label}", "{measure.label}")'
+                nouns = sum(
+                    n for n, kinds in self._nouns.values() if kinds & hop.ends and not n & (each.used | said.used)
+                )
+                longer = each.spanning(1 << at | said.used | self._totals | nouns)
+                cost = HOP * (2 + hop.label.count("|")) + MEDIATED * hop.label.count("|") + UNSAID_BEFORE_NOUN
+                score = each.score + 1.0 + gain_of(said) + nouns.bit_count() - cost
+                weakest = min(each.weakest, said.likeness)
+                yield longer._replace(expression=chosen, score=score, is_whole=False, weakest=weakest)
+
+    def than(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
+        """ "Wards with fewer beds than X": those whose value compares so with that of X."""
+        asked = self._asked
+        for at, thing in self._compared if not each.is_bare else ():
+            sign = sign_of(asked.measures[at], hop)
+            is_said = "than" in asked.words[at:thing] or asked.words[at] in IN_TIME
+            if each.used >> at & 1 or each.used >> thing & 1 or not (is_said and self._has(thing, hop)):
+                continue
+            counted = self._nouns.get(at + 1) if asked.words[at] in _MORE else None
+            if counted and not hop.value:
+                yield from self._more_than(each, text, hop, (at, thing), counted)
+            if counted or not sign:
+                continue
+            used = 1 << at | 1 << thing
+            for said, gain in self.ways_to_measure(asked.measures[at], hop, each.used | used, each.kinds):
+                if not said and asked.words[at] in IN_TIME:
+                    continue
+                value = f'reach({asked.words[thing]}, "{hop.label}")'
+                chosen = f'filter({text}, "{hop.label}", {">" if sign > 0 else "<"}, {value})'
+                longer = each.spanning(used | (said.used if said else 0))
+                score = each.score + 2.0 + gain - HOP
+                yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
+
+    def _has(self, thing: int, hop: SchemaHop) -> bool:
+        """True where the thing at this token has such values, or leads to such things, as well."""
+        kinds = self._named.things.get(self._asked.words[thing], frozenset())
+        return any(each.label == hop.label for each, _ in self._graph.leaving(kinds))
+
+    def _more_than(
+        self, each: Reading, text: str, hop: SchemaHop, compared: tuple[int, int], counted: tuple[int, frozenset[str]]
+    ) -> Iterator[Reading]:
+        """ "Authors with more books than X": those that lead to more things than X does."""
+        used, (at, thing) = counted[0], compared
+        if each.used & used or not hop.leads_to_all_of(counted[1]):
+            return
+        number = f'count(reach({self._asked.words[thing]}, "{hop.label}"))'
+        chosen = f'counted({text}, "{hop.label}", {_MORE[self._asked.words[at]]}, {number})'
+        free = self._asked.content & ~(each.used | used)
+        for said in [*self._said.of(hop, free, MIN_LIKENESS), None]:
+            longer = each.spanning(1 << at | 1 << thing | used | (said.used if said else 0))
+            score = each.score + 2.0 + used.bit_count() + (gain_of(said) if said else 0.0)
+            score -= HOP + MEDIATED * hop.label.count("|")
+            yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
+
+    def ways_to_measure(
+        self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
+    ) -> Iterator[tuple[Said | None, float]]:
+        """By words of the question; by what such an adjective is commonly said of; or since nothing else can be."""
+        nouns = {tokens for tokens, _ in self._nouns.values()}
+        for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):
+            if said.used not in nouns:
+                yield said, gain_of(said)
+        words = set(hop.shown.split("|")[-1].lower().split())
+        if measure.is_hinted(hop.shown):
+            yield None, COMMON
+        elif (not measure.hints or hop.is_date) and measure.may_be_of(words) and self._is_only(hop, kinds):
+            yield None, ONLY_ONE
+
+    def _is_only(self, hop: SchemaHop, kinds: frozenset[str]) -> bool:
+        alike = {
+            each.label for each, _ in self._graph.leaving(kinds) if each.value == hop.value and "|" not in each.label
+        }
+        return alike == {hop.label}
+
+
+def _first(text: str, label: str, sign: int, first: FirstOf) -> str:
+    """The first ones in order, or the one at a rank; what has no value has no place in the order."""
+    ways = ("descending", "ascending") if sign > 0 else ("ascending", "descending")
+    found = f'limit(sort(having({text}, "{label}"), "{label}", {ways[0]}), {first.number})'
+    return f'limit(sort({found}, "{label}", {ways[1]}), 1)' if first.is_rank else found
+
+
+def sign_of(measure: Measure, hop: SchemaHop) -> int:
+    """1 where more of the measure means a greater value of `hop`. A year is a date, however it is written."""
+    return measure.sign("date" if hop.is_date else hop.value) if hop.value else 0

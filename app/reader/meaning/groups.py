@@ -1,0 +1,210 @@
+"""Numbers of a set: sums and averages, and counts, sums and averages per thing, value, year or month."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from app.reader.meaning.comparisons import Answer
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.token_roles import TOTALS
+from app.reader.meaning.reading import (
+    COMMON,
+    HOP,
+    MEDIATED,
+    ONLY_ONE,
+    UNSAID_BEFORE_NOUN,
+    UNSAID_KIND,
+    Reading,
+    gain_of,
+)
+from app.reader.meaning.readings import ReadingBuilder
+from app.reader.meaning.said_hops import Said
+from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop, are_records, happened_on
+from kg_store.text.plurals import singular
+
+_OF_TEXT = re.compile(r'(?:filter\()+S\w{5}, "([^"|]*)", =, V\w{5}\)')
+OF_KIND, WRONG_KIND = 0.5, 1.0
+_LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
+_BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
+MIN_CALLED: Final = 0.95
+"""The least likeness of words to a number that parts have, or all of a kind."""
+
+_WHOLES: Final = frozenset({"of", "in", "to", "at"})
+_PER_GROUP = {"sum": "sums", "average": "averages"}
+
+
+class Groups:
+    """The numbers that a reading gives; `noun` is the token of the noun that is asked for, -1 where none is."""
+
+    def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, noun: int) -> None:
+        self._asked, self._graph, self._builder, self._noun = asked, graph, builder, noun
+
+    def totals(self, each: Reading, text: str) -> Iterator[Answer]:
+        """The sum or the average of a number that each thing of a set has."""
+        for hop, _ in () if each.value else self._graph.leaving(each.kinds):
+            if hop.value != "number":
+                continue
+            for said in self._builder.said(hop, each.used):
+                fit = 0.0 if self._noun < 0 or each.said == self._noun else -OF_KIND
+                yield f'{self._asked.form}({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP + fit
+
+    def occurrences(self, each: Reading, text: str) -> Iterator[Answer]:
+        """ "How often": records of what was done; and dated ones that a text of theirs tells apart, as in "how often
+        were lost keys reported"."""
+        if each.value or each.is_whole:
+            return
+        dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date"]
+        if are_records(each.kinds):
+            yield f"count({text})", each.used, 0.0
+        elif (found := _OF_TEXT.match(each.expression)) and dates and self._builder.values.get(found[1]) == "text":
+            is_dated = each.expression.count("filter(") > 1
+            said = [] if is_dated else [words.used for hop in dates for words in self._builder.said(hop, each.used)]
+            yield f"count({text})", each.used | sum(said[:1]), 0.0
+
+    def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
+        """ "How many beds has X": the number itself of one thing, the sum of those of several."""
+        if both := _BOTH.fullmatch(text):
+            if not TOTALS.isdisjoint(self._asked.words) and both[2] == both[4]:
+                yield f'sum(union({both[1]}, {both[3]}), "{both[2]}")', each.used, 0.0
+            return
+        parts = _LAST_STEP.fullmatch(text)
+        if parts and not re.fullmatch(r"E\w{5}", parts[1]):
+            text = f'sum({parts[1]}, "{parts[2]}")'
+        yield text, each.used, 0.0
+
+    def of_parts(self, each: Reading) -> Iterator[Answer]:
+        """ "How many beds has X", which has none itself: the sum of those of its parts, where one way leads there."""
+        if not each.is_bare or any(
+            True for hop, _ in self._graph.leaving(each.kinds) for _ in self._numbers(hop, each)
+        ):
+            return
+        steps = [hop for hop, _ in self._graph.leaving(each.kinds) if _leads_to_parts(hop)]
+        found = [
+            (step, number, said)
+            for step in steps
+            for number, _ in self._graph.leaving(step.ends)
+            for said in list(self._numbers(number, each))[:1]
+        ]
+        for step, number, said in found if len(found) == 1 else ():
+            nouns = sum(
+                used for used, kinds in self._builder.nouns.values() if kinds & step.ends and not used & said.used
+            )
+            text = f'sum(reach({each.expression}, "{step.label}"), "{number.label}")'
+            yield text, each.used | said.used | nouns, gain_of(said) + nouns.bit_count() - UNSAID_BEFORE_NOUN - 2 * HOP
+
+    def of_all(self, each: Reading) -> Iterator[Answer]:
+        """ "How many beds are there", where nothing but one kind has any: the sum of theirs."""
+        asked = self._asked
+        if (
+            self._builder.nouns
+            or not {"thing", "value", "person"}.isdisjoint(asked.roles)
+            or "negation" in asked.roles
+        ):
+            return
+        found = {(hop.kind, hop.label): said for hop in self._graph.hops for said in self._numbers(hop, each)}
+        for (kind, label), said in found.items() if len(found) == 1 else ():
+            if each.kinds == {kind} and said.first == asked.asked:
+                yield f'sum({self._builder.text(each)}, "{label}")', said.used, gain_of(said) - HOP
+
+    def _numbers(self, hop: SchemaHop, each: Reading) -> Iterator[Said]:
+        """The words that say `hop`, where its values are numbers of things."""
+        words = hop.shown.lower().split()
+        is_count = not {"number", "count"}.isdisjoint(words) or singular(words[-1]) != words[-1]
+        if hop.value == "number" and "|" not in hop.label and is_count:
+            yield from (said for said in self._builder.said(hop, each.used) if said.likeness >= MIN_CALLED)
+
+    def per_group(self, each: Reading, text: str) -> Iterator[Answer]:
+        """Of what is asked for, for each of the noun behind "per"; or of the words that say the step to it."""
+        behind = sum(used for at, (used, _) in self._builder.nouns.items() if at > self._asked.grouped)
+        if each.value or each.is_bare or each.used & behind:
+            return  # "Per city of the clinic" is said of the group.
+        if self._asked.function == "average" and each.is_whole and each.said == self._asked.grouped:
+            yield from self._of_each(each, text)
+        elif each.is_implied or self._asked.function:
+            yield from self._measured(each)
+        elif self._asked.period:
+            yield from self._per_period(each, text)
+        if not each.is_implied and not self._asked.function and not self._asked.period:
+            fit = 0.0 if self._noun in (-1, self._asked.grouped) or each.said == self._noun else -WRONG_KIND
+            for label, used, score in self._ways_to_group(each):
+                yield f'group({text}, "{label}")', used, score + fit
+
+    def _of_each(self, each: Reading, text: str) -> Iterator[Answer]:
+        """The average of a number that each of the noun behind "per" has itself: "beds per ward"."""
+        for hop, _ in self._graph.leaving(each.kinds):
+            for said in self._builder.said(hop, each.used) if hop.value == "number" and "|" not in hop.label else ():
+                yield f'average({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP
+
+    def _ways_to_group(self, each: Reading) -> Iterator[tuple[str, int, float]]:
+        """The labels that lead to what is behind "per", in one step or in two, with all tokens and the score."""
+        grouped = self._asked.grouped
+        noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
+        for hop, _ in self._graph.leaving(each.kinds):
+            score = -HOP - MEDIATED * hop.label.count("|")
+            if noun and not noun & each.used and not kinds.isdisjoint(hop.ends):
+                used = each.used | noun
+                yield hop.label, used, score + noun.bit_count()
+                for said in self._builder.said(hop, used):
+                    yield hop.label, used | said.used, score + noun.bit_count() + gain_of(said)
+            for said in () if noun else self._builder.said(hop, each.used):
+                if said.first == grouped:
+                    yield hop.label, each.used | said.used, score + gain_of(said)
+            if noun and not noun & each.used and not hop.value and "|" not in hop.label:
+                yield from self._further(each, hop, noun, kinds)
+
+    def _further(
+        self, each: Reading, hop: SchemaHop, noun: int, kinds: frozenset[str]
+    ) -> Iterator[tuple[str, int, float]]:
+        """Over a second step, where words say the first one: "patients per city of their clinic"."""
+        used = each.used | noun
+        said_kinds = [n for n, ends in self._builder.nouns.values() if not ends.isdisjoint(hop.ends) and not n & used]
+        said = [(each.used, gain_of(each)) for each in self._builder.said(hop, used)]
+        for tokens, gain in [*said, *((n, float(n.bit_count())) for n in said_kinds)]:
+            for second, _ in self._graph.leaving(hop.ends):
+                if not kinds.isdisjoint(second.ends) and "|" not in second.label:
+                    yield f"{hop.label}|{second.label}", used | tokens, noun.bit_count() + gain - 3 * HOP
+
+    def _measured(self, each: Reading) -> Iterator[Answer]:
+        """A number that is said, added up or averaged per group: "total weight per type", "seats in each building"."""
+        function = _PER_GROUP[self._asked.function or "sum"]
+        for hop, _ in self._graph.leaving(each.kinds):
+            if hop.value != "number" or "|" in hop.label:
+                continue
+            for said in self._builder.said(hop, each.used):
+                if each.is_implied and not self._asked.function and said.first != self._asked.asked:
+                    continue
+                longer = each.spanning(said.used)
+                cost = HOP - gain_of(said) + (UNSAID_BEFORE_NOUN - UNSAID_KIND if each.is_implied else 0.0)
+                for label, used, score in self._ways_to_group(longer):
+                    if text := self._all_with(each, hop.label, label):
+                        yield f'{function}({text}, "{label}", "{hop.label}")', used, score - cost
+
+    def _all_with(self, each: Reading, measure: str, label: str) -> str:
+        """The set itself; of one that no word names, all kinds of things that have both."""
+        if not each.is_implied:
+            return self._builder.text(each)
+        found = [
+            {hop.kind for hop in self._graph.hops if hop.label == wanted} for wanted in (measure, label.split("|")[0])
+        ]
+        return self._graph.whole(frozenset(found[0] & found[1]))
+
+    def _per_period(self, each: Reading, text: str) -> Iterator[Answer]:
+        """Per year or month of a date that is said, that the kind's own word says, or that is the only one."""
+        dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date" and "|" not in hop.label]
+        fit = 0.0 if self._noun < 0 or each.said == self._noun else -WRONG_KIND
+        for hop in dates:
+            group = f'group({text}, "{hop.label}", {self._asked.period})'
+            for said in self._builder.said(hop, each.used):
+                yield group, each.used | said.used, fit + gain_of(said) - HOP
+            if happened_on(hop, each.kinds):
+                yield group, each.used, fit + COMMON - HOP
+            elif len(dates) == 1:
+                yield group, each.used, fit + ONLY_ONE - HOP
+
+
+def _leads_to_parts(hop: SchemaHop) -> bool:
+    """True of a step from a whole to its parts: those that are part of it, in it, or belong to it."""
+    base = hop.shown.removeprefix("^").lower().split()
+    return hop.label.startswith("^") and "|" not in hop.label and not _WHOLES.isdisjoint(base)

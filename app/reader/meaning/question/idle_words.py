@@ -1,0 +1,94 @@
+"""Words of a question that say nothing beside the noun that says a relation: "take" of "take emergencies"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+from app.reader.language.morphology import is_agent, verbs_of
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.token_roles import mask
+
+_LABEL: Final = re.compile(r'"([^"]*)"')
+_HOLDING: Final = frozenset(
+    "work works working live lives living stay stays run runs come comes go goes employed hired".split()
+)
+"""Verbs that say nothing in front of what holds or not: "does X work full time"."""
+_LIGHT: Final = frozenset(
+    "take keep hold offer provide give ask pay put send receive demand require show bear".split()
+)
+"""Verbs that say little where their object says a relation to a value."""
+_PLACED: Final = frozenset("based located situated sit sits sitting stand stands standing lie lies lying".split())
+"""Verbs that say nothing beside the noun of a place that is asked for: "in what country is X based"."""
+_PLACING: Final = frozenset({"in", "at", "located", "based", "situated"})
+_DOING: Final = frozenset("do does did can could would will should must has have had".split())
+_MONEY: Final = frozenset(
+    "eur euro usd gbp chf price cost salary wage fee rent deposit budget stipend premium".split()
+)
+
+
+class WordUses(Protocol):
+    """The uses of a question's words over a schema."""
+
+    @property
+    def nouns(self) -> Mapping[int, tuple[int, frozenset[str]]]: ...
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """The kinds of values at the end of relations, by label; empty ones for things."""
+
+    def explained(self, label: str) -> int: ...
+
+
+class IdleWords:
+    """The words that a meaning need not explain, since another word says what they are about."""
+
+    def __init__(self, asked: AskedQuestion, uses: WordUses) -> None:
+        self._asked, self._uses = asked, uses
+        words = asked.words
+        self._holding = mask(at for at, word in enumerate(words) if word in _HOLDING)
+        self._placed = mask(at for at, word in enumerate(words) if word in _PLACED)
+        self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
+        self._money = mask(at for at in range(2, len(words)) if words[at - 2 : at + 1] == ("how", "much", "money"))
+        self._objects = {at: self._object_of(at) for at, word in enumerate(words) if self._is_light(at, word)}
+
+    def of(self, expression: str, left: int, value: str, is_head: bool, is_kind: bool) -> int:
+        """The tokens among `left` that are idle in `expression`, whose end is a `value`, or none.
+
+        `is_head`: the noun that is asked for says its last step; `is_kind`: or what that leads to.
+        """
+        labels = set(_LABEL.findall(expression))
+        idle = 0
+        for label in labels if left & self._asked.content else ():
+            explained = self._uses.explained(label) & self._asked.content
+            idle |= explained | (explained >> 1 & self._holding if expression.startswith("holds(") else 0)
+        last = set((_LABEL.findall(expression) or [""])[-1].lower().split())
+        if value == "number":
+            idle |= self._how_much | (self._money if not _MONEY.isdisjoint(last) else 0)
+        if is_head or (is_kind and not _PLACING.isdisjoint(last)):
+            idle |= self._placed
+        return idle | self._light(labels, left & ~idle)
+
+    def _light(self, labels: set[str], left: int) -> int:
+        """Verbs whose object says the value that a relation leads to, and is no thing of its own."""
+        if not any(self._uses.values.get(label) for label in labels):
+            return 0
+        return mask(at for at, said in self._objects.items() if left >> at & 1 and said and not left & said)
+
+    def _is_light(self, at: int, word: str) -> bool:
+        """True of a light verb that no relation is called by: where books are "kept at" a branch, keeping says it."""
+        verbs = verbs_of(word)
+        if self._asked.roles[at] != "content" or verbs.isdisjoint(_LIGHT):
+            return False
+        called = {said for label in self._uses.values for said in label.lower().replace("|", " ").split()}
+        return all(verbs.isdisjoint(verbs_of(said)) or is_agent(said) for said in called)
+
+    def _object_of(self, verb: int) -> int:
+        """The noun behind the verb, or in front of the "did" before it; 0 for none, and for one that names a kind."""
+        words, roles = self._asked.words, self._asked.roles
+        behind = next((at for at in range(verb + 1, len(words)) if roles[at] in ("content", "thing", "person")), -1)
+        before = next((at for at in range(1, verb) if words[at] in _DOING and roles[at - 1] == "content"), 0) - 1
+        kinds = mask(at for used, _ in self._uses.nouns.values() for at in range(len(words)) if used >> at & 1)
+        said = (at for at in (behind, before) if at >= 0 and roles[at] == "content" and not kinds >> at & 1)
+        return next((1 << at for at in said), 0)

@@ -1,0 +1,297 @@
+"""A question as tokens: each a thing, a value, a word that works on others (not, oldest, how many), or content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from app.reader.language.morphology import is_participle
+from app.reader.language.question_words import GRAMMAR, PREPOSITIONS, is_pseudonym
+from app.reader.language.ranked_words import (
+    FREQUENT,
+    FirstOf,
+    dates_between,
+    first_in,
+    is_part_of_first,
+    occurrences_in,
+)
+from app.reader.language.stated_bounds import NUMBERS
+from app.reader.meaning.question.asked_form import ASKING, TRUTHS, Form, denied_in, form_of, universal_in
+from app.reader.meaning.question.measures import OF_MOST, Measure, is_said_by_measure, measure_at
+from app.reader.meaning.question.stated_units import StatedUnit, is_foreign_unit, without_units
+from app.reader.meaning.question.token_roles import (
+    Role,
+    mask,
+    particles_in,
+    roles_of,
+    said_words,
+    with_prefix_apart,
+    words_of,
+)
+from app.reader.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
+from kg_store.text.plurals import singular
+
+MIN_OF_ITS_OWN: Final = 5
+"""Words of a question that begins with and, and needs no earlier one."""
+
+_HAVING = frozenset("have has had having with".split())
+_LACKING = frozenset({"without", "no", "any"})
+_DEGREES = frozenset({"most", "least", "more", "less"})
+_ALL_OF = frozenset({"the", "these", "those", "both"})
+_WORKING = ("negation", "superlative", "comparative", "other", "unknown")
+_ANY = frozenset({"any", "some"})
+_BEFORE_KIND = (("many",), ("which",), ("list",), ("show",), ("number",))
+_MEASURING = ("superlative", "comparative")
+_BEFORE_ASKED = frozenset("the a total please me and us what is".split())
+"""Words in front of the number or the names that are asked for; no "phone" of a phone number."""
+_VERBS_OF_WHAT = frozenset("have did do does".split())
+_GOING_ON = frozenset("of a an the".split())
+_GOING_ON = frozenset({"of", "a", "an", "the"})
+_EITHER = re.compile(r"E\w{5} or E\w{5}")
+_HOW_LONG = ("how", "long")
+_RELATIVE = frozenset({"that", "which", "who", "whom"})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """`roles` one a word. `asked`: where the noun of what is asked for may begin; -1 where nothing says.
+
+    `content` and `working` are bit masks over the words: those that have to be explained, and those that must be
+    executed. `limits`: by the position of their value. `excluded`: things that the answer leaves out. `grouped`:
+    where the noun of a group may begin; `period`: the year or month that is the group; `function`: sum or average,
+    where it is taken per group. `first`: how many a superlative is to give, by its position; `frequent`: the
+    superlatives that ask for what is found most often. `either`:
+    the pairs of things of which any will do.
+    """
+
+    words: tuple[str, ...]
+    roles: tuple[Role, ...]
+    form: Form
+    wh: str
+    asked: int
+    content: int
+    working: int
+    measures: dict[int, Measure] = field(default_factory=dict)
+    limits: dict[int, ValueLimit] = field(default_factory=dict)
+    grouped: int = -1
+    period: str = ""
+    function: str = ""
+    first: dict[int, FirstOf] = field(default_factory=dict)
+    frequent: frozenset[int] = frozenset()
+    either: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def speaks_of_having(self) -> bool:
+        """True where a relation may be asked for as such: "cities that have a clinic"."""
+        if "negation" in self.roles or self.asks_members or not _LACKING.isdisjoint(self.words):
+            return True
+        is_plain = not self.limits and "superlative" not in self.roles and "thing" not in self.roles
+        return is_plain and not _HAVING.isdisjoint(self.words)
+
+    @property
+    def is_choice(self) -> bool:
+        """True where it asks which of two values one thing has: "is X a machine or a spare part?"""
+        pair = any(limit.other for limit in self.limits.values())
+        return pair and self.form == "things" and self.words[0] in TRUTHS and self.roles.count("thing") == 1
+
+    @property
+    def in_place_of_kind(self) -> range:
+        """The tokens of the things that stand where the noun of what is asked for may stand: "how many dogs"."""
+        words, begin = self.words, self.asked
+        if self.form == "truth":
+            begin = next((at + 1 for at in range(1, len(words)) if words[at] in _ANY), -1)
+        elif begin == 0:
+            begin = 1 if words[0] == "all" else -1
+        elif words[begin - 1 : begin] not in _BEFORE_KIND:
+            begin = -1
+        begin = next((at for at in range(begin, len(words)) if begin > 0 and self.roles[at] != "grammar"), len(words))
+        return range(begin, next((at for at in range(begin, len(words)) if self.roles[at] != "thing"), len(words)))
+
+    @property
+    def asks_how_often(self) -> bool:
+        return self.form == "count" and bool(occurrences_in(self.words))
+
+    @property
+    def asks_members(self) -> bool:
+        """True of "which of S are so", which asks for some of S and for nothing that they lead to."""
+        return (
+            self.words[1:2] == ("of",)
+            and self.words[0] in ASKING
+            and self.words[2][0] == "S"
+            and self.roles[2] == "thing"
+        )
+
+    @property
+    def all_at(self) -> int:
+        """The token of "all" in a yes or no; -1 where there is none."""
+        return universal_in(self.words, self.roles) if self.form == "truth" else -1
+
+    @property
+    def denied_at(self) -> int:
+        """The token of the "none" that denies all of a yes or no; -1 where there is none."""
+        return denied_in(self.words, self.roles) if self.form == "truth" else -1
+
+    @property
+    def universal(self) -> bool:
+        return self.all_at >= 0
+
+    @property
+    def asks_if_any(self) -> bool:
+        """True of "is there a", "has any": whether some of a set are so."""
+        return self.form == "truth" and ("there" in self.words[1:2] or not _ANY.isdisjoint(self.words[1:3]))
+
+    @property
+    def narrows_first(self) -> bool:
+        """True where a superlative chooses among what the rest tells, not the rest among what it chose."""
+        return self.form != "truth" and not is_part_of_first(self.words, min(self.measures, default=0))
+
+    def speaks_of_many(self, at: int) -> bool:
+        """True of a noun in the plural, and of one behind an "every"."""
+        return self.words[at] != singular(self.words[at]) or self.words[max(0, at - 1)] in ("every", "each", "all")
+
+    def at(self, role: Role) -> Iterator[int]:
+        return (at for at, each in enumerate(self.roles) if each == role)
+
+
+def read_question(
+    question: str,
+    unknown: Collection[str] = (),
+    phrases: Collection[tuple[str, ...]] = (),
+    numbers: Collection[str] = (),
+    verbs: Collection[tuple[str, str]] = (),
+) -> AskedQuestion:
+    """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in` and `particles_in`."""
+    said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
+    words = with_prefix_apart(words_of(said, unknown), phrases)
+    roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
+    form, silent, group = form_of(words, roles)
+    measures = {at: measure_at(words, at) for at, role in enumerate(roles) if role in _MEASURING}
+    silent += [n + 1 for n in measures if words[n] in _DEGREES and {*words[n + 1 : n + 2]} & {*OF_MOST, *FREQUENT}]
+    silent += [at for at in range(len(words)) if is_said_by_measure(words, at)]
+    for at in (*silent, *_without_sense(words, roles, limits)):
+        roles[at] = "grammar"
+    for at in _unread(words, form):
+        roles[at] = "unknown"
+    return AskedQuestion(
+        words=words,
+        roles=tuple(roles),
+        form=form,
+        wh=next((word for word in words if word in ASKING), ""),
+        asked=_asked(words, form),
+        content=mask(at for at, role in enumerate(roles) if role == "content"),
+        working=mask(at for at, role in enumerate(roles) if role in _WORKING),
+        measures=measures,
+        limits={at: replace(limit, unit=_unit_of(limit, units)) for at, limit in limits.items()},
+        grouped=group.at,
+        period=group.period,
+        function=group.function,
+        first=first,
+        frequent=frozenset(at for at in measures if words[at + 1 : at + 2] and words[at + 1] in FREQUENT),
+        excluded=tuple(words[at] for at in excluded),
+        either=tuple(_unions(words)) if form in ("things", "count") else (),
+        text=question,
+    )
+
+
+def _unions(words: Sequence[str]) -> Iterator[str]:
+    """Two things of which any will do, as they are read."""
+    for pair in _EITHER.findall(" ".join(words)):
+        yield f"union({pair.replace(' or ', ', ')})"
+
+
+def _with_values(
+    words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str], of_verbs: Collection[int]
+) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
+    """The roles of the words, and what the numbers and values among them limit, put in order or leave out."""
+    roles = roles_of(words, _asked(words, "things"), phrases)
+    first = first_in(words, roles, numbers)
+    for at in of_verbs:
+        roles[at - 1] = roles[at] = "content"
+    for at in dates_between(words, roles):
+        roles[at] = "content" if at in of_verbs else "comparative"
+    for at, each in first.items():
+        roles = ["grammar" if each.used >> n & 1 else role for n, role in enumerate(roles)]
+        roles[at] = "superlative"
+    for at in range(1, len(words)):
+        if roles[at - 1] == "value" and is_foreign_unit(words[at]):
+            roles[at] = "unknown"
+    limits, excluded = limits_in(words, roles, numbers), excluded_in(words, roles)
+    limits = {at: limit for at, limit in limits.items() if not any(limit.used & each.used for each in first.values())}
+    for used in (*(limit.used for limit in limits.values()), *excluded.values()):
+        kept = {at for at in limits if words[at] in NUMBERS and words[at - 1] not in _ALL_OF}
+        roles = [
+            "unknown" if at in kept else "grammar" if used >> at & 1 and role != "value" else role
+            for at, role in enumerate(roles)
+        ]
+    return roles, first, limits, excluded
+
+
+def _unit_of(limit: ValueLimit, units: Mapping[str, StatedUnit]) -> StatedUnit | None:
+    return next((units[name] for name in limit.names if name in units), None)
+
+
+def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:
+    """ "Either" of two that are joined anyway, and "but" before a "not"."""
+    is_joined = any(limit.other for limit in limits.values()) or _EITHER.search(" ".join(words)) is not None
+    for at, word in enumerate(words):
+        if (word == "either" and is_joined) or (word == "but" and "negation" in roles):
+            yield at
+
+
+def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
+    """ "And his siblings?" may ask of them what was asked before; "what for?" asks for a reason."""
+    is_asked = bool({*words[1:3]} & {*ASKING, "how"})
+    if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
+        yield 0
+    is_of_verb = not _RELATIVE.isdisjoint(words[1:-2])  # "The clinic that X works for".
+    if words[-1:] == ("for",) and form == "things" and words[:2] != _HOW_LONG and not is_of_verb:
+        yield len(words) - 1
+
+
+def _is_relative(before: Sequence[str]) -> bool:
+    """True of a "which" behind what is asked for: "the films which came out", "the films in which somebody plays"."""
+    noun = before[:-1] if before[-1:] and before[-1] in PREPOSITIONS else before
+    is_named = any(map(is_pseudonym, noun)) or not {*noun}.isdisjoint({*ASKING, *TRUTHS, "how"})
+    return bool(noun) and not is_named and noun[-1] not in GRAMMAR and singular(noun[-1]) != noun[-1]
+
+
+def _asked(words: Sequence[str], form: Form) -> int:
+    """Where the noun of what is asked for may begin."""
+    if form == "truth" or occurrences_in(words):
+        return -1
+    for at, word in enumerate(words):
+        is_compound = word in ("number", "name", "count") and at > 0 and words[at - 1] not in _BEFORE_ASKED
+        if word == "what" and words[at + 1 : at + 2] and words[at + 1] in _VERBS_OF_WHAT:
+            return -1  # "What have the children of X": these are no answer.
+        if word == "which" and _is_relative(words[:at]):
+            return 0
+        if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
+            is_part = words[at + 1 : at + 2] == ("of",) and words[at + 3 : at + 4] == ("'s",)
+            return at + 4 if is_part else at + 1  # "Which of X's films".
+    return 0 if words[:1] and words[0] not in ("who", "when", "where", "how", "whose", "whom") else -1
+
+
+def follows_directly(asked: AskedQuestion, last: int) -> int:
+    """The content word that goes on with what ends at the token `last`, as in "date of birth" and "left a number"; -1
+    where none does. A participle begins something new."""
+    at, is_of = last + 1, asked.words[last + 1 : last + 2] == ("of",)
+    while at < len(asked.words) and asked.words[at] in _GOING_ON:
+        at += 1
+    is_content = at < len(asked.words) and asked.roles[at] == "content"
+    return at if is_content and (is_of or not is_participle(asked.words[at])) else -1
+
+
+def without_apposed(
+    asked: AskedQuestion, kinds_said: Callable[[Sequence[str]], frozenset[str]], kinds_of: Mapping[str, frozenset[str]]
+) -> AskedQuestion:
+    """The question without nouns that only say what the thing behind them is: "nurse X", of a nurse."""
+    apposed = 0
+    for at in (at for at in asked.at("thing") if at and asked.content >> (at - 1) & 1):
+        if not kinds_said(asked.words[at - 1 : at]).isdisjoint(kinds_of.get(asked.words[at], ())):
+            apposed |= 1 << at - 1
+    roles = tuple("grammar" if apposed >> at & 1 else role for at, role in enumerate(asked.roles))
+    return replace(asked, roles=roles, content=asked.content & ~apposed) if apposed else asked

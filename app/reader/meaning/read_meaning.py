@@ -1,0 +1,180 @@
+"""Reads a question as a set expression, and tells how sure that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import StepInput
+from app.reader.language.people_and_groups import names_a_group
+from app.reader.language.relation_wording import particle_verbs, unmask_words
+from app.reader.meaning.answer_forms import AnswerForms, Meaning
+from app.reader.meaning.in_context import Meanings, nearest_in_context, sense_of
+from app.reader.meaning.question.one_question import one_question
+from app.reader.meaning.question.question_tokens import AskedQuestion, read_question, without_apposed
+from app.reader.meaning.readings import ReadingBuilder
+from app.reader.meaning.said_hops import SaidHops
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
+from app.reader.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordings
+from app.reader.scoring.path_scoring import PathScorer
+from kg_store.text.further_words import with_words
+
+MIN_MARGIN = 0.14
+MIN_WEAKEST = 0.65
+MAX_OTHERS = 5
+NO_OTHER = 9.0
+"""The margin of a reading beside which there is none."""
+_PLACES = frozenset({"place", "group"})
+_LABEL = re.compile(r'"[^"]*"')
+_NOW = re.compile(
+    r"\b(?:still|currently|now|nowadays|right now|at (?:the|this) moment|at present|presently|these days"
+    r"|no longer|any ?more|former|formerly|previous|previously)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMeaning:
+    """The best meaning, its margin over the next one that means something else, and the words it leaves over.
+
+    `likeness` of its words to the whole question, where that decided and not each word; else 0. `others`: the next
+    meanings that leave nothing over either, each of another sense, best first.
+    """
+
+    meaning: Meaning
+    margin: float
+    left: tuple[str, ...]
+    likeness: float = 0.0
+    others: tuple[Meaning, ...] = ()
+
+    @property
+    def scores(self) -> ReadingScores:
+        """The figures that the confidence of an answer is worked out from."""
+        return scores_of(self.meaning, self.margin, self.likeness)
+
+    @property
+    def is_whole(self) -> bool:
+        """True where the best meaning explains all that was asked."""
+        return self.meaning.is_whole and not self.left
+
+    @property
+    def is_sure(self) -> bool:
+        if self.likeness:
+            return True
+        return self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
+
+
+def scores_of(meaning: Meaning, margin: float, likeness: float = 0.0) -> ReadingScores:
+    """The scores of `meaning`, with its margin over the next one."""
+    # Each once: both ends of a range are of one step, and so is a set that stands beside what it lacks.
+    steps = len(set(_LABEL.findall(meaning.expression)))
+    return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent, likeness)
+
+
+def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
+    """None where nothing can be built, and for several questions at once. Read once for all rounds of a question."""
+    return scorer.latest.of(_key(given), lambda: _read(scorer, given))
+
+
+def _key(given: StepInput) -> tuple[object, ...]:
+    """All that a reading depends on; not the facts that were found so far."""
+    schema = (given.steps, tuple(given.wordings.items()), tuple(given.kind_words.items()))
+    told = tuple((turn.role, turn.text) for turn in given.dialogue)
+    things = tuple((thing.name, thing.concept, thing.size) for thing in (*given.things, *given.kinds))
+    return given.question, told, things, tuple(given.own.items()), hash(schema)
+
+
+def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
+    question = one_question(given.question)
+    if not question:
+        return None
+    now, given = _NOW.search(given.question), given.model_copy(update={"question": question})
+    read: ReadMeaning | None = None
+    for found in meanings(scorer, given):
+        read = _best_of(scorer, found) if found.ranked else None
+        if read is not None and now and found.graph.may_be_over(_labels_of(read.meaning)):
+            read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
+        if read is not None and read.is_sure:
+            break
+    return read
+
+
+def _labels_of(meaning: Meaning) -> list[str]:
+    return [label.strip('"') for label in _LABEL.findall(meaning.expression)]
+
+
+def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:
+    best = found.ranked[0]
+    next_best = next(
+        (each for each in found.ranked[1:] if sense_of(each.expression) != sense_of(best.expression)), None
+    )
+    margin = best.score - next_best.score if next_best else NO_OTHER
+    left = tuple(word for at, word in enumerate(found.asked.words) if best.left >> at & 1)
+    read = ReadMeaning(best, margin, left, others=tuple(_whole_others(best, found.ranked[1:])))
+    if read.is_sure:
+        return read
+    chosen = nearest_in_context(scorer, found)
+    return read if chosen is None else ReadMeaning(chosen.meaning, chosen.margin, (), chosen.likeness)
+
+
+def _whole_others(best: Meaning, ranked: Sequence[Meaning]) -> Iterator[Meaning]:
+    senses = {sense_of(best.expression)}
+    for each in ranked:
+        sense = sense_of(each.expression)
+        if each.is_whole and not each.left and sense not in senses:
+            senses.add(sense)
+            yield each
+        if len(senses) > MAX_OTHERS:
+            return
+
+
+def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
+    """All that the question may mean, best first, in each of its wordings (`wordings`)."""
+    values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
+    units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
+    numbers = [name for name, kind in values.items() if kind == "number"]
+    plain = SchemaGraph(given.steps, given.kinds, given.kind_words, given.things)
+    persons = frozenset(kind for kind in plain.kinds if plain.is_person(kind, scorer.type_of(kind)))
+    groups = frozenset(kind for kind in plain.kinds if names_a_group(kind, scorer.type_of(kind)))
+    named = NamedThings(
+        things={thing.name: frozenset(thing.concept.split(", ")) for thing in given.things},
+        values=values,
+        own=given.own,
+        persons=persons,
+        spoken=spoken_of(given),
+        groups=groups,
+        places=groups | {kind for kind in plain.kinds if scorer.type_of(kind) in _PLACES},
+    )
+    for wording in wordings(given, plain, persons):
+        question, graph = _unmasked(wording, given, plain)
+        phrases = {tuple(words.lower().split()) for hop in graph.hops for words in (hop.shown, hop.label)}
+        said = [with_words(hop.shown, given.wordings.get(hop.label.split("|")[-1], ())) for hop in graph.hops]
+        verbs = frozenset[tuple[str, str]]().union(*map(particle_verbs, said))
+        asked = read_question(question, units, phrases, numbers, verbs)
+        asked = without_apposed(asked, graph.kinds_said, named.things)
+        builder = ReadingBuilder(asked, graph, SaidHops(scorer, asked, graph, given.wordings), named, scorer)
+        about_earlier = bool(given.dialogue) and _is_about_earlier(asked, builder)
+        ranked = [] if about_earlier else AnswerForms(asked, graph, builder, named).meanings(builder.readings())
+        yield Meanings(asked, graph, builder, {thing.name: thing.concept for thing in given.things}, ranked)
+
+
+def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, SchemaGraph]:
+    """The wording and the schema that it is read over, where it calls masked relations by their own words."""
+    question, shown = unmask_words(wording, [step.shown for step in given.steps])
+    if question == wording:
+        return question, plain
+    steps = [step._replace(shown=words) for step, words in zip(given.steps, shown, strict=True)]
+    return question, SchemaGraph(steps, given.kinds, given.kind_words, given.things)
+
+
+def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
+    """True where a question with turns before it leaves to them what it is about: it asks nothing of what it names, or
+    names nothing itself."""
+    if OF_THEM.search(" ".join(asked.words)):
+        return True
+    if any(role in ("thing", "value") for role in asked.roles):
+        joins = asked.asks_members and (asked.roles.count("thing") > 1 or "value" in asked.roles)
+        return not (asked.content | asked.working or joins or asked.wh in ("where", "when"))
+    return points_back(asked) or not (builder.nouns or "person" in asked.roles)

@@ -1,0 +1,230 @@
+"""A set that a question may speak of, and what each way to come to it costs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from typing import Final, NamedTuple
+
+from app.reader.language.synonyms import synonyms_of
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.said_hops import Said
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, plain_words
+
+EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
+_RECORD: Final = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
+MIN_LIKENESS: Final = 0.55
+HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
+TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
+UNSAID_FURTHER_ON, BY_PREPOSITION = 0.5, 0.2
+UNSAID_BEFORE_NOUN, UNSAID, OF_WHOLE, NOT_OWN, OTHER_KIND = 0.15, 0.55, 0.6, 0.2, 0.5
+BEHIND_COUNTED: Final = 0.3
+"""Costs of what stands behind "the most patients" and is said of something else than them."""
+
+COMMON, ONLY_ONE = -0.05, -0.2
+"""Gains of a measure that is not said: one that such an adjective commonly means; the only one that there is."""
+
+
+class Reading(NamedTuple):
+    """A set or the values at its end. `used`: the tokens that it explains or executes.
+
+    `expression` is empty for whole kinds. `anchor`: the token of the thing it starts from, -1 for kinds; `near` and
+    `far`: the leftmost and the rightmost token that it used. `said`: the token of the noun that its kinds are called
+    by, -1 where none calls them. `is_bare`: it is a thing of the question itself. `value`: the kind of its values.
+    `unsaid`: how many steps no word says; `weakest`: the likeness of the words that say a step least. `is_of_whole`:
+    it is what everything of a kind leads to. `is_implied`: no word of the question names the kind.
+    `partner`: another thing that each step leaves from as well; what both lead to is meant. `silent`: how many steps
+    no word says, the cheap ones too. `final`: the tokens that say what its last step leads to. `counted`: those of the
+    noun that it has the most of.
+    """
+
+    expression: str
+    kinds: frozenset[str]
+    used: int
+    score: float
+    value: str = ""
+    anchor: int = -1
+    near: int = 99
+    far: int = -1
+    said: int = -1
+    is_bare: bool = False
+    is_whole: bool = False
+    unsaid: int = 0
+    weakest: float = 1.0
+    is_of_whole: bool = False
+    is_implied: bool = False
+    partner: str = ""
+    silent: int = 0
+    final: int = 0
+    counted: int = 0
+
+    @property
+    def names(self) -> list[str]:
+        """The things that it is, of a thing of the question, or of two of which any will do."""
+        return [word for word in self.expression.replace("union(", "").rstrip(")").split(", ") if word]
+
+    @property
+    def joins_things(self) -> bool:
+        """True of what two named things share: the exam that X took in Y."""
+        return self.expression.startswith("intersect(") and self.expression.count("(E") == 2
+
+    @property
+    def is_exclusive(self) -> bool:
+        """True of what has only some things and no others: it is asked for itself, and leads nowhere."""
+        return ", reach(difference(" in self.expression
+
+    @property
+    def key(self) -> object:
+        """Readings of one key are the same, but for their score."""
+        return (
+            self.expression,
+            self.partner,
+            (self.kinds if self.is_whole else None),
+            self.used,
+            self.value,
+            self.said,
+            self.is_implied,
+        )
+
+    def text(self, graph: SchemaGraph) -> str:
+        """The expression; empty for a whole kind without a pseudonym."""
+        return graph.whole(self.kinds) if self.is_whole else self.expression
+
+    def spanning(self, used: int) -> Reading:
+        """With the tokens `used` as well."""
+        near, far = (used & -used).bit_length() - 1, used.bit_length() - 1
+        return self._replace(used=self.used | used, near=min(self.near, near), far=max(self.far, far))
+
+    def paid(self, said: Said | None, cost: float) -> Reading:
+        """With the words of one more step, and what it costs."""
+        if said is None:
+            return self._replace(score=self.score - cost, silent=self.silent + 1)
+        return self._replace(
+            used=self.used | said.used,
+            near=min(self.near, said.first),
+            far=max(self.far, said.last),
+            score=self.score + gain_of(said) - cost - self._disorder(said),
+            weakest=min(self.weakest, said.likeness),
+        )
+
+    def _disorder(self, said: Said) -> float:
+        """Words further out say steps further out: "X's mother's children" are not her children's mother."""
+        if self.anchor < 0:
+            return 0.0
+        if said.last < self.anchor:
+            return 0.0 if said.last < self.near or self.near == self.anchor else OUT_OF_ORDER
+        return 0.0 if said.first > self.far else OUT_OF_ORDER
+
+    def merged(self, other: Reading, expression: str, further: int = 0) -> Reading:
+        """A set made of this one and `other`; `further` are the tokens that join them."""
+        return self.spanning(other.used | further)._replace(
+            expression=expression,
+            kinds=self.kinds & other.kinds,
+            score=self.score + other.score + (1.0 if further else 0.0),
+            said=max(self.said, other.said),
+            is_whole=False,
+            anchor=-1,
+            unsaid=self.unsaid + other.unsaid,
+            silent=self.silent + other.silent,
+            final=self.final | other.final,
+            weakest=min(self.weakest, other.weakest),
+            is_of_whole=self.is_of_whole or other.is_of_whole,
+            is_implied=False,
+        )
+
+
+def gain_of(said: Said) -> float:
+    """Words that say a step well are worth as much as they are many; at half likeness they are worth nothing."""
+    return said.count * (2 * said.likeness - 1)
+
+
+def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
+    """The set `text`, narrowed; `is_inside`: of a superlative it is the set that it chooses from."""
+    if not (is_inside and text.startswith((*EXTREMES, "sort("))):
+        return narrow(text)
+    begin = text.index("(") + 1
+    end = _end_of_operand(text, begin)
+    chosen = text[begin:end]
+    if text.startswith("sort(") and chosen.startswith("having("):
+        begin += len("having(")
+        end = _end_of_operand(text, begin)
+        chosen = text[begin:end]
+    return text[:begin] + narrowed(chosen, narrow, is_inside) + text[end:]
+
+
+def lacks(text: str, label: str) -> bool:
+    """True of a set without those that have the relation: that any of it has it is never meant."""
+    return text.startswith("difference(") and f', "{label}"))' in text
+
+
+def joins_records(expression: str) -> bool:
+    """True where what stands at one record of a thing is joined with what another one leads to: the cast of a film in
+    which somebody played X is not who played X."""
+    return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
+
+
+def _first_word(label: str) -> str:
+    return plain_words(label.partition("|")[0])
+
+
+def operands_of(text: str) -> list[str]:
+    """The operands of a function's call."""
+    found, begin = list[str](), text.index("(") + 1
+    while begin < len(text):
+        end = _end_of_operand(text, begin)
+        found.append(text[begin:end].strip())
+        begin = end + 1
+    return found
+
+
+def _end_of_operand(text: str, begin: int) -> int:
+    """Where the operand ends that begins at `begin`."""
+    depth, quoted = 0, False
+    for at in range(begin, len(text)):
+        quoted ^= text[at] == '"'
+        depth += 0 if quoted else (text[at] == "(") - (text[at] == ")")
+        if depth < 0 or (text[at] == "," and not depth and not quoted):
+            return at
+    return len(text)
+
+
+def named_things(asked: AskedQuestion, named: NamedThings, graph: SchemaGraph) -> Iterator[Reading]:
+    """The things of a question, and two of which any will do; of a category also what belongs to it."""
+    words, things = asked.words, list(asked.at("thing"))
+    for at in things:
+        kinds = named.things.get(words[at], frozenset())
+        bare = words[at][0] == "E"
+        yield Reading(words[at], kinds, 1 << at, 1.0, anchor=at, near=at, far=at, is_bare=bare)
+        if bare and at in asked.in_place_of_kind:
+            yield from _members(words[at], at, kinds, graph)
+        other = at + 2
+        joined = ("and",) if asked.form in ("average", "sum") else ("or",)
+        if words[at + 1 : other] == joined and other in things and asked.form != "compare":
+            both = f"union({words[at]}, {words[other]})"
+            kinds = kinds & named.things.get(words[other], frozenset())
+            yield Reading(both, kinds, 1 << at | 1 << other, 2.0, anchor=at, near=at, far=other, is_bare=bare)
+        elif words[at + 1 : other] == ("and",) and other in things and bare:
+            kinds = kinds & named.things.get(words[other], frozenset())
+            used = 1 << at | 1 << other
+            yield Reading(
+                words[at], kinds, used, 2.0, anchor=at, near=at, far=other, is_bare=True, partner=words[other]
+            )
+
+
+def _members(name: str, at: int, kinds: frozenset[str], graph: SchemaGraph) -> Iterator[Reading]:
+    """ "How many dogs", where dog is a species: what has it for its species."""
+    called = {word for kind in kinds for word in (kind.lower(), kind.lower().split()[-1])}
+    hops = [
+        hop
+        for hop, _ in graph.leaving(kinds)
+        if hop.shown.startswith("^") and "|" not in hop.label and _is_called(hop.shown[1:].lower(), called)
+    ]
+    if len(kinds) == len(hops) == 1:
+        reached = f'reach({name}, "{hops[0].label}")'
+        score = 1.0 - HOP - UNSAID_BEFORE_NOUN + 1.0
+        yield Reading(reached, hops[0].ends, 1 << at, score, anchor=at, near=at, far=at, said=at, silent=1)
+
+
+def _is_called(relation: str, kinds: Collection[str]) -> bool:
+    """True of "occupation", which leads to professions, and of "genre", which leads to film genres."""
+    return relation in kinds or not {*synonyms_of(relation)}.isdisjoint(kinds)

@@ -1,0 +1,272 @@
+"""The likeness of the words of a question to each step of a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+
+from app.reader.language.morphology import is_form_of, verbs_of
+from app.reader.language.people_and_groups import names_somebody
+from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
+from app.reader.language.relation_wording import HopWords, Wordings, hop_words, verbs_said
+from app.reader.language.schema_vocabulary import is_kin
+from app.reader.language.synonyms import synonyms_of
+from app.reader.meaning.question.measures import POSITIVE
+from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.spans import Span, spans_of
+from app.reader.meaning.question.token_roles import mask
+from app.reader.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop, are_records
+from app.reader.scoring.alignment import Scores
+from app.reader.scoring.directions import names_other_end
+from app.reader.scoring.path_scoring import PathScorer
+from kg_store.text.further_words import with_words
+from kg_store.text.plurals import singular
+
+MAX_WAYS: Final = 3
+LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
+LEAST, CALLED_SO = 0.55, 0.15
+"""The likeness of what X is to the step that leads from X, and what it costs that only its kind is called so."""
+
+FURTHER: Final = 0.25
+"""Words say no step that is so much further from them than another one of the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """`likeness` of the words of the tokens `used` to a step."""
+
+    used: int
+    likeness: float
+    first: int
+    last: int
+    count: int
+
+
+class SaidHops:
+    """The likeness of every span of a question to every hop."""
+
+    def __init__(self, scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, wordings: Wordings) -> None:
+        self._wordings, self._asked, self._graph = wordings, asked, graph
+        self._spans = list(spans_of(asked))
+        self._rows = {key: row for row, key in enumerate(dict.fromkeys(map(_key, graph.hops)))}
+        self._likeness = self._all(scorer, graph) if self._spans and self._rows else [[] for _ in self._rows]
+        self._best = [max(each) for each in zip(*self._likeness, strict=True)]
+        self._saying: dict[SchemaHop, list[Said]] = {}
+        self._explained: dict[tuple[str, float], int] = {}
+        self.modifiers = _modifiers(asked.words, graph)
+
+    def _all(self, scorer: PathScorer, graph: SchemaGraph) -> list[list[float]]:
+        texts = [text for span in self._spans for text in span.texts]
+        worded = [(self._worded(label, shown), concept) for label, shown, concept in self._rows]
+        by_meaning = self._sober(scorer.likeness(worded, texts))
+        starts: dict[str, set[str]] = {}
+        for hop in graph.hops:
+            starts.setdefault(hop.label, set()).add(hop.kind)
+        values = {hop.label: hop.value for hop in graph.hops}
+        rows = []
+        for (label, *_), told, row in zip(self._rows, worded, by_meaning, strict=True):
+            wording = _Wording.of(hop_words(*told), frozenset(starts[label]), values[label])
+            rows.append([max(near, wording.surely(span)) for near, span in zip(row, self._spans, strict=True)])
+        return rows
+
+    def _worded(self, label: str, shown: str) -> str:
+        """Through a mediator the last relation says most."""
+        return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
+
+    def _sober(self, near: Scores) -> list[list[float]]:
+        """The likeness of each span to each step, from that of its texts. Several are hardly liker to a step than
+        each of them: one of them alone may be what it says."""
+        begins = np.cumsum([0, *(len(span.texts) for span in self._spans[:-1])])
+        found = np.maximum.reduceat(near.astype(np.float64), begins, axis=1)
+        alone = {span.first: at for at, span in enumerate(self._spans) if span.count == 1}
+        for at, span in enumerate(self._spans):
+            if span.count > 1:
+                least = found[:, [alone[each] for each in range(span.first, span.last + 1)]].min(axis=1)
+                found[:, at] = np.minimum(found[:, at], (found[:, at] + least) / 2)
+        likeness: list[list[float]] = found.tolist()
+        return likeness
+
+    def of(self, hop: SchemaHop, free: int, least: float) -> list[Said]:
+        """The spans among the tokens `free` that say `hop`, best first."""
+        saying = self._saying.get(hop)
+        if saying is None:
+            saying = self._saying[hop] = self._all_saying(hop)
+        if not saying:
+            return []
+        found = [each for each in saying if each.likeness >= least and each.used & free == each.used]
+        return found[:MAX_WAYS]
+
+    def of_filler(
+        self, hop: SchemaHop, kinds: frozenset[str], words: range, nouns: Mapping[int, tuple[int, frozenset[str]]]
+    ) -> Iterator[tuple[Said, float]]:
+        """ "Whose doctor is X": the spans among `words` that say `hop` from what it leads to, with what each costs.
+
+        `kinds` are those of X.
+        """
+        back = self._graph.turned(hop)
+        plain = (one for one, _ in self._graph.leaving(kinds) if "|" not in one.label and one.ends == hop.ends)
+        if back is None or are_records(hop.ends) or ("|" in hop.label and next(plain, None)):
+            return
+        if back.label.startswith("^") and names_other_end([self._asked.words[at] for at in words], hop.shown):
+            return  # "Whose child is X": X is no parent.
+        tokens = mask(words)
+        for said in self.of(back, self._asked.content & tokens, LEAST):
+            yield said, 0.0
+        used, called = nouns.get(words.start, (0, frozenset[str]()))
+        if used == tokens and hop.kind not in hop.ends and not back.ends.isdisjoint(called):
+            yield Said(used, 1.0, words.start, words.stop - 1, len(words)), CALLED_SO
+
+    def _all_saying(self, hop: SchemaHop) -> list[Said]:
+        """All spans that say `hop` hardly less well than they say another one, best first. A step back to things of
+        several kinds is not said by what comes near to it, but for the noun of one of them: who was never vaccinated
+        may have been seen."""
+        least = KIN if hop.leads_back_to_several else 0.0
+        line = self._likeness[self._rows[_key(hop)]]
+        found = [
+            Said(span.used, like, span.first, span.last, span.count)
+            for span, like, best in zip(self._spans, line, self._best, strict=True)
+            if like >= best - FURTHER
+            and (like >= least or not hop.ends.isdisjoint(self._graph.kinds_said(span.words)))
+        ]
+        return sorted(found, key=lambda each: -each.likeness * each.count)
+
+    def explained(self, label: str, least: float) -> int:
+        """The tokens that say any hop called `label`, each alone; and its own little words: "number of beds"."""
+        known = self._explained.get((label, least))
+        if known is None:
+            known = self._explained[label, least] = self._all_explained(label, least)
+        return known
+
+    def _all_explained(self, label: str, least: float) -> int:
+        used, own = 0, set(label.lower().split()) & _SAYING_LITTLE
+        for (known, *_), row in self._rows.items():
+            for span, like in zip(self._spans, self._likeness[row], strict=True) if known == label else ():
+                used |= span.used if span.count == 1 and (like >= least or span.words[0] in own) else 0
+        return used
+
+    def most(self, at: int) -> float:
+        """The likeness of the token `at` alone to the step that it says best."""
+        found = (best for span, best in zip(self._spans, self._best, strict=True) if span.used == 1 << at)
+        return max(found, default=0.0)
+
+
+def _modifiers(words: tuple[str, ...], graph: SchemaGraph) -> int:
+    """The tokens that only say which value is meant: the insurance of an "insurance number" is no insurer."""
+    used, names = 0, {tuple(hop.shown.lower().split()) for hop in graph.hops if hop.value not in ("", "truth")}
+    for name in names if len(words) > 1 else ():
+        for at in range(len(words) - len(name) + 1):
+            is_said = len(name) > 1 and GRAMMAR.isdisjoint(name) and words[at : at + len(name)] == name
+            used |= sum(1 << each for each in range(at, at + len(name) - 1)) if is_said else 0
+    return used
+
+
+def _key(hop: SchemaHop) -> tuple[str, str, str]:
+    return hop.label, hop.shown, ", ".join(sorted(hop.ends))
+
+
+# Words for being at a place of work, said of the step from it to those who are there, or from them to it.
+_WORKING: Final = frozenset("work works working employed staff".split())
+_STAFF: Final = frozenset({"employee", "worker", "staff member"})
+_WORKPLACES: Final = frozenset({"office", "company", "firm", "employer", "branch", "depot", "department"})
+
+
+# Nouns for what values are: "inspection date" says when the next inspection is due, "plate number" a licence plate.
+_HEADS: Final = {
+    "date": frozenset("date day year month time".split()),
+    "number": frozenset("number amount count total value level rate".split()),
+    "text": frozenset("number code name type kind status level".split()),
+}
+_PLACING: Final = frozenset((*PREPOSITIONS, "under", "over", "within", "behind", "during", "via", "out"))
+_SAYING_LITTLE: Final = frozenset({"code", "type"}) | _HEADS["date"] | _HEADS["number"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """The words of a hop in the singular: those that say it alone, and those that do beside others; its verbs.
+
+    `whole`: all content words of its own label. `heads`: nouns for what its values are, which say it beside others.
+    `everyday`: the words that are not its own. `hints`: words of its comment, which say it less surely.
+    """
+
+    alone: frozenset[str]
+    beside: frozenset[str]
+    verbs: frozenset[str]
+    whole: frozenset[str]
+    heads: frozenset[str]
+    everyday: frozenset[str]
+    hints: frozenset[str]
+
+    @classmethod
+    @lru_cache(maxsize=16_384)
+    def of(cls, hop: HopWords, starts: frozenset[str], value: str) -> _Wording:
+        texts = [text.lower().split() for text in hop.relation]
+        done = _done(hop, starts)
+        done |= _said_of_both(hop, starts)
+        alone = {
+            singular(word) for at, words in enumerate(texts) for word in words if at < 2 or len(words) == 1
+        } | done
+        beside = {singular(word) for words in texts for word in words} | done
+        whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
+        of_start = {singular(word) for kind in starts for word in kind.lower().split()}
+        # "Shipment status" is said by no shipments, and "under embargo" by no "under".
+        for little in (_SAYING_LITTLE, of_start, _PLACING):
+            alone -= little if whole - little else set()
+        alone -= of_start if hop.inverse else set()  # Nor, from animals, the visits whose animal they are.
+        heads = _HEADS.get(value, frozenset())
+        verbs = hop.verbs | verbs_said(hop.further)
+        everyday = frozenset(word for text in (*hop.everyday, *hop.further) for word in text.split())
+        hints = frozenset(map(singular, hop.hints))
+        return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads, everyday, hints)
+
+    def surely(self, span: Span) -> float:
+        """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
+        said, found = self.alone if span.count == 1 else self.beside, LEXICAL
+        if span.words[0] in POSITIVE and span.count == 1:
+            return KIN if any(hint <= self.whole for hint in POSITIVE[span.words[0]].hinted) else 0.0
+        words = span.saying[:-1] if span.count > 1 and span.words[-1] in self.heads else span.saying
+        for word in words:
+            if word.called.isdisjoint(said) and self.verbs.isdisjoint(word.verbs):
+                is_form = not word.verbs.isdisjoint(self.everyday) and is_form_of(
+                    word.text, self.everyday & said, span.count > 1
+                )
+                if not (is_form or is_kin(word.text, said)):
+                    return self._by_hint(span)
+                found = KIN
+        return found + WHOLE * (bool(self.whole) and self._is_whole(span))
+
+    def _is_whole(self, span: Span) -> bool:
+        """True of a span that says all words of the relation's own label."""
+        words = {word.singular for word in span.saying}
+        verbs = frozenset[str]().union(*(word.verbs for word in span.saying))
+        return all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
+
+    def _by_hint(self, span: Span) -> float:
+        """Likeness by the words of the relation's comment: of one word alone, in any form of it."""
+        if span.count > 1 or not self.hints:
+            return 0.0
+        word = span.saying[0]
+        return HINTED if word.singular in self.hints or not word.verbs.isdisjoint(self.hints) else 0.0
+
+
+def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
+    """Everyday words for a step walked backwards between two kinds, where nothing else can be meant: who acted in a
+    film is of its cast. Words for who does it say the other end."""
+    if not hop.inverse or not hop.relation or not starts.isdisjoint(hop.kinds):
+        return set()
+    words = {word for word in synonyms_of(hop.relation[0]) if " " not in word}
+    return {word for word in words if verbs_of(word) and not names_somebody(word)}
+
+
+def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
+    """Verbs for a step to a record of what was done, or from it: who bought something has a purchase of it."""
+    if not starts.isdisjoint(hop.kinds):
+        return set()
+    kinds = {*starts, *(hop.kinds if hop.inverse else ())}
+    words = {singular(word) for kind in kinds for word in RECORDS.get(kind.lower(), "").split()}
+    to_staff = hop.inverse and not _STAFF.isdisjoint(hop.kinds)
+    of_staff = not hop.inverse and not _STAFF.isdisjoint(starts) and not _WORKPLACES.isdisjoint(hop.kinds)
+    return words | (_WORKING if to_staff or of_staff else set())

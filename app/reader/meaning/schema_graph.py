@@ -1,0 +1,276 @@
+"""The steps that things of each kind leave by, and how well the words of a question say each of them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from app.llm.tasks import SchemaStep, Thing
+from app.reader.language.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
+from app.reader.language.people_and_groups import names_people
+from app.reader.language.relation_wording import Wordings, without_storage
+from app.reader.language.synonyms import kind_words as synonyms_of_kind
+from app.reader.scoring.path_scoring import PathScorer
+from kg_store.terms import PSEUDONYM
+from kg_store.text.agent_nouns import fields_of
+from kg_store.text.plurals import singular
+
+MIN_KIND = 0.55
+_WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")
+_NO_WORDINGS: Wordings = {}
+# Verbs for what such things are records of.
+RECORDS = {
+    "purchase": "buy bought purchased buys purchase", "order": "buy bought order ordered orders place placed buys",
+    "prescription": "prescribe prescribed", "appointment": "visit visited see", "admission": "admitted admit",
+    "rental": "rent rented", "loan": "borrow borrowed lend lent", "booking": "book booked", "sale": "sell sold",
+    "enrolment": "enrol enrolled", "payment": "pay paid", "visit": "visit visited", "delivery": "deliver delivered",
+}  # fmt: skip
+
+
+def are_records(kinds: frozenset[str]) -> bool:
+    """True of kinds that are records of what was done, so that counting them tells how often."""
+    return bool(kinds) and all(kind.lower() in RECORDS for kind in kinds)
+
+
+_ENDING = frozenset(
+    "end ended ends until expires expired expiry terminated termination left closed discharged discharge returned "
+    "finished".split()
+)
+_TYPING = frozenset({"instance of", "type", "subclass of"})
+# Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
+_UNITS = frozenset(
+    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft "
+    "sqkm m2 km2 m3 ft2".split()
+)
+
+
+class SchemaHop(NamedTuple):
+    """One step from things of `kind` to things of `ends`, or to values of `value`."""
+
+    kind: str
+    label: str
+    shown: str
+    ends: frozenset[str]
+    value: str
+
+    @property
+    def is_date(self) -> bool:
+        """True of dates, and of years that are written as numbers."""
+        return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
+
+    @property
+    def leads_back_to_several(self) -> bool:
+        """True of a step walked backwards to things of several kinds: to all visits and vaccinations of an animal."""
+        return self.label.startswith("^") and len(self.ends) > 1
+
+    def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
+        """True where it leads to things of `kinds` and nothing else, so that what it leads to may be counted as such:
+        visits and vaccinations may share a relation."""
+        return bool(self.ends) and self.ends <= kinds
+
+
+def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
+    """True of the date by which things of `kinds` are called: orders are ordered on it, admissions admitted."""
+    words = {*hop.shown.lower().split()}
+    told = {word for kind in kinds for word in (*kind.lower().split(), *RECORDS.get(kind.lower(), "").split())}
+    verbs = frozenset[str]().union(*map(verbs_of, words))
+    return hop.value == "date" and not (words.isdisjoint(told) and verbs.isdisjoint(told))
+
+
+class SchemaGraph:
+    """All hops of a schema, by the kinds that they leave; `kinds` are the pseudonyms of whole kinds, `kind_words`
+    further words for them, `things` what the question names, in its order."""
+
+    def __init__(
+        self,
+        steps: Sequence[SchemaStep],
+        kinds: Sequence[Thing],
+        kind_words: Wordings = _NO_WORDINGS,
+        things: Sequence[Thing] = (),
+    ) -> None:
+        self._places = {each.name: f"{place:04}" for place, each in enumerate((*things, *kinds))}
+        self._orders: dict[str, str] = {}
+        self._said_as = {
+            kind.concept: frozenset(_in_singular(each) for each in (kind.concept, *kind_words.get(kind.concept, ())))
+            for kind in kinds
+        }
+        self.kinds = {kind.concept: kind.name for kind in kinds}
+        self._by_kind: defaultdict[str, list[SchemaHop]] = defaultdict(list)
+        self._leaving: dict[frozenset[str], list[tuple[SchemaHop, frozenset[str]]]] = {}
+        for hop in _each_once(steps):
+            self._by_kind[hop.kind].append(hop)
+        self.hops = tuple(hop for hops in self._by_kind.values() for hop in hops)
+        for noun, kind in self._called_since().items():
+            self._said_as[kind] = self._said_as.get(kind, frozenset()) | {noun}
+
+    def leaving(self, kinds: frozenset[str]) -> Sequence[tuple[SchemaHop, frozenset[str]]]:
+        """The hops that leave things of `kinds`, each label once, with the kinds among them that have it."""
+        known = self._leaving.get(kinds)
+        if known is None:
+            found: dict[str, list[SchemaHop]] = {}
+            for kind in sorted(kinds):
+                for hop in self._by_kind.get(kind, ()):
+                    found.setdefault(hop.label, []).append(hop)
+            known = self._leaving[kinds] = [(hops[0], frozenset(hop.kind for hop in hops)) for hops in found.values()]
+        return known
+
+    def _called_since(self) -> dict[str, str]:
+        """ "Client since" says that the things of its kind are clients: each such noun with its only kind."""
+        found = defaultdict[str, set[str]](set)
+        for hop in self.hops:
+            words = hop.shown.lower().split()
+            if words[1:] == ["since"] and may_be_noun(words[0]) and not is_participle(words[0]):
+                found[singular(words[0])].add(hop.kind)
+        known = frozenset[str]().union(*self._said_as.values())
+        nouns = {noun: kinds for noun, kinds in found.items() if synonyms_of_kind(noun).isdisjoint(known)}
+        return {noun: next(iter(kinds)) for noun, kinds in nouns.items() if len(kinds) == 1 and kinds <= {*self.kinds}}
+
+    def turned(self, hop: SchemaHop) -> SchemaHop | None:
+        """The same step walked from what `hop` leads to; None where it leads to values."""
+        label = reversed_label(hop.label)
+        ways = (each for kind in sorted(hop.ends) for each in self._by_kind.get(kind, ()) if each.label == label)
+        return next(ways, None)
+
+    def whole(self, kinds: frozenset[str]) -> str:
+        """An expression of everything of `kinds`; empty where one of them has no pseudonym."""
+        names = [self.kinds.get(kind, "") for kind in sorted(kinds)]
+        if not names or not all(names):
+            return ""
+        return names[0] if len(names) == 1 else f"union({', '.join(names)})"
+
+    def shared(self, text: str, other: str, kinds: frozenset[str]) -> str:
+        """Those of the set `text` that are of the set `other`, which is of `kinds`, as well."""
+        names = {name: kind for kind, name in self.kinds.items()}
+        whole = {names.get(name) for name in re.findall(r"S\w{5}", text)} if _WHOLE.fullmatch(text) else {None}
+        if None not in whole and kinds <= whole:
+            return other
+        return f"intersect({', '.join(sorted((text, other), key=self.order_of))})"
+
+    def order_of(self, text: str) -> str:
+        """A key for the expression `text` that no pseudonym has a part in: they are drawn anew for each question."""
+        known = self._orders.get(text)
+        if known is None:
+            known = self._orders[text] = PSEUDONYM.sub(lambda found: self._places.get(found[0], found[0]), text)
+        return known
+
+    def is_person(self, kind: str, kind_type: str) -> bool:
+        """True where the kind's own word is one for people, or its things have what people have."""
+        own = [hop for hop in self._by_kind.get(kind, ()) if "|" not in hop.label]
+        return names_people(kind, kind_type, {word for hop in own for word in hop.shown.lower().split()})
+
+    def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
+        """The kind that is nearest to what `words` mean, with its likeness; none where two are about as near, and for
+        the people of a field: cardiologists are like doctors, and not all of them."""
+        if any(field for word in words for field in fields_of(word)):
+            return frozenset(), 0.0
+        names = sorted(self.kinds)
+        near = sorted(zip(scorer.text_likeness(" ".join(words), names), names, strict=True), reverse=True)[:2]
+        if not near or near[0][0] < MIN_KIND or (len(near) > 1 and near[0][0] - near[1][0] < 0.08):
+            return frozenset(), 0.0
+        return frozenset({near[0][1]}), near[0][0]
+
+    def may_be_over(self, labels: Collection[str]) -> bool:
+        """True where a step of `labels` is one to or from things that end some day, and none of them says when: who
+        had the flat once may have it no longer."""
+        met = {*labels, *(label.partition("|")[0] for label in labels)}
+        kinds = {kind for hop in self.hops if hop.label in met for kind in (hop.kind, *hop.ends)}
+        ending = {hop.label for hop in self.hops if hop.kind in kinds and hop.is_date and _says_end(hop.shown)}
+        return bool(ending) and not any(_says_end(label) for label in labels)
+
+    def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
+        """The kinds that `words` name, in singular or plural, by another common word or by their last one."""
+        said = " ".join(map(noun_lemma, words))
+        names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
+        exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))
+        begun = " ".join(map(singular, words))
+        short = [kind for kind in self.kinds if len(begun) > 2 and _is_short(begun, kind.lower())]
+        if len(short) > 1:
+            short = [kind for kind in short if " " not in kind]
+        if not exact and len(short) == 1:
+            return frozenset(short)
+        return exact or frozenset(
+            kind for kind in self.kinds if " " in kind and singular(kind.lower().split()[-1]) in names
+        )
+
+
+def _says_end(label: str) -> bool:
+    return not _ENDING.isdisjoint(re.split(r"[\s|^]+", label.lower()))
+
+
+def _is_short(word: str, kind: str) -> bool:
+    """True of "prof" for a professor; what somebody drives is no driver."""
+    return kind.startswith(word) and word not in verbs_of(kind)
+
+
+def _in_singular(words: str) -> str:
+    said = words.lower().split()
+    return " ".join(map(singular, said[1:] if said[:1] in (["a"], ["an"], ["the"]) and said[1:] else said))
+
+
+def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
+    """Where a source states a fact twice, plainly and through a node of its own, the plain step is enough."""
+    hops = [SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value) for s in steps]
+    hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]
+    labels = {(hop.kind, hop.shown) for hop in hops}
+    hops = [
+        hop._replace(shown=base) if (hop.kind, base := hop.shown.removesuffix(" number")) in labels else hop
+        for hop in hops
+    ]
+    plain = {(hop.kind, hop.shown) for hop in hops if "direct " in hop.label and "|" not in hop.label}
+    # Nobody asks of the nodes that facts are written as; what stands at them is reached through them.
+    nodes = {hop.kind for hop in hops if hop.label.startswith("statement ")} if plain else set()
+    return (hop for hop in hops if hop.kind not in nodes and not _is_twice(hop, plain))
+
+
+def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
+    """True where one of the `plain` steps, each with the kind that it leaves, says the same."""
+    parts = hop.shown.split("|")
+    ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
+    return "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)
+
+
+@lru_cache(maxsize=16_384)
+def plain_words(label: str) -> str:
+    """`label` without the words that say how a relation is stored."""
+    return "|".join(_bare(part) for part in label.split("|"))
+
+
+def _bare(part: str) -> str:
+    mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
+    words = words.replace("_", " ")
+    parts = without_storage(words).split(" ")
+    while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
+        parts.pop()  # "Rent cap eur per sqm" is a rent cap.
+    return mark + " ".join(parts)
+
+
+@lru_cache(maxsize=4_096)
+def reversed_label(label: str) -> str:
+    """The label of the same step walked the other way."""
+    parts = label.split("|")[::-1]
+    return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedThings:
+    """All that the question names, by pseudonym: kinds of things, kinds of values, and the steps that leave each.
+
+    `persons`: the kinds of people; `groups`: those of firms, teams and the like; `places`: where one may be, which
+    firms are too. `spoken`: things of earlier turns, the latest first.
+    """
+
+    things: Mapping[str, frozenset[str]]
+    values: Mapping[str, str]
+    own: Mapping[str, tuple[str, ...]]
+    persons: frozenset[str]
+    groups: frozenset[str] = frozenset()
+    places: frozenset[str] = frozenset()
+    spoken: tuple[str, ...] = ()
+
+    def has(self, name: str, label: str) -> bool:
+        """True where `name` is known to have such a step, or nothing is known of its steps."""
+        return name not in self.own or label in self.own[name]

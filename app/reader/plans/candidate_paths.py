@@ -1,0 +1,154 @@
+"""The paths that a `step` shows, each from where the question starts, walked or only offered, with their scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.llm.in_house import VotedPaths
+from app.llm.tasks import StepInput, Thing
+from app.reader.language.relation_wording import with_descriptions
+from app.reader.plans.case_gains import gains_of
+from app.reader.scoring.path_scoring import PathScorer, WordedPath
+from kg_store.text.plurals import singular
+
+MAX_STEPS = 4
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPath:
+    """A path from `root`. `end` is what it reaches once it is walked; else `candidate` is the number to follow.
+
+    `before` is what its last step leaves from, where that has been walked to: the root, or another path's end.
+    `waypoints`: after so many steps it has reached what this pseudonym stands for.
+    """
+
+    root: str
+    steps: tuple[str, ...]
+    concepts: tuple[str, ...]
+    end: str | None
+    candidate: int | None
+    before: str | None
+    size: str = "more"
+    waypoints: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def concept(self) -> str:
+        return self.concepts[-1] if self.concepts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPath:
+    """A path, and how well it covers the question."""
+
+    path: KnownPath
+    score: float
+
+
+def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
+    """Entities that the question names, else those of the dialogue, latest first; kinds; values it names."""
+    asked = set(_WORD.findall(given.question))
+    named = [thing for thing in given.things if thing.name in asked]
+    # A value of the graph is a place to start from; one that the graph does not hold leads nowhere.
+    starts = {candidate.start for candidate in given.candidates} | {fact.start for fact in given.evidence}
+    values = [thing for thing in named if thing.name[0] == "V" and thing.name not in starts]
+    entities = [thing for thing in named if thing not in values]
+    told = " ".join(turn.text for turn in given.dialogue)
+    spoken = [thing for thing in given.things if thing.name[0] != "V" and thing.name in told]
+    kinds = [thing for thing in given.things if thing.name[0] == "S" and thing not in named and thing not in spoken]
+    ends = {fact.end for fact in given.evidence}
+    kinds = [thing for thing in kinds if thing.name not in ends]
+    if not entities:
+        entities = sorted(spoken, key=lambda thing: -told.rfind(thing.name))
+    return entities, kinds, values
+
+
+def score_paths(
+    scorer: PathScorer, question: str, given: StepInput, roots: Sequence[Thing], kinds: Sequence[Thing]
+) -> list[ScoredPath]:
+    """Every path from one of `roots`, best first; ties go to the shorter one, then by its words."""
+    scored: list[ScoredPath] = []
+    for root in roots:
+        wording = _with_kind(question, root) if root in kinds else question
+        paths = known_paths(given, root)
+        told = given.masked_relations, given.wordings
+        worded = [WordedPath(with_descriptions(path.steps, *told), path.concepts) for path in paths]
+        scores = scorer.scores(wording, root.name, root.concept, worded)
+        if given.cases:
+            scores = scores + scorer.cosine_unit(worded) * gains_of(given.cases, [path.steps for path in paths])
+        scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
+    return sorted(scored, key=_rank)
+
+
+def voted_first(paths: Sequence[ScoredPath], voted: VotedPaths | None) -> list[ScoredPath]:
+    """`paths`, those first that lead to the winner of the vote."""
+    return sorted(paths, key=lambda each: not is_voted(each, voted)) if voted else list(paths)
+
+
+def is_voted(scored: ScoredPath, voted: VotedPaths) -> bool:
+    """True of a path that leads to the winner of the vote."""
+    return (scored.path.root, *scored.path.steps) in voted.paths
+
+
+def _rank(scored: ScoredPath) -> tuple[float, int, bool, tuple[str, ...]]:
+    path = scored.path
+    return -round(scored.score, 4), len(path.steps), path.end is None, path.steps
+
+
+def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
+    """All paths of at most MAX_STEPS from `root` that evidence and candidates make.
+
+    A path may come back to where it has been: the parents of one's children are oneself.
+    """
+    between = _concepts_of_steps(given)
+    begun = [KnownPath(root.name, (), (), root.name, None, None, waypoints=((0, root.name),))]
+    paths: list[KnownPath] = []
+    while begun:
+        longer: list[KnownPath] = []
+        for path in begun:
+            for fact in (fact for fact in given.evidence if fact.start == path.end):
+                concepts = (*_between(fact.path, between), fact.end_concept)
+                longer.append(_longer(path, fact.path, concepts, end=fact.end, size=fact.size))
+            for way in (way for way in given.candidates if way.start == path.end):
+                concepts = (*_between(way.path, between), way.concept)
+                paths.append(_longer(path, way.path, concepts, candidate=way.number))
+        begun = [path for path in longer if len(path.steps) <= MAX_STEPS]
+        paths += begun
+    return [path for path in paths if len(path.steps) <= MAX_STEPS]
+
+
+def _longer(
+    path: KnownPath,
+    steps: Sequence[str],
+    concepts: tuple[str, ...],
+    *,
+    end: str | None = None,
+    candidate: int | None = None,
+    size: str = "more",
+) -> KnownPath:
+    before = path.end if len(steps) == 1 else None
+    longer = (*path.steps, *steps)
+    waypoints = (*path.waypoints, (len(longer), end)) if end is not None else path.waypoints
+    return KnownPath(path.root, longer, (*path.concepts, *concepts), end, candidate, before, size, waypoints)
+
+
+def _concepts_of_steps(given: StepInput) -> dict[str, str]:
+    """The concept that each step leads to, where the step is shown by itself: candidates (the schema) before facts."""
+    facts = {fact.path[0]: fact.end_concept for fact in given.evidence if len(fact.path) == 1}
+    return facts | {way.path[0]: way.concept for way in given.candidates if len(way.path) == 1}
+
+
+def _between(path: Sequence[str], concepts: dict[str, str]) -> tuple[str, ...]:
+    """The concepts between the steps of a composed path, which shows none."""
+    return tuple(concepts.get(step, "") for step in path[:-1])
+
+
+def _with_kind(question: str, kind: Thing) -> str:
+    """The question with the kind's pseudonym where its word stands: `which doctors` -> `which Sk3mmd`."""
+    wanted = {singular(word.lower()) for word in kind.concept.split()}
+    for match in _WORD.finditer(question):
+        if singular(match[0].lower()) in wanted:
+            return question[: match.start()] + kind.name + question[match.end() :]
+    return question

@@ -1,0 +1,21 @@
+"""The gains of paths that answered questions like this one, where people rated answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from app.llm.in_house import CasePath
+from app.reader.scoring.alignment import Scores
+
+
+def gains_of(cases: Sequence[CasePath], paths: Sequence[tuple[str, ...]], or_begins: bool = False) -> Scores:
+    """The gain of each path, in units of a cosine; shape (paths,). `or_begins`: so gains what a case's path begins
+    with, since it has to be gone first."""
+    known = {case.path: case.gain for case in cases}
+    if or_begins:
+        for case in cases:
+            for length in range(1, len(case.path)):
+                known[case.path[:length]] = max(case.gain, known.get(case.path[:length], 0.0))
+    return np.array([known.get(path, 0.0) for path in paths], dtype=np.float64)

@@ -1,0 +1,37 @@
+"""Plans the answer along a path that answered most questions of the same words, on graphs that declare kinds.
+
+There a reading of the question's words is the plan otherwise, and a gain for a path would move nothing.
+"""
+
+from __future__ import annotations
+
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import StepInput
+from app.reader.language.answer_form import read_form
+from app.reader.language.quantifiers import read_quantifier
+from app.reader.plans.candidate_paths import roots_of
+from app.reader.plans.next_action import SURE, walked_along
+
+MARGIN = 0.5
+
+
+def settled_expression(given: StepInput) -> str:
+    """The expression that follows the path which settles the question; empty where none does.
+
+    Only where the question names one thing, that thing has the path's first step, and nothing is to be counted,
+    compared or left out.
+    """
+    settling = [case for case in given.cases if case.settles]
+    entities, _, values = roots_of(given)
+    if len(settling) != 1 or len(entities) != 1 or values:
+        return ""
+    root, path = entities[0].name, settling[0].path
+    turned = read_quantifier(given.question)
+    is_plain = not (turned.turn or turned.unread) and read_form(given.question, topics=1).form == "things"
+    return walked_along(root, path) if is_plain and path[0] in given.own.get(root, ()) else ""
+
+
+def scores_of_settled(given: StepInput) -> ReadingScores:
+    """The scores of such a plan, as those of a path that nothing else comes near."""
+    steps = next(len(case.path) for case in given.cases if case.settles)
+    return ReadingScores("path", SURE, MARGIN, steps=steps)

@@ -1,0 +1,297 @@
+"""Scores how well a relation path covers a question: both are walked from the topic outwards, aligned word by word.
+
+Coverage both ways: every content word that no hop explains costs, and so does every hop, unless words pay for it.
+Hops are aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
+from app.llm.embeddings.embedder import Embedder
+from app.reader.language.answer_form import WIDE_NOUNS, AskedKind, read_asked_kind
+from app.reader.language.morphology import verbs_of
+from app.reader.language.question_words import WalkedQuestion, WordSpan, WordUsage, reading_orders
+from app.reader.language.relation_wording import HopWords, Voice, hop_words, kinds_in, unmask_words, verbs_named
+from app.reader.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
+from app.reader.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
+from app.reader.scoring.latest import Latest
+from app.reader.scoring.similarity import asked_words, nearness
+from kg_store.text.plurals import IRREGULAR
+
+
+@dataclass(frozen=True, slots=True)
+class WordedPath:
+    """A path from the topic, as labels (`^directed by`, `a|b`), and the concept that its last step leads to.
+
+    `concepts` holds one concept a step where they are known, else empty texts.
+    """
+
+    steps: tuple[str, ...]
+    concepts: tuple[str, ...]
+
+    @property
+    def hops(self) -> tuple[tuple[str, str], ...]:
+        return tuple(zip(self.steps, self.concepts, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPaths:
+    """Paths, and what scoring knows of them whatever is asked; it can be kept and scored again.
+
+    `rows`: each path as rows of the table's hops, filled up with none; shape (paths, most steps).
+    """
+
+    paths: Sequence[WordedPath]
+    table: HopTable
+    rows: Rows
+    lengths: Rows
+
+
+class PathScorer:
+    """Scores paths against one wording. Higher is better; 0 is about where chance begins."""
+
+    def __init__(self, embedder: Embedder, weights: Weights | None = None, head: RelationAdapter = NO_HEAD) -> None:
+        self._embedder, self._w = embedder, weights or Weights()
+        self.head = head
+        self._types = ConceptTypes(embedder)
+        self._tables = HopTables(embedder)
+
+    @property
+    def head(self) -> RelationAdapter:
+        """The trained adapter; all that rank and score with this one see another at once."""
+        return self._head
+
+    @head.setter
+    def head(self, head: RelationAdapter) -> None:
+        # What was worked out with the one before is forgotten.
+        self._head, self.latest = head, Latest()
+
+    def scores(
+        self, question: str, topic: str, concept: str, paths: Sequence[WordedPath], by_words: bool = False
+    ) -> Scores:
+        """One score a path; shape (paths,). `topic` is the pseudonym that the paths start from.
+
+        `by_words`: the whole question is not embedded where words alone tell enough, which is quicker.
+        """
+        return self.scores_of(question, topic, concept, self.read(paths), by_words) if paths else np.zeros(0)
+
+    def read(self, paths: Sequence[WordedPath]) -> ReadPaths:
+        """`paths`: at least one."""
+        table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
+        lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
+        return ReadPaths(paths, table, table.rows_of([path.hops for path in paths]), lengths)
+
+    def cosine_unit(self, paths: Sequence[WordedPath]) -> float:
+        """The part of a score that one cosine of the whole question makes, among these paths."""
+        if not paths:
+            return 0.0
+        table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
+        weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
+        return (2.0 - self._w.nearness / weight) * self._w.nearness
+
+    def likeness(self, hops: Sequence[tuple[str, str]], texts: Sequence[str]) -> Scores:
+        """Likeness of each text to the nearest wording of each hop; shape (hops, texts)."""
+        rows = [(*hop.relation, *hop.reached) for hop in (hop_words(*each) for each in hops)]
+        return Wordings.of(self._embedder, rows).likeness(self._embedder.sentences(texts))
+
+    def text_likeness(self, text: str, others: Sequence[str]) -> list[float]:
+        """Likeness of `text` to each of `others`."""
+        return [float(each) for each in self._embedder.similarity(text, others)]
+
+    def type_of(self, kind: str) -> str:
+        """The type of things of a kind: person, group, place, date, number or thing."""
+        return self._types.of(kind)
+
+    def scores_of(self, question: str, topic: str, concept: str, read: ReadPaths, by_words: bool = False) -> Scores:
+        """`scores` of paths that were read before."""
+        question, read = self._openly(question, read)
+        table, rows = read.table, read.rows
+        weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
+        words_alone = by_words and weight == self._w.nearness
+        kind, walked = read_asked_kind(question), reading_orders(question, topic)
+        spans = [span.text for each in walked for span in each.spans]
+        self._embedder.prepare([*spans, *kind.nouns], () if words_alone else [asked_words(question)])
+        asked = self._asked(kind, table)[rows[np.arange(len(rows)), read.lengths - 1]]
+        aligned = [self._aligned(each, table, kinds_in(concept), rows) for each in walked]
+        turning = table.turning[rows[:, :-1], rows[:, 1:]]
+        score: Scores = np.max(aligned, axis=0) + asked - self._w.turning_back * turning.sum(axis=1)
+        misfits = table.misfit[rows[:, :-1], rows[:, 1:]].sum(axis=1)
+        score = score - self._w.misfit * (misfits + _idle(table, rows, turning, walked[0].is_shared))
+        if words_alone:
+            return score
+        further = read.lengths - 1 + table.inside[rows].sum(axis=1)
+        of_kind = asked if kind.wh else np.zeros(len(rows))
+        return self._with_nearness(score, weight, of_kind, further, question, read.paths)
+
+    def _openly(self, question: str, read: ReadPaths) -> tuple[str, ReadPaths]:
+        """A question that calls a masked relation by its opaque word, and the paths as it calls them."""
+        asked = unmask_words(question, ())[0]
+        if asked == question:
+            return question, read
+        return asked, self.read(
+            [WordedPath(tuple(unmask_words(question, p.steps)[1]), p.concepts) for p in read.paths]
+        )
+
+    def _with_nearness(
+        self, score: Scores, weight: float, asked: Scores, further: Scores, question: str, paths: Sequence[WordedPath]
+    ) -> Scores:
+        """Where the whole question counts for more, words count for less. It then counts double, so that one scale
+        tells what to refuse: a cosine says less than aligned words do."""
+        w = self._w
+        near = nearness(self._embedder, question, [path.hops for path in paths], self._head)
+        share = w.nearness / weight
+        near = near + (1 - share) * (w.wordy_asked * asked - w.wordy_hop * further)
+        both = share * np.maximum(score, -2.0 / share) + w.nearness * near
+        return (2.0 - share) * both
+
+    def _aligned(self, walked: WalkedQuestion, table: HopTable, start: tuple[str, ...], rows: Rows) -> Scores:
+        if not walked.spans:
+            unsaid: Scores = -self._w.hop * (rows < len(table.hops)).sum(axis=1)
+            return unsaid
+        said, by_name = self._said(walked.spans, table)
+        kinds = self._kinds(walked.spans, table, start)
+        # "the film X": the word says what X is, and no step.
+        beside = np.array([span.beside for span in walked.spans])
+        names_topic = np.array([span.names_topic for span in walked.spans])
+        doers = _doers(walked)
+        for gains in (said, by_name):
+            gains[:, (beside & (kinds[-1] > 0)) | names_topic | doers] = IMPOSSIBLE
+        kinds[-1, names_topic | doers] = np.maximum(kinds[-1, names_topic | doers], 0.0)
+        staying = np.column_stack([table.starting(start)[rows[:, 0]], table.same_kind[rows[:, :-1], rows[:, 1:]]])
+        return align(walked, rows, HopGains(said, by_name, kinds, staying, table.undoing), self._w)
+
+    def _said(self, spans: Sequence[WordSpan], table: HopTable) -> tuple[Scores, Scores]:
+        """Gains of each hop on each span, by its own words or those of what it leads to, and by its own alone.
+
+        The last row is none.
+        """
+        w = self._w
+        vectors = self._embedder.sentences([span.text for span in spans])
+        verbs = [frozenset(verb for word in span.text.split() for verb in verbs_of(word)) for span in spans]
+        done = np.array([[not hop.verbs.isdisjoint(each) for each in verbs] for hop in table.words])
+        worded = table.relation.likeness(vectors)
+        called = [table.as_called(span.text) for span in spans]
+        if called != [span.text for span in spans]:
+            # "movies" may be like a relation's words by chance: as the graph calls them, they are films.
+            worded = np.minimum(worded, table.relation.likeness(self._embedder.sentences(called)))
+        own = np.maximum(worded, w.verb * done)
+        kinds = table.worded_kinds.likeness(vectors)[table.kind_of[:-1]]
+        reached = np.maximum(table.reached.likeness(vectors), w.kind_alone * kinds)
+        ways = _ways(spans, table.words, done)
+        best = np.maximum(own, reached).max(axis=0)
+        # What is said in whole is not said in parts: the contact of "emergency contact" says no other relation.
+        whole = worded >= w.whole
+        parts = _within(spans) & whole.any(axis=0)
+        hidden = (~whole).astype(np.int64) @ parts.T.astype(np.int64) > 0
+        by_name = self._gains(own, best, table.inverse, ways)
+        said = np.maximum(by_name, self._gains(reached, best, table.inverse, ways.clip(0)))
+        none = np.full((1, len(spans)), IMPOSSIBLE)
+        said[hidden] = by_name[hidden] = IMPOSSIBLE
+        return np.concatenate([said, none]), np.concatenate([by_name, none])
+
+    def _gains(self, likeness: Scores, best: Scores, inverse: Flags, ways: Scores) -> Scores:
+        w = self._w
+        gains = (
+            likeness - w.rivals * (best - likeness) - w.hop - w.inverse * (inverse & (ways <= 0)) + w.direction * ways
+        )
+        return np.where((likeness < w.least) | (best - likeness > w.most_outdone), IMPOSSIBLE, gains)
+
+    def _kinds(self, spans: Sequence[WordSpan], table: HopTable, start: tuple[str, ...]) -> Scores:
+        """Gains of naming the kind beside a hop, on each span; shape (hops + 2, spans): then none, then the start."""
+        w, named = self._w, [*table.kinds, start]
+        vectors = self._embedder.sentences([IRREGULAR.get(span.text) or table.as_called(span.text) for span in spans])
+        likeness = np.concatenate([table.worded_kinds.likeness(vectors), self._likeness(vectors, [start])])
+        wide = [WIDE_NOUNS.get(span.text) for span in spans]
+        fits = np.array([[bool(wh and words and self._types.fits(wh, words)) for wh in wide] for words in named])
+        gains = np.where(fits, w.kind, np.where(likeness < w.least_kind, IMPOSSIBLE, w.kind * likeness))
+        return gains[[*table.kind_of, len(named) - 1]]
+
+    def _likeness(self, spans: npt.NDArray[np.float32], wordings: Sequence[Sequence[str]]) -> Scores:
+        return Wordings.of(self._embedder, wordings).likeness(spans)
+
+    def _asked(self, asked: AskedKind, table: HopTable) -> Scores:
+        """Gains or costs of a path that ends with each hop; shape (hops,)."""
+        w = self._w
+        if asked.wh:
+            fits = [self._types.fits(asked.wh, hop.kinds) for hop in table.words]
+            return np.array([w.asked if fit else 0.0 if fit is None else -w.asked_wrong for fit in fits])
+        if not asked.nouns:
+            return np.zeros(len(table.hops))
+        near = table.own.likeness(self._embedder.sentences([*map(table.as_called, asked.nouns)])).max(axis=1)
+        verbs = frozenset(verb for noun in asked.nouns for word in noun.split() for verb in verbs_of(word))
+        agents = np.array([not hop.inverse and not hop.verbs.isdisjoint(verbs) for hop in table.words])
+        near = np.maximum(near, w.verb * agents)
+        return np.where(near >= max(near.max(), 0.5) - 0.1, w.asked, -w.asked_wrong)
+
+
+def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags:
+    """Which paths go there, back and there again, so that they find nothing that their first step did not, or back
+    from a value though nothing that has the same is asked for; shape (paths,)."""
+    idle: Flags = np.asarray((turning[:, :-1] & turning[:, 1:]).any(axis=1))
+    if not is_shared:
+        idle = idle | np.asarray(table.leaving_value[rows[:, :-1], rows[:, 1:]].any(axis=1))
+    return idle
+
+
+def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
+    """True where grammar walks a hop in its direction (`relation_direction`) in a span; shape (hops, spans)."""
+    manners = {(hop.voice, hop.inverse): hop for hop in hops}
+    number = {manner: row for row, manner in enumerate(manners)}
+    ways = np.array(
+        [[[relation_direction(hop, s.usages, by) for by in (False, True)] for s in spans] for hop in manners.values()]
+    )
+    of_hop = np.array([number[hop.voice, hop.inverse] for hop in hops])
+    found: Scores = ways[of_hop[:, None], np.arange(len(spans))[None, :], done.astype(np.int64)]
+    return found
+
+
+def _within(spans: Sequence[WordSpan]) -> Flags:
+    """Which span is a part of which longer one; shape (spans, spans)."""
+    starts, ends = np.array([span.start for span in spans]), np.array([span.end for span in spans])
+    inside = (starts[:, None] >= starts[None, :]) & (ends[:, None] <= ends[None, :])
+    longer: Flags = inside & ((ends - starts)[:, None] < (ends - starts)[None, :])
+    return longer
+
+
+def _doers(walked: WalkedQuestion) -> Flags:
+    """Which spans only call the topic by what it is said to do ("the screenwriter X wrote"); shape (spans,).
+
+    Else the agent's noun may say how the topic is met; and so it does where something is shared with others.
+    """
+    done = frozenset[str]().union(*(verbs_of(span.text) for span in walked.spans if not span.beside))
+    doing = [span.apposed and not done.isdisjoint(verbs_named(span.text)) for span in walked.spans]
+    return np.array(doing, dtype=bool) & (not walked.is_shared)
+
+
+_WAYS: dict[tuple[WordUsage, Voice], int] = {
+    (WordUsage.SUBJECT, "passive"): -1, (WordUsage.SUBJECT, "active"): 1,
+    (WordUsage.OBJECT, "passive"): 1, (WordUsage.OBJECT, "active"): -1,
+    (WordUsage.UNDERGOES, "noun"): 1, (WordUsage.UNDERGOES, "passive"): 1, (WordUsage.UNDERGOES, "active"): 1,
+    (WordUsage.HOLDER, "noun"): 1, (WordUsage.HOLDER, "passive"): 1,
+    (WordUsage.FILLER, "noun"): -1, (WordUsage.FILLER, "passive"): -1,
+}  # fmt: skip
+
+
+def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
+    """1 where a word that is used so walks `hop` in its direction, -1 against it, 0 where grammar does not say.
+
+    `by_verb`: the word and the relation name the same doing (direct, `directed by`).
+    """
+    said = [_of_noun(usage, by_verb) if hop.voice == "noun" else _WAYS.get((usage, hop.voice), 0) for usage in usages]
+    ways = [way * (-1 if hop.inverse else 1) for way in said if way]
+    return float(max(ways)) if ways else 0.0
+
+
+def _of_noun(usage: WordUsage, by_verb: bool) -> int:
+    """The direction for a noun. An agent has something done to it (a film, its director); anything else is had."""
+    if usage is WordUsage.SUBJECT:
+        return -1 if by_verb else 1
+    if usage is WordUsage.OBJECT:
+        return 1 if by_verb else 0
+    return _WAYS.get((usage, "noun"), 0)

@@ -1,0 +1,61 @@
+"""Nearness of a path to a whole question: the cosine of the question with the sum of the path's steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
+from app.llm.embeddings.embedder import Embedder
+from app.reader.language.question_words import is_pseudonym
+from app.reader.language.relation_wording import typed, unmask_words
+
+Way = Sequence[tuple[str, str]]
+"""The label and the concept of each step; at least one."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+def nearness(
+    embedder: Embedder, question: str, ways: Sequence[Way], head: RelationAdapter = NO_HEAD
+) -> npt.NDArray[np.floating[Any]]:
+    """One cosine a way, as `head` sees it; shape (ways,). Each step is embedded once, whatever the number of ways.
+
+    Pseudonyms are left out: they are drawn at random, and say nothing that likeness could use.
+    """
+    if not ways:
+        return np.zeros(0)
+    question, ways = unmask_paths(question, ways)
+    rows: dict[tuple[str, str], int] = {}
+    flat = [rows.setdefault(step, len(rows)) for way in ways for step in way]
+    embedded = embedder.wholes([*(step_text(*step) for step in rows), asked_words(question)])
+    vectors, asked = head.moved("step", embedded[:-1]), head.moved("question", embedded[-1:])[0]
+    lengths = np.array([len(way) for way in ways])
+    sums = np.add.reduceat(vectors[flat], np.cumsum(lengths) - lengths, axis=0)
+    near: npt.NDArray[np.floating[Any]] = sums @ asked / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
+    return head.gain * near + head.offset + head.of_lengths(embedded[-1], lengths)
+
+
+def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
+    """`masks.openly` of whole ways; the same objects where the question holds no opaque word."""
+    asked, labels = unmask_words(question, [label for way in ways for label, _ in way])
+    if asked == question:
+        return question, ways
+    given = iter(labels)
+    return asked, [[(next(given), concept) for _, concept in way] for way in ways]
+
+
+def asked_words(question: str) -> str:
+    """The words of a question without its pseudonyms."""
+    return " ".join(word for word in _WORD.findall(question) if not is_pseudonym(word))
+
+
+@lru_cache(maxsize=65_536)
+def step_text(label: str, concept: str) -> str:
+    """A step in words: the type that the relation belongs to, the relation, and what it leads to."""
+    return f"{typed(label)} {concept}".strip()

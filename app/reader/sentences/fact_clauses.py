@@ -1,0 +1,162 @@
+"""Clauses that state one fact of the evidence, each in plain English by the words of its relation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.llm.tasks import Evidence
+from app.reader.language.morphology import is_participle
+from app.reader.language.people_and_groups import names_somebody
+from app.reader.sentences.noun_phrases import Agreement, Speaker, many, one
+from app.reader.sentences.relation_phrases import RelationPhrase, label_words, phrase_of, plural, with_article
+from app.reader.sentences.worded_labels import state, worded
+from kg_store.terms import is_mask_word
+from kg_store.text.inflection import lemminflect
+
+_OVER: Final = frozenset(
+    "born built composed created designed directed discovered edited established filmed formed founded hired "
+    "illustrated invented killed made opened painted produced published recorded released shot signed translated "
+    "written".split()
+)
+"""Participles of what is over once it is done; of the others it may still go on."""
+NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class FactClause:
+    """`is_of_start`: the clause has the start of its fact for a subject, and `predicate` is said of it. `noun`: it
+    says what the start's `noun` is, and `predicate` holds the end alone. `also`: further facts that it states.
+    """
+
+    fact: Evidence
+    subject: str
+    predicate: str
+    is_of_start: bool
+    also: tuple[Evidence, ...] = ()
+    noun: str = ""
+    verb: str = ""
+
+    @property
+    def sentence(self) -> str:
+        if self.noun:
+            return f"{self.subject}'s {self.noun} {self.verb} {self.predicate}"
+        return f"{self.subject} {self.predicate}"
+
+
+def clause_of(fact: Evidence, *also: Evidence) -> FactClause | None:
+    """One clause for facts of which the start and the path are the same. None where their words are masked, or make
+    no English for certain."""
+    if len(fact.path) != 1 or not can_be_said(fact.path[0]):
+        return None
+    facts = (fact, *also)
+    end = joined([each.end for each in facts])
+    agree = many if also or end.startswith("S") else one
+    is_whole = not any(_is_one_of_several(each) for each in facts)
+    return replace(_clause(fact, end, agree, is_whole=is_whole), also=also)
+
+
+def _clause(fact: Evidence, end: str, agree: Agreement, *, is_whole: bool) -> FactClause:
+    step, start = fact.path[0], fact.start
+    if fact.end_concept == "yes or no" and agree is one:
+        return FactClause(fact, f"it is {end} that {start}", state(step), False)
+    own = None if step.startswith("^") or "|" in step else worded(step, fact.end_concept)
+    if own is not None:
+        predicate = end if own.noun else f"{own.verb} {end}"
+        return FactClause(fact, start, predicate, True, noun=own.noun, verb=own.verb)
+    phrase = _phrase(step)
+    assert phrase is not None  # it can be said  # nosec B101
+    if phrase.inverse:
+        return _backwards(fact, end, phrase, agree, is_whole=is_whole)
+    if phrase.form == "noun":
+        are_counted = fact.end_concept == "number" and plural(phrase.words) == " ".join(label_words(step))
+        noun = plural(phrase.words) if are_counted or not is_whole else agree(phrase.words, plural(phrase.words))
+        verb = "include" if not is_whole else "are" if are_counted else agree("is", "are")
+        return FactClause(fact, start, end, True, noun=noun, verb=verb)
+    if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
+        return FactClause(fact, start, f"was {phrase.words} on {end}", True)  # "admitted", by somebody.
+    return FactClause(fact, start, f"{Speaker.named(start).predicate(phrase, _be(phrase))} {end}", True)
+
+
+def _is_one_of_several(fact: Evidence) -> bool:
+    """True of an end that is no set, where nothing tells that it is the only one."""
+    return fact.size != "1" and not fact.end.startswith("S")
+
+
+def can_be_said(step: str) -> bool:
+    """True of a step by whose words a fact can be stated."""
+    if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
+        return False
+    is_worded = "|" not in step and not step.startswith("^") and worded(step, "") is not None
+    return is_worded or _phrase(step) is not None
+
+
+def _phrase(step: str) -> RelationPhrase | None:
+    if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
+        return None
+    return phrase_of(step) or _plain_noun(step)
+
+
+def clauses_of(facts: Sequence[Evidence]) -> list[FactClause]:
+    """Those of `facts` that can be said; ends of which the same is said stand in one clause."""
+    groups: dict[tuple[str, str], list[Evidence]] = {}
+    for fact in facts:
+        if clause_of(fact) is not None:
+            groups.setdefault((fact.start, fact.path[0]), []).append(fact)
+    return [clause for group in groups.values() if (clause := clause_of(*group))]
+
+
+def concept_noun(concept: str) -> str:
+    """The noun for things of a concept; empty where it has none, or several."""
+    return "" if concept in NO_KIND or "," in concept or any(map(is_mask_word, concept.split())) else concept
+
+
+def is_person(concept: str) -> bool:
+    noun = concept_noun(concept)
+    return bool(noun) and (noun == "person" or names_somebody(noun.split()[-1]))
+
+
+def joined(parts: Sequence[str], comma: bool = False) -> str:
+    """ "a, b and c"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"
+
+
+def _backwards(fact: Evidence, end: str, phrase: RelationPhrase, agree: Agreement, *, is_whole: bool) -> FactClause:
+    """The relation is said of the end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
+    if phrase.form == "noun":
+        is_only = not phrase.had and agree is one and is_whole
+        article = f"the {phrase.words}" if is_only else with_article(phrase.words)
+        return FactClause(fact, fact.start, f"is {article} of {end}", True)
+    past = _active_past(phrase)
+    if past:
+        return FactClause(fact, fact.start, f"{past} {end}", True)
+    ends = Speaker(end, agree, end, None)
+    return FactClause(fact, end, f"{ends.predicate(phrase, _be(phrase))} {fact.start}", False)
+
+
+def _be(phrase: RelationPhrase) -> tuple[str, str]:
+    return ("was", "were") if phrase.words.split()[0] in _OVER else ("is", "are")
+
+
+def _active_past(phrase: RelationPhrase) -> str:
+    """`wrote` of "written by"; empty where it may still go on, or more stands between."""
+    words = phrase.words.split()
+    if phrase.form != "passive" or len(words) != 2 or words[1] != "by" or words[0] not in _OVER:
+        return ""
+    verbs = lemminflect.getAllLemmas(words[0]).get("VERB", ())
+    forms = lemminflect.getInflection(verbs[0], "VBD") if verbs else ()
+    return str(forms[0]) if forms else ""
+
+
+def _plain_noun(step: str) -> RelationPhrase | None:
+    """Other words as the noun that labels mostly are: "codirector", "gross"."""
+    if "|" in step:
+        return None
+    words = step.lstrip("^").rsplit(".", 1)[-1].replace("_", " ").split()
+    ends_badly = not words or words[-1] in ("as", "like", "than", "of", "to", "by", "in", "on", "at", "for", "with")
+    if ends_badly or (is_participle(words[0]) and len(words) == 1):
+        return None
+    return RelationPhrase("noun", " ".join(words), step.startswith("^"))

@@ -1,0 +1,169 @@
+"""Relation words as parts of speech: which of them make good English in a sentence, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from app.reader.language.concept_nouns import NOUNS
+from app.reader.language.morphology import is_done, is_participle, is_past, may_be_noun
+from app.reader.language.relation_wording import without_storage
+from kg_store.terms import is_mask_word
+from kg_store.text.numbers.units import MONEY, unit_of_label
+from kg_store.text.plurals import IRREGULAR, regular_plural, singular
+
+PhraseForm = Literal["passive", "verb", "past", "noun", "noun_of"]
+
+_PREPOSITIONS = frozenset("in at on to from for with by into about since under against near after before".split())
+# With a preposition behind them these are done, not undergone: "acted in", "died in".
+_ACTIVE = frozenset(
+    "acted appeared belonged competed died fought graduated lived participated performed played resided retired "
+    "served specialized starred studied worked".split()
+)
+_ADJECTIVES = frozenset("adjacent close equal married next parallel related responsible similar subject".split())
+_NOUN_ENDINGS = ("tion", "sion", "ity", "ment", "ness", "ship", "ist", "ance", "ence", "ism", "logy", "graphy")
+_KNOWN_NOUNS = frozenset(
+    singular(word) for noun in NOUNS for words in (noun.word, *noun.has, *noun.plays) for word in words.split()
+)
+_OF_ONE_FORM = frozenset("series species news staff personnel equipment information aircraft".split())
+_PLURALS = {one: many for many, one in IRREGULAR.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class RelationPhrase:
+    """A step's words and how they are said; `words` of a noun are in the singular. `had`: the label was `has ...`.
+
+    | form | forwards |
+    |---|---|
+    | passive | X is treated by Y |
+    | verb | X lives in Y |
+    | past | X directed Y |
+    | noun | X's spouse is Y |
+    | noun_of | X is a child of Y |
+    """
+
+    form: PhraseForm
+    words: str
+    inverse: bool
+    had: bool = False
+
+
+def with_article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
+def phrase_of(step: str) -> RelationPhrase | None:
+    """Words one step (`treated by`, `^has child`, `has admission|^ward`); None where the wording is not certain."""
+    hops = step.split("|")
+    if any(is_mask_word(hop.lstrip("^")) for hop in hops):
+        return None
+    directions = {hop.startswith("^") for hop in hops}
+    if len(directions) != 1:
+        return None
+    inverse = directions.pop()
+    # What lies next to the named thing that the relation is said of.
+    label = hops[0] if inverse else hops[-1]
+    words, unit = label_words(label), "" if inverse else _unit_of(label)
+    phrase = _read(words[:-1] if unit else words, inverse) if words else None
+    if unit:  # What is measured is a noun, be it a verb elsewhere: "deposit eur".
+        noun = phrase.words if phrase is not None and phrase.form == "noun" else _singular(words[:-1])
+        phrase = RelationPhrase("noun", f"{noun}{unit}", inverse)
+    if phrase is not None and len(hops) > 1 and phrase.form != "noun":
+        return None  # A verb behind a mediator has the mediator for its subject.
+    return phrase
+
+
+def plural(noun: str) -> str:
+    """The plural of a noun phrase; its head is what stands before the first preposition."""
+    words = noun.split()
+    at = _head(words)
+    words[at] = _plural_word(words[at])
+    return " ".join(words)
+
+
+def base_form(verb: str) -> str:
+    """`lives in` -> `live in`."""
+    first, _, rest = verb.partition(" ")
+    bare = {"has": "have", "does": "do", "goes": "go"}.get(first) or singular(first)
+    return f"{bare} {rest}".strip()
+
+
+def _unit_of(label: str) -> str:
+    """` in EUR` of "salary eur"; empty where no unit stands behind a noun."""
+    unit, words = unit_of_label(label), label.replace("_", " ").split()
+    if unit is None or words[-2].lower() in ("in", "of", "per"):
+        return ""
+    written = words[-1].strip("()")
+    return f" in {written.upper() if unit.kind == MONEY else written}"
+
+
+def label_words(label: str) -> list[str]:
+    """`people.person.place of birth` as its last part; a capital at the front is no name's."""
+    words = without_storage(label.lstrip("^").rsplit(".", 1)[-1].replace("_", " ")).split()
+    return [word if word[1:] != word[1:].lower() else word.lower() for word in words]
+
+
+def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
+    had = words[0] in ("has", "have") and len(words) > 1
+    if had:
+        words = words[1:]
+    if words[0] == "is" and len(words) > 1:
+        words = words[1:]
+    first, last, text = words[0], words[-1], " ".join(words)
+    if len(words) > 1 and last == "of":
+        if singular(first) != first:  # "Takes care of", but not "members of".
+            return RelationPhrase("verb", text, inverse) if len(words) > 2 and is_done(first) else None
+        return RelationPhrase("noun_of", text, inverse)
+    if last in _PREPOSITIONS and not had:
+        return _before_preposition(first, text, inverse) if len(words) > 1 else None
+    if not had and is_done(first):
+        return RelationPhrase("verb", text, inverse)
+    if not had and len(words) == 1 and is_past(first) and not may_be_noun(first):
+        return RelationPhrase("past", text, inverse)
+    return RelationPhrase("noun", _singular(words), inverse, had) if _is_noun(words, had) else None
+
+
+def _before_preposition(first: str, text: str, inverse: bool) -> RelationPhrase | None:
+    if first in _ACTIVE:
+        return RelationPhrase("past", text, inverse)
+    if is_participle(first) or first in _ADJECTIVES:
+        return RelationPhrase("passive", text, inverse)
+    is_verb = singular(first) != first and not text.endswith(" by")
+    return RelationPhrase("verb", text, inverse) if is_verb else None
+
+
+def _is_noun(words: list[str], had: bool) -> bool:
+    """Behind `has` everything is; else a known noun, one by its ending, or several words that no verb begins."""
+    if words[0] in (*_PREPOSITIONS, "of") or words[-1] in ("as", "like", "than"):
+        return False
+    head = singular(words[_head(words)])
+    if not had and is_participle(words[0]) and not may_be_noun(words[-1]):
+        return False
+    if had or head in _KNOWN_NOUNS or head.endswith(_NOUN_ENDINGS):
+        return True
+    return len(words) > 1 and singular(words[0]) == words[0]
+
+
+def _head(words: list[str]) -> int:
+    before = next((at for at, word in enumerate(words) if at and (word in _PREPOSITIONS or word == "of")), len(words))
+    return before - 1
+
+
+def _singular(words: list[str]) -> str:
+    at = _head(words)
+    if words[at] in _OF_ONE_FORM:
+        return " ".join(words)
+    return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
+
+
+_NO_MEN: Final = frozenset("human german roman norman ottoman shaman talisman caiman".split())
+
+
+def _plural_word(word: str) -> str:
+    if word in _OF_ONE_FORM:
+        return word
+    if word in _PLURALS:
+        return _PLURALS[word]
+    if word.endswith("man") and len(word) > 3 and word not in _NO_MEN:
+        return word[:-3] + "men"
+    return regular_plural(word)

@@ -1,0 +1,180 @@
+"""The verbs `step` and `answer` without a model: the best path that has been walked wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.llm.in_house import ReadingScores
+from app.llm.reasoner import Reply
+from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
+from app.reader.asking_back import ask_back
+from app.reader.confidence import is_likely
+from app.reader.language.answer_form import AskedForm, read_form
+from app.reader.language.quantifiers import Quantifier, read_quantifier
+from app.reader.language.question_words import content_words
+from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
+from app.reader.meaning.reading import operands_of
+from app.reader.plans.candidate_paths import roots_of, score_paths, voted_first
+from app.reader.plans.case_plans import scores_of_settled, settled_expression
+from app.reader.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion, walked_along
+from app.reader.plans.quantified_plans import plan_turned
+from app.reader.scoring.path_scoring import PathScorer
+
+# Below this score nothing in the graph covers the question.
+MIN_SCORE = 0.2
+
+
+def take_step(
+    scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE, answers_unsure: bool = False
+) -> Reply[StepReply]:
+    """Follows the best ways until the best path is one that has been walked; then answers with its end."""
+    plan = plan_step(scorer, given, answers_unsure)
+    if plan is None:
+        return Reply(_reply_of(plan, given, least_score))
+    return Reply(_reply_of(plan, given, least_score), scores=plan.scores, asks_back=plan.asks_back)
+
+
+def _reply_of(plan: NextAction | None, given: StepInput, least_score: float) -> StepReply:
+    if plan is None or plan == REFUSAL or plan.asks_back or not _is_enough(plan, least_score):
+        return _reply(given)
+    return _reply(given, plan)
+
+
+def _is_enough(plan: NextAction, least_score: float) -> bool:
+    """True where the question is covered well enough: by the chance of a vote's winner, else by the path's score."""
+    if plan.scores is not None and plan.scores.road == "vote":
+        return least_score < MIN_SCORE or is_likely(plan.scores)
+    return plan.score >= least_score
+
+
+def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[AnswerReply]:
+    """The same over evidence alone; insufficient while the best path does not cover the question."""
+    step = StepInput(
+        question=given.question,
+        dialogue=given.dialogue,
+        path=given.path,
+        things=given.things,
+        evidence=given.evidence,
+        candidates=[],
+        masked_relations=given.masked_relations,
+        round=1,
+        last_round=given.last_round,
+        width=1,
+    )
+    plan = plan_step(scorer, step)
+    enough = plan is not None and bool(plan.expressions) and plan.score >= MIN_SCORE
+    if plan is None or not enough:
+        return Reply(AnswerReply(thought="The evidence does not cover it.", sufficient=False, answer=[]))
+    covered = AnswerReply(
+        thought="The evidence covers the question.",
+        sufficient=True,
+        answer=list(plan.expressions),
+    )
+    return Reply(covered, scores=plan.scores)
+
+
+def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
+    """The content words of the question, as one triple from what it names to what it asks for."""
+    words = content_words(question)
+    head = things[0].name if things else "thing"
+    return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
+
+
+def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
+    """The next move with its score, whatever the score is; None when no path fits what is asked."""
+    if given.steps:
+        if settled := settled_expression(given):
+            return _plan_expression(settled, given, scores_of_settled(given))
+        found = read_meaning(scorer, given)
+        if found is not None and not answers_unsure and not is_likely(found.scores):
+            return ask_back(scorer, given, found)
+        return _plan_meaning(found, given, answers_unsure) or ask_back(scorer, given, found)
+    entities, kinds, unheld = roots_of(given)
+    turned = _turned(given.question)
+    named = _named(given, entities)
+    form = _form_of(turned.rest, len(named))
+    if given.meant is not None and is_likely(given.meant.scores):
+        return _plan_expression(given.meant.expression, given, given.meant.scores)
+    if turned.unread or any(thing.concept == "text" for thing in unheld):
+        return REFUSAL
+    # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.
+    entities, named = (_without(some, (form.value, turned.thing)) for some in (entities, named))
+    roots = entities or kinds
+    asked = ParsedQuestion(
+        form=form,
+        paths=voted_first(score_paths(scorer, form.rest, given, roots, kinds), given.voted),
+        roots=roots,
+        kinds=kinds,
+        both_named=len(named) >= 2,
+        width=given.width,
+        last_round=given.last_round or not given.candidates,
+        ends={fact.end: fact.end_concept for fact in given.evidence} | {t.name: t.concept for t in given.things},
+        values=[thing for thing in _named(given, given.things) if thing.name[0] == "V"],
+        voted=given.voted,
+    )
+    plan = plan_turned(asked, turned)
+    if plan is None or not (plan.expressions or given.voted):
+        return plan
+    return replace(plan, scores=_scores_of(plan.score, asked))
+
+
+def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
+    """None where no meaning is sure; with `answers_unsure` one that leaves nothing over is enough."""
+    if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
+        return None
+    return _plan_expression(found.meaning.expression, given, found.scores)
+
+
+def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> NextAction:
+    """Follows the ways on that `text` walks along, the longest first; answers with it where there are none."""
+    for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
+        text = text.replace(walked_along(fact.start, fact.path), fact.end)
+    ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]
+    if ways and not given.last_round:
+        longest = sorted(ways, key=lambda way: -len(way.path))
+        return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
+    # Which of two sets has more members is told with their numbers.
+    numbers = [f"count({each})" for each in operands_of(text)] if text.startswith("outnumbers(") else []
+    return NextAction(SURE, (text, *numbers), scores=scores)
+
+
+def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:
+    """The scores of the best path, and its margin over the next that takes other steps."""
+    paths = asked.paths
+    if asked.voted is not None:
+        return ReadingScores("vote", score, asked.voted.margin, steps=1, share=asked.voted.share)
+    best = paths[0] if paths else None
+    other = next((each for each in paths if best and each.path.steps != best.path.steps), None)
+    margin = best.score - other.score if best and other else 1.0
+    return ReadingScores("path", score, margin, steps=len(best.path.steps) if best else 0)
+
+
+def _turned(question: str) -> Quantifier:
+    """Where a graph does not say what its things are, "other" may well belong to a relation's words."""
+    turned = read_quantifier(question)
+    return turned if turned.turn in ("negated", "except") else Quantifier("", question)
+
+
+def _without(things: Sequence[Thing], names: Sequence[str]) -> list[Thing]:
+    return [thing for thing in things if thing.name not in names]
+
+
+def _named(given: StepInput, things: Sequence[Thing]) -> list[Thing]:
+    words = set(given.question.replace("?", " ").replace(",", " ").replace("'", " ").split())
+    return [thing for thing in things if thing.name in words]
+
+
+def _form_of(text: str, topics: int) -> AskedForm:
+    form = read_form(text, topics)
+    return replace(form, rest=f"{form.rest} date of birth") if form.by_age else form
+
+
+def _reply(given: StepInput, plan: NextAction | None = None) -> StepReply:
+    """Without a plan: nothing in the graph covers the question, or it holds what can't be executed."""
+    return StepReply(
+        path=given.path or words_as_path(given.question, given.things),
+        action="not_in_graph" if plan is None else "answer" if plan.expressions else "follow",
+        choices=list(plan.choices) if plan else [],
+        answer=list(plan.expressions) if plan else [],
+    )

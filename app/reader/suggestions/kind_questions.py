@@ -1,0 +1,62 @@
+"""Words relations and concepts in questions about all things of a kind, as English says each form of label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from app.reader.language.morphology import is_participle, may_be_noun
+from app.reader.meaning.schema_graph import plain_words
+from app.reader.sentences.relation_phrases import base_form, phrase_of, plural
+from kg_store.text.plurals import singular
+
+_PREPOSITIONS: Final = frozenset("by in at with for on of to from since until as about per".split())
+_PERIODS: Final = frozenset("days weeks months quarters semesters terms years hours minutes seconds".split())
+_UNITS: Final = frozenset(
+    "litre litres liter liters metre metres meter meters kilometre kilometres kilogram kilograms gram grams ton tons "
+    "tonne tonnes euro euros dollar dollars pound pounds percent degrees".split()
+)
+_NO_NOUN: Final = frozenset("has have is was are max min maximum minimum".split())
+_LONG: Final = frozenset("duration length distance runtime".split())
+_LARGE: Final = frozenset("area size population capacity volume surface".split())
+
+
+def noun_for(label: str) -> str:
+    """The name of what `label` measures, without its unit: `number of seats` for `seats`, `weight` for `weight kg`;
+    empty where no noun calls it."""
+    words = plain_words(label).split()
+    while len(words) > 1 and (words[-1].lower() in _UNITS or any(map(str.isdigit, words[-1]))):
+        words.pop()
+    if words[0].lower() in _NO_NOUN | _PREPOSITIONS or words[-1].lower() in _PREPOSITIONS or "year" in words:
+        return ""  # Nobody asks for the highest year.
+    is_period = len(words) > 1 and words[-1].lower() in _PERIODS
+    if is_period and may_be_noun(words[-2]) and not is_participle(words[-2]):
+        words = words[:-1]
+    head = next((at for at, word in enumerate(words) if at and word in _PREPOSITIONS), len(words)) - 1
+    last, said = words[head].lower(), " ".join(words)
+    if not may_be_noun(last):
+        return ""
+    return f"number of {said}" if singular(last) != last and words[0] != "number" else said
+
+
+def greatest(noun: str) -> list[str]:
+    """The superlatives that are said of what `noun` measures, the more natural one first."""
+    last = singular(noun.split(" of ")[0].split(" in ")[0].split()[-1].lower())
+    said = "longest" if last in _LONG else "largest" if last in _LARGE else "highest"
+    return list(dict.fromkeys([said, "highest"]))
+
+
+def counts_per(concept: str, label: str, tail: str, *, is_only: bool) -> Iterator[str]:
+    """Ways to ask how many things of `concept` lead by `label` to each one of `tail`; none where it says something
+    else. `is_only`: no other relation leads from the one to the other, so that it need not be called by its words."""
+    if concept == tail:
+        return
+    per = f"How many {plural(concept)} are there per {tail}?"
+    phrase = phrase_of(plain_words(label))
+    form = phrase.form if phrase is not None else ""
+    if is_only:
+        yield per
+    if phrase is not None and (form == "passive" or phrase.words == "part of"):
+        yield f"How many {plural(concept)} are {phrase.words} each {tail}?"
+    elif phrase is not None and form == "verb":
+        yield f"How many {plural(concept)} {base_form(phrase.words).removesuffix(f' {tail}')} each {tail}?"

@@ -1,0 +1,94 @@
+"""Warming: the words of a graph's schema are embedded in the background, before questions need them.
+
+A relation's words are embedded when they are first met; on a graph with thousands of relations that made the first
+questions slow. Vectors stay in memory: the words of a schema lie sealed on the disk, so their vectors don't lie there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import permutations
+
+from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder, Vectors
+from app.reader.language.relation_wording import hop_words, kinds_in
+from app.reader.scoring.hop_table import EXAMPLES
+from app.reader.scoring.similarity import step_text
+from kg_store.graph.traversal import tail_concept
+from kg_store.terms import Hop, NodeKind, Schema, Step
+from kg_store.text.further_words import worded
+
+# A question that comes meanwhile waits for at most so many short texts.
+TEXTS_AT_A_TIME = 16
+# What questions bring must find room beside them.
+MAX_TEXTS = CACHED_TEXTS // 2
+
+
+def texts_of(schema: Schema) -> list[str]:
+    """The texts that ranking and scoring embed for the relations and concepts of `schema`, for any question."""
+    words = [hop_words(*way) for way in _ways_of(schema)]
+    texts = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
+    kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
+    return list(dict.fromkeys([*EXAMPLES, *kinds, *texts]))[:MAX_TEXTS]
+
+
+def wholes_of(schema: Schema) -> list[str]:
+    """The texts of whole steps that are compared with whole questions."""
+    return list(dict.fromkeys(step_text(*way) for way in _ways_of(schema)))[:MAX_TEXTS]
+
+
+def _ways_of(schema: Schema) -> list[tuple[str, str]]:
+    """Each step's words, and the concept that it leads to."""
+    hops = [(Hop(relation.id, inverse),) for relation in schema.relations for inverse in (False, True)]
+    return [(worded(schema, step), tail_concept(schema, step)) for step in (*hops, *_through_mediators(schema))]
+
+
+def _through_mediators(schema: Schema) -> list[Step]:
+    """The steps in and out of what only joins others, those of most things first: of very many the last are left to
+    the questions that need them."""
+    things: Counter[Step] = Counter()
+    for signature in schema.signatures:
+        if signature.kind is NodeKind.MEDIATOR:
+            pairs = permutations(signature.hops, 2)
+            things.update({(into.reversed(), out): signature.size for into, out in pairs})
+    return [step for step, _ in things.most_common()]
+
+
+class CacheWarmer:
+    """Embeds texts in threads of its own, which end with the process, or at `close`."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._ends = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, schema: Schema) -> None:
+        """Returns at once."""
+        thread = threading.Thread(target=self._embed, args=(schema,), name="warming", daemon=True)
+        self._threads = [*(each for each in self._threads if each.is_alive()), thread]
+        thread.start()
+
+    def wait(self) -> None:
+        """Returns when all that was begun is embedded."""
+        for thread in self._threads:
+            thread.join()
+
+    def close(self) -> None:
+        """Stops after the texts at hand."""
+        self._ends.set()
+        self.wait()
+
+    def _embed(self, schema: Schema) -> None:
+        wholes = wholes_of(schema)
+        self._run(self._embedder.wholes, wholes)
+        # Both may lie in one cache.
+        self._run(self._embedder.sentences, texts_of(schema)[: MAX_TEXTS - len(wholes)])
+
+    def _run(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> None:
+        # Texts of like length run together, so little is padded.
+        ordered = sorted(texts, key=len)
+        for start in range(0, len(ordered), TEXTS_AT_A_TIME):
+            if self._ends.is_set():
+                return
+            embed(ordered[start : start + TEXTS_AT_A_TIME])

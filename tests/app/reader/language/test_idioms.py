@@ -1,0 +1,89 @@
+"""Ways of asking that are read as plainer ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.reader.language.idioms import normalise_idioms, plainer
+from app.reader.language.synonyms import PLAINER
+
+
+@pytest.mark.parametrize(
+    ("asked", "plain"),
+    [
+        ("What does Eq7f2k's father do?", "what is Eq7f2k's father 's occupation"),
+        ("What is Eq7f2k 's mother ?", "what is Eq7f2k 's mother 's occupation"),
+        ("What is Eq7f2k 's father 's mother ?", "What is Eq7f2k 's father 's mother ?"),
+        ("what do they do for a living", "what is they 's occupation"),
+        ("Is Eq7f2k 's child a man or a woman ?", "what is Eq7f2k 's child  's gender"),
+        ("was Eq7f2k male or female", "what is Eq7f2k 's gender"),
+        ("Who is the grandmother of Eq7f2k?", "Who is the mother of the parent of Eq7f2k?"),
+        ("Eq7f2k's grandchildren", "Eq7f2k's child 's children"),
+        ("Could you tell me who treats Eq7f2k?", "who treats Eq7f2k?"),
+        ("What is Eq7f2k about?", "What is Eq7f2k topic"),
+        ("which films are about Eq7f2k", "which films are with topic Eq7f2k"),
+        ("tell me about Eq7f2k", "about Eq7f2k"),
+        ("how would you describe Eq7f2k?", "what words describe Eq7f2k?"),
+        ("what words are used to describe Eq7f2k?", "what words are describe Eq7f2k?"),
+        ("What do people think of Eq7f2k?", "what is the rating of Eq7f2k?"),
+        ("What did Eq7f2k direct?", "What did Eq7f2k direct?"),
+        ("Is Eq7f2k a doctor or a nurse?", "Is Eq7f2k a doctor or a nurse?"),
+        ("what does Eq7f2k do here for a living?", "what is Eq7f2k 's occupation"),
+        ("what does Eq7f2k do here", "what is Eq7f2k 's occupation"),
+        ("how much does Eq7f2k make a month?", "how much does Eq7f2k earn a month?"),
+        ("what does Eq7f2k get per year", "what does Eq7f2k earn per year"),
+        ("how much money does Eq7f2k make?", "how much money does Eq7f2k earn?"),
+        ("what does Eq7f2k make?", "what does Eq7f2k make?"),
+        ("how many cars does Eq7f2k make a year?", "how many cars does Eq7f2k make a year?"),
+        ("what did Eq7f2k sell for?", "how much does Eq7f2k cost?"),
+        ("who did Eq7f2k sell for Ec1in1?", "who did Eq7f2k sell for Ec1in1?"),
+        ("who deals with Eq7f2k?", "who handles Eq7f2k?"),
+        ("films that deal with Eq7f2k", "films that with topic Eq7f2k"),
+        ("clients who have left us no phone number", "clients who have no phone number"),
+        ("films that have nobody down for the music", "films that have no music"),
+        ("whose property is Eq7f2k?", "who owns Eq7f2k"),
+        ("in which place was Eq7f2k born", "where was Eq7f2k born"),
+        ("what sort of movie is Eq7f2k?", "what genre is Eq7f2k?"),
+        ("who is the boss over at Eq7f2k", "who is the boss at Eq7f2k"),
+        ("drivers working out of Eq7f2k", "drivers based at Eq7f2k"),
+        ("trips out of Eq7f2k", "trips from Eq7f2k"),
+        ("and since when is Eq7f2k working there?", "and when was Eq7f2k hired"),
+        ("in what part of town is Eq7f2k", "in what district is Eq7f2k"),
+        ("who showed Eq7f2k the ropes?", "who trained Eq7f2k?"),
+        ("who taught Eq7f2k the waltz?", "who taught Eq7f2k the waltz?"),
+        ("who has Eq7f2k as their doctor?", "whose doctor is Eq7f2k"),
+        ("who of the doctors is old?", "which doctors is old?"),
+        ("who learned the job from Eq7f2k?", "who trained by Eq7f2k?"),
+        ("does Eq7f2k sing as well?", "does Eq7f2k sing?"),
+        ("is Eq7f2k still alive?", "has Eq7f2k not died?"),
+        ("is Eq7f2k no longer alive?", "has Eq7f2k died?"),
+        ("who is still alive?", "who has not died?"),
+        ("which actors are dead?", "which actors has died?"),
+        ("is Eq7f2k dead?", "is Eq7f2k dead?"),
+        ("how bad was Eq7f2k?", "what was the severity of Eq7f2k?"),
+        ("how badly did Eq7f2k sleep?", "how badly did Eq7f2k sleep?"),
+        ("who is in the care of Eq7f2k these days?", "who is looked after by Eq7f2k  ?"),
+        ("how far is Eq7f2k from Ec1in1", "how far is Eq7f2k from Ec1in1"),
+    ],
+)
+def test_a_phrase_is_said_plainly(asked: str, plain: str) -> None:
+    assert normalise_idioms(asked).split() == plain.split()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("has it arrived so far", "has it arrived "),
+        ("Because of gout", "for gout"),
+        ("is it sold-out", "is it sold-out"),
+        ("who takes care of it", "who looks after it"),
+        ("these days", "these days"),
+        ("the so-far unknown", "the so-far unknown"),
+    ],
+)
+def test_plainer_words_stand_for_whole_phrases_alone(said: str, read: str) -> None:
+    assert plainer(said) == read
+
+
+def test_what_is_read_is_itself_plain() -> None:
+    assert all(plainer(read) == read for read in PLAINER.values() if read)

@@ -1,0 +1,85 @@
+"""The confidence rises with what speaks for a reading and falls with what speaks against it; it is never certain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.llm.in_house import ReadingScores
+from app.reader.confidence import (
+    INTERCEPT,
+    MAX_CONFIDENCE,
+    MIN_CONFIDENCE,
+    MIN_LIKELY,
+    MIN_OF_SAID,
+    chance,
+    confidence_of,
+    features_of,
+    is_likely,
+    weights_of,
+)
+
+PLAIN = ReadingScores("meaning", 2.0, 0.5, 0.9, steps=1)
+PATH = ReadingScores("path", 0.6, 0.3, steps=1)
+FIGURES = st.floats(-1e6, 1e6)
+
+
+def sure(scores: ReadingScores, *, doubtful_names: bool = False) -> float:
+    return confidence_of(scores, doubtful_names=doubtful_names)
+
+
+@given(
+    FIGURES, FIGURES, FIGURES, st.integers(0, 50), st.floats(0, 1), st.booleans(), st.sampled_from(["meaning", "path"])
+)
+def test_it_is_a_chance_that_is_never_certain(
+    score: float, margin: float, weakest: float, silent: int, likeness: float, doubt: bool, road: str
+) -> None:
+    scores = ReadingScores(road, score, margin, weakest, silent=silent, likeness=likeness)  # type: ignore[arg-type]
+    told = sure(scores, doubtful_names=doubt)
+    assert MIN_CONFIDENCE <= told <= MAX_CONFIDENCE
+    assert told == round(told, 2)
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (replace(PLAIN, margin=1.0), replace(PLAIN, margin=0.15)),
+        (replace(PLAIN, weakest=1.0), replace(PLAIN, weakest=0.65)),
+        (PLAIN, replace(PLAIN, steps=3)),
+        (replace(PATH, score=0.9), replace(PATH, score=0.2)),
+        (replace(PATH, margin=0.6), replace(PATH, margin=0.0)),
+    ],
+)
+def test_what_speaks_for_a_reading_raises_it(better: ReadingScores, worse: ReadingScores) -> None:
+    assert sure(better) > sure(worse)
+
+
+@pytest.mark.parametrize("scores", [PLAIN, PATH])
+def test_a_name_that_was_read_otherwise_never_raises_it(scores: ReadingScores) -> None:
+    assert sure(scores, doubtful_names=True) <= sure(scores)
+
+
+@pytest.mark.parametrize("scores", [PLAIN, PATH])
+def test_every_figure_has_its_weight(scores: ReadingScores) -> None:
+    assert set(weights_of(scores.road)) == {INTERCEPT, *features_of(scores, doubtful_names=False)}
+
+
+def test_the_logistic_function() -> None:
+    assert chance({"a": 2.0, "b": 1.0}, {INTERCEPT: -1.0, "a": 0.5, "b": 0.0}) == 0.5
+    assert chance({}, {INTERCEPT: 800.0}) == MAX_CONFIDENCE
+    assert chance({}, {INTERCEPT: -800.0}) == MIN_CONFIDENCE
+
+
+def test_a_long_way_that_few_words_say_is_not_likely_and_a_short_one_that_all_say_is() -> None:
+    assert is_likely(ReadingScores("meaning", score=1.9, margin=1.0, weakest=1.0, steps=1))
+    assert not is_likely(ReadingScores("meaning", score=0.8, margin=0.2, weakest=0.7, steps=4, silent=3))
+
+
+def test_less_is_enough_for_a_chain_whose_steps_are_all_said_outright() -> None:
+    said = ReadingScores("meaning", score=5.9, margin=0.2, weakest=1.0, steps=3)
+    assert MIN_OF_SAID <= confidence_of(said, doubtful_names=False) < MIN_LIKELY
+    assert is_likely(said)
+    assert not is_likely(replace(said, likeness=0.3))
