@@ -47,7 +47,7 @@ def words_of_toml(file: Path) -> Iterator[str]:
 
 
 def counted() -> dict[str, Counter[str]]:
-    """How many words each room has, by kind of file."""
+    """The number of words of each room, by kind of file."""
     found: dict[str, Counter[str]] = {room: Counter() for room in ROOMS}
     for room in ROOMS:
         for file in sorted((ROOT / room).rglob("*")):

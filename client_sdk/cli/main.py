@@ -32,7 +32,7 @@ _GET_EVALUATION = (
     "pip install ./evaluation"
 )
 _OF_EVALUATION = ("eval", "attack", "train")
-_OURS = ("app", "kg_store", "client_sdk", "evaluation")
+_OURS = ("app", "kg_store", "client_sdk")
 # Scripts of completion that call `arog`, which need not be on the PATH, and what they call instead: the command as it
 # was typed. Bash's does so already.
 _COMPLETED_AS_TYPED = {
@@ -142,8 +142,10 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
 
 
 def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
-    """True where a library is missing (an extra is not installed), rather than a module of ours (a bug)."""
-    return _top_level(missing.name) not in (*_OURS, _top_level(entry.module))
+    """True where a library, or all of the commands' package, is missing: it is not installed. A module of ours that is
+    missing is a bug."""
+    package = _top_level(entry.module)
+    return missing.name == package or _top_level(missing.name) not in (*_OURS, package)
 
 
 def _top_level(module: str | None) -> str:

@@ -1,7 +1,7 @@
 """Ways of asking that are replaced by plainer ones before a question is read.
 
-A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, or is
-how a public set asks (MetaQA's "what sort of movie", "can be described by", "about").
+A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, is how
+a public set asks (MetaQA's "what sort of movie", "about"), or is a plain construction that says no field's words.
 """
 
 from __future__ import annotations
@@ -39,6 +39,18 @@ _PLAIN = tuple(
             "who is the emergency contact of",
         ),
         (r"\bin (?:a )?(?:few|one|short|brief)(?: words?)?\b", " "),
+        # Plain constructions: one or the other, all but some, a date, the most or the fewest of something.
+        (r"\b(in|at|by|from|of|for|to|with|on) (E\w{5}) or \1 (E\w{5})", r"\1 \2 or \3"),
+        (
+            r"\b(?:except|apart from|other than|excluding|all but)(?: for)? (?:those|the ones|people)"
+            r"(?: (?:who|that|which))?(?: (?:is|are))?\b",
+            "not",
+        ),
+        (r"\bon (?:which|what) (?:exact )?(?:date|day)\b(?! of\b)", "when"),
+        *(
+            (rf"\b(has|have|had|having|with|got|are|is) the (?:{most}) number of\b", rf"\1 the {said}")
+            for most, said in (("highest|largest|biggest|greatest", "most"), ("lowest|smallest|least", "fewest"))
+        ),
         (r"\babout\s*\?*\s*$", "topic"),
         (r"\bbest[- ]paid\b", "highest paid"),
         (rf"^(?!.*\bhow many\b)(.*)\bmake(?= {_PERIOD})", r"\1earn"),

@@ -139,12 +139,12 @@ async def test_an_owner_may_allow_a_models_words_where_they_read_back(
     store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
 ) -> None:
     server.replies = saying(
-        "Happily, {X} lives in {lives in}.", "{X} was never married to {married to}.", "{X} won an award in 1999."
+        "It is {lives in} that {X} lives in.", "{X} was never married to {married to}.", "{X} won an award in 1999."
     )
     house = dialogue_house(store, embedder, ChatOptions(read_back=reads_positive_sentences), model)
     answer = await house.ask(ABOUT)
     assert [(sentence.text, sentence.restated) for sentence in answer.sentences] == [
-        ("Happily, Aurelio Vantongeren lives in Zemgalburg.", False),
+        ("It is Zemgalburg that Aurelio Vantongeren lives in.", False),
         ("Aurelio Vantongeren is married to Zofia Quarrel.", True),
     ]
     assert (answer.removed, answer.grounded) == (1, False)

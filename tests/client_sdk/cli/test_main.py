@@ -500,6 +500,8 @@ def test_a_missing_library_is_an_extra_that_is_not_installed(
 def test_a_server_command_without_its_extra_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    # Another test of this process may have had the service's commands join.
+    monkeypatch.setattr("client_sdk.cli.commands.app", new_app())
     monkeypatch.setattr(main, "entry_points", lambda group: [entry(monkeypatch, "import a_library_nobody_has")])
     assert run(["serve"]) == 2
     assert "pip install '.[server]' (missing: a_library_nobody_has)" in capsys.readouterr().err
@@ -592,3 +594,13 @@ def test_it_runs_as_a_module_too() -> None:
     command = [sys.executable, "-m", "client_sdk", "keygen"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False)
     assert (done.returncode, len(done.stdout.strip())) == (0, 43)
+
+
+def test_without_the_evaluation_its_commands_say_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("client_sdk.cli.commands.app", new_app())
+    monkeypatch.setattr(main, "entry_points", lambda group: [])
+    monkeypatch.setattr(main, "find_spec", lambda _name: None)
+    assert run(["eval", "qa"]) == 2
+    assert "pip install ./evaluation" in capsys.readouterr().err

@@ -87,15 +87,10 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("Em4b44, is she one of our authors?", "exists(intersect(Em4b44, Sa0001))"),
         ("Whose mentor is Ea2t22?", 'reach(Ea2t22, "^mentored by")'),
         ("Ea2t22 is the mentor of whom?", 'reach(Ea2t22, "^mentored by")'),
-        (
-            "Every book except those kept at Er3h33 or Er9h99",
-            'difference(Sb0001, reach(union(Er3h33, Er9h99), "^kept at"))',
-        ),
         ("Which branch has the highest number of books?", 'most(Sr0001, "^kept at")'),
         ("Which branch has the highest number of seats?", 'argmax(Sr0001, "number of seats")'),
         ("Average number of seats per branch", 'average(Sr0001, "number of seats")'),
         ("What have the books of Ea2t22 cost?", 'reach(reach(Ea2t22, "^written by"), "price")'),
-        ("Whose email is missing among the members?", 'difference(Sm0001, having(Sm0001, "email"))'),
         ("How many books are at Er3h33 or at Er9h99?", 'count(reach(union(Er3h33, Er9h99), "^kept at"))'),
         ("hello, who wrote Eb1k11? thanks!", 'reach(Eb1k11, "written by")'),
         ("I need the email of whoever manages Er3h33", 'reach(reach(Er3h33, "managed by"), "email")'),
@@ -109,7 +104,6 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("who is looking after Er3h33 these days", 'reach(Er3h33, "managed by")'),
         ("Which member takes care of Er3h33?", 'reach(Er3h33, "managed by")'),
         ("Who showed Ea2t22 the ropes?", 'reach(Ea2t22, "mentored by")'),
-        ("how much does Eb1k11 go for?", 'reach(Eb1k11, "price")'),
         ("What have so far been the books of Ea2t22?", 'reach(Ea2t22, "^written by")'),
         ("How many Vs6c66 loans are there?", 'count(filter(Sl0001, "loan status", =, Vs6c66))'),
         (
@@ -134,7 +128,6 @@ def scorer(embedder: Embedder) -> PathScorer:
         ("In how many different branches do we keep books?", 'count(reach(Sb0001, "kept at"))'),
         ("How many different prices do books have?", 'count(reach(Sb0001, "price"))'),
         ("What is the email of the person who manages Er3h33?", 'reach(reach(Er3h33, "managed by"), "email")'),
-        ("Has Ea2t22 got books, and which ones are they", 'reach(Ea2t22, "^written by")'),
         (
             "list the Vs6c66 of Eb1k11",
             'intersect(filter(Sl0001, "loan status", =, Vs6c66), reach(Eb1k11, "^of book"))',
