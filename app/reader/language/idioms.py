@@ -1,7 +1,8 @@
 """Ways of asking that are replaced by plainer ones before a question is read.
 
-A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, is how
-a public set asks (MetaQA's "what sort of movie", "about"), or is a plain construction that says no field's words.
+A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, where a
+public set asks so (MetaQA's "what sort of movie", PathQuestion's "grandmother of"), or where it is a plain construction
+that says no field's words.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import re
 
 from app.reader.language.synonyms import PLAINER
 
+_ELDER = "mother|father|parents?|mom|dad|ma|pa"
+_YOUNGER = "son|daughter|child|children|kid|sons|daughters|kids"
+_PARTNER = "wife|husband|spouse|partner|other half"
 _AS_A_JOB = "(?:here|for (?:a living|work|a job|you|us)|by profession|by trade|professionally|at work|as a job)"
 _WORKS = "movie|film|book|novel|song|album|record|band|group|show|series|game|play|music"
 _PERIOD = r"(?:a|an|per|each|every) (?:hour|day|week|month|year)\b"
@@ -69,6 +73,13 @@ _PLAIN = tuple(
             r"^\s*(?:is|are|was|were) (.+?) (?:a |an )?(?:man|male|boy) or (?:a |an )?(?:woman|female|girl)\s*\?*\s*$",
             r"what is \1 's gender",
         ),
+        # "Who is X's father?" asks for a person, and what that person is, is an occupation; a longer chain of
+        # relations is asked for by "what" all the same.
+        (rf"^\s*what (?:is|was) (\w+ ?'s (?:{_ELDER}|{_YOUNGER}|{_PARTNER}))\s*\?*\s*$", r"what is \1 's occupation"),
+        (rf"\bgrand ?({_ELDER})s? of\b", r"\1 of the parent of"),
+        (rf"\bgrand ?({_YOUNGER}) of\b", r"\1 of the child of"),
+        (rf"'s grand ?({_ELDER})s?\b", r"'s parent 's \1"),
+        (rf"'s grand ?({_YOUNGER})\b", r"'s child 's \1"),
     )
 )
 _PLAINER = {way: said for ways, said in PLAINER.items() for way in ways.split(", ")}

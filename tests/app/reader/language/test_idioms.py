@@ -11,6 +11,9 @@ from app.reader.language.synonyms import PLAINER
 @pytest.mark.parametrize(
     ("asked", "plain"),
     [
+        ("What is Eq7f2k 's mother ?", "what is Eq7f2k 's mother 's occupation"),
+        ("Who is the grandmother of Eq7f2k?", "Who is the mother of the parent of Eq7f2k?"),
+        ("Eq7f2k's grandchildren", "Eq7f2k's child 's children"),
         ("What does Eq7f2k's father do?", "what is Eq7f2k's father 's occupation"),
         ("What is Eq7f2k 's father 's mother ?", "What is Eq7f2k 's father 's mother ?"),
         ("what do they do for a living", "what is they 's occupation"),
