@@ -1,8 +1,8 @@
 """Ways of asking that are replaced by plainer ones before a question is read.
 
-A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, where a
-public set asks so (MetaQA's "what sort of movie", PathQuestion's "grandmother of"), or where it is a plain construction
-that says no field's words.
+A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, where
+a public set asks so (MetaQA's "what sort of movie", PathQuestion's "grandmother of"), or where it is a plain
+construction that says no field's words.
 """
 
 from __future__ import annotations
