@@ -11,11 +11,11 @@ from app.chat.refusals import words_left
 from app.chat.understanding import understood
 from app.llm.embeddings.embedder import Likeness
 from app.reader.language.relation_wording import readable
-from app.reader.meaning.schema_graph import plain_words
-from app.reader.sentences.relation_phrases import with_article
 from app.strategies.schema_view import schema_steps
 from app.strategies.start import declares_kinds
 from kg_store.terms import is_mask_word
+from kg_store.text.labels import plain_words
+from kg_store.text.plurals import with_article
 
 MAX_RELATIONS: Final = 4
 MAX_KNOWN: Final = 2

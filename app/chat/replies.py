@@ -10,10 +10,10 @@ from typing import Final
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import Grounded, NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun, ReadBack
-from app.llm.tasks import Evidence, ReplyInput
+from app.llm.tasks import DialogueReply, Evidence, ReplyInput
 from app.privacy.pseudonym_format import words_in
-from app.reader.sentences.dialogue_text import dialogue_text
 from app.strategies.base import FoundFact
+from app.strategies.dialogue.written_replies import written
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
 from kg_store.terms import NO_MIDS
@@ -119,8 +119,8 @@ def _in_our_words(facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence
         )
         for fact in facts
     ]
-    said = dialogue_text(ReplyInput(question="", things=[], evidence=shown)) if shown else []
-    return [Sentence(text=each.text, facts=[places[at] for at in each.facts], restated=True) for each in said]
+    told = written(ReplyInput(question="", things=[], evidence=shown), DialogueReply(facts=[*range(1, len(shown) + 1)]))
+    return [Sentence(text=text, facts=[places[at] for at in facts], restated=True) for text, facts in told]
 
 
 def _grounded(text: str, run: QuestionRun) -> str | None:

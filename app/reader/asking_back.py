@@ -15,10 +15,10 @@ from app.reader.confidence import is_likely
 from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.in_context import sense_of
 from app.reader.meaning.read_meaning import MIN_MARGIN, ReadMeaning, read_meaning
-from app.reader.meaning.schema_graph import plain_words
 from app.reader.plans.next_action import NextAction
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.question_text import QuestionWriter
+from kg_store.text.labels import plain_words
 
 MAX_OFFERED: Final = 2
 MAX_TRIED: Final = 4

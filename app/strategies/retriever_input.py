@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 
 from app.privacy.safe_text import SafeDialogue
-from app.reader.language.question_words import is_pseudonym
 from app.retriever.query import Mention, Utterance
 from kg_store.terms import Schema, Step, cached_by_version
+from kg_store.text.pseudonymous import is_pseudonym
 
 _WORD = re.compile(r"[^\W_]+")
 

@@ -20,7 +20,6 @@ from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
 from app.reader.confidence import features_of
 from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
-from app.reader.meaning.schema_graph import plain_words
 from app.reader.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
@@ -34,6 +33,7 @@ from evaluation.datasets.unanswerable import transplanted
 from evaluation.fakes.recording_reasoner import Step
 from evaluation.natural.run import NaturalOutcome, Selection, ask_natural
 from evaluation.tables.reliability_run import sets_asked
+from kg_store.text.labels import plain_words
 
 Road = Literal["path", "vote"]
 _DRAWS: Final = 6

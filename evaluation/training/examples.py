@@ -11,7 +11,8 @@ import numpy.typing as npt
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.reader.scoring.path_scoring import PathScorer, WordedPath
-from app.reader.scoring.similarity import asked_words, step_text
+from app.reader.scoring.similarity import step_text
+from kg_store.text.pseudonymous import asked_words
 
 Floats = npt.NDArray[np.float32]
 

@@ -19,7 +19,8 @@ import numpy as np
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer
 from app.reader.language.answer_form import read_form
-from app.reader.scoring.similarity import asked_words, step_text
+from app.reader.scoring.similarity import step_text
+from kg_store.text.pseudonymous import asked_words
 
 TOPIC = "X"
 _PSEUDONYM = "E7f2ka"

@@ -36,6 +36,12 @@ _EXACT = {
     "lives in": "home of", "located in": "location of", "works at": "employs", "works for": "employs",
     "works in": "workplace of",
 }  # fmt: skip
+_STORED = ("direct ", "statement ", "prop ", "qualifier ")
+# Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
+_UNITS = frozenset(
+    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft "
+    "sqkm m2 km2 m3 ft2".split()
+)
 _SYMMETRIC = frozenset({"married", "related", "connected", "linked", "adjacent", "similar", "same"})
 _VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
 
@@ -149,3 +155,28 @@ def clean_label(label: str) -> str:
     if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
         raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
     return label.strip()
+
+
+def plain_words(label: str) -> str:
+    """`label` without the words that say how a relation is stored, and without a unit behind what is measured."""
+    return "|".join(_bare(part) for part in label.split("|"))
+
+
+def reversed_label(label: str) -> str:
+    """The label of the same step walked the other way."""
+    parts = label.split("|")[::-1]
+    return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
+
+
+def without_storage(words: str) -> str:
+    """A relation's words without the one in front that says how it is stored: "direct" of "direct director"."""
+    prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
+    return words.removeprefix(prefix)
+
+
+def _bare(part: str) -> str:
+    mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
+    parts = without_storage(words.replace("_", " ")).split(" ")
+    while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
+        parts.pop()  # "Rent cap eur per sqm" is a rent cap.
+    return mark + " ".join(parts)

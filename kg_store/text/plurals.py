@@ -1,7 +1,8 @@
-"""English plurals by their form: a rule of thumb, enough to match `patients` with `patient`."""
+"""English nouns by their form: the singular, the plural and the article, also of phrases. Rules of thumb."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 IRREGULAR: Final = {"people": "person", "men": "man", "women": "woman", "children": "child"}
@@ -10,14 +11,19 @@ _OF_IE: Final = frozenset(
     "aunties birdies bookies brownies calories cookies genies goalies hippies hoodies movies newbies pixies prairies "
     "rookies selfies smoothies talkies zombies".split()
 )
-_UNCHANGED: Final = frozenset({"series", "species"})
+_OF_ONE_FORM: Final = frozenset("series species news staff personnel equipment information aircraft".split())
+_PLURALS: Final = {one: many for many, one in IRREGULAR.items()}
+_NO_MEN: Final = frozenset("human german roman norman ottoman shaman talisman caiman".split())
+_BEHIND_HEAD: Final = frozenset(
+    "in at on to from for with by into about since under against near after before of".split()
+)
 
 
 def singular(word: str) -> str:
     """An English noun without its plural ending."""
     if word in IRREGULAR:
         return IRREGULAR[word]
-    if word in _UNCHANGED:
+    if word in _OF_ONE_FORM:
         return word
     if word.endswith("ies") and len(word) > 4 and word not in _OF_IE:
         return word[:-3] + "y"
@@ -35,3 +41,38 @@ def regular_plural(word: str) -> str:
     if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
         return word[:-1] + "ies"
     return word + "s"
+
+
+def plural(noun: str) -> str:
+    """The plural of a noun phrase: of `head of department` that of its head."""
+    words = noun.split()
+    at = head_of(words)
+    words[at] = _plural_word(words[at])
+    return " ".join(words)
+
+
+def singular_phrase(words: Sequence[str]) -> str:
+    """The singular of a noun phrase."""
+    at = head_of(words)
+    return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
+
+
+def head_of(words: Sequence[str]) -> int:
+    """The place of a noun phrase's head: what stands before its first preposition."""
+    before = next((at for at, word in enumerate(words) if at and word in _BEHIND_HEAD), len(words))
+    return before - 1
+
+
+def with_article(noun: str) -> str:
+    """`ward` -> `a ward`."""
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
+def _plural_word(word: str) -> str:
+    if word in _OF_ONE_FORM:
+        return word
+    if word in _PLURALS:
+        return _PLURALS[word]
+    if word.endswith("man") and len(word) > 3 and word not in _NO_MEN:
+        return word[:-3] + "men"
+    return regular_plural(word)

@@ -8,7 +8,6 @@ from decimal import Decimal
 from itertools import chain, zip_longest
 from typing import Final
 
-from app.reader.sentences.relation_phrases import plural
 from app.reader.suggestions.kind_questions import counts_per, greatest, noun_for
 from client_sdk.protocol import ChatAnswer, ItemKind
 from kg_store.algebra.evaluator import SetAlgebra
@@ -17,6 +16,7 @@ from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import kind_of, members_of, reached, tail_concept
 from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, Schema, ValueKind, as_mids
+from kg_store.text.plurals import plural
 
 MIN_THINGS: Final = 3
 MAX_AT_THE_TOP: Final = 3

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from app.llm.embeddings.embedder import Likeness
-from app.reader.sentences.relation_phrases import plural
+from kg_store.text.plurals import plural
 
 
 def _turn(*ways: str) -> re.Pattern[str]:

@@ -13,12 +13,12 @@ from app.chat.next_questions.said_before import is_said
 from app.chat.question_run import QuestionRun
 from app.chat.reply import cited_by
 from app.reader.language.synonyms import synonyms_of
-from app.reader.meaning.schema_graph import plain_words, reversed_label
 from app.reader.sentences.noun_phrases import Speaker
 from app.reader.suggestions.step_questions import AskedStep, wordings
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
 from kg_store.storage.vault import NO_NAME, readable_name
 from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mids
+from kg_store.text.labels import plain_words, reversed_label
 
 THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for the thing in a wording, until it has its pseudonym or its name."""

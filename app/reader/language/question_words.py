@@ -9,10 +9,10 @@ from enum import Enum, auto
 
 from app.reader.language.morphology import is_agent, is_participle, may_be_noun, may_be_verb
 from kg_store.text.plurals import singular
+from kg_store.text.pseudonymous import is_pseudonym
 
 MAX_SPAN_WORDS = 3
 _WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
-_PSEUDONYM = re.compile(r"[EVS][a-z0-9]{5}")
 
 # Words that name no relation: grammar, question words, and the ways of asking to be told.
 GRAMMAR = frozenset(
@@ -80,10 +80,6 @@ class WalkedQuestion:
 def content_words(text: str) -> list[str]:
     """The words of `text` that may name a relation, a kind or a value."""
     return [word for word in words_in(text) if word not in GRAMMAR and not is_pseudonym(word) and word != "'s"]
-
-
-def is_pseudonym(word: str) -> bool:
-    return _PSEUDONYM.fullmatch(word) is not None and any(letter.isdigit() for letter in word)
 
 
 def reading_orders(question: str, topic: str) -> list[WalkedQuestion]:

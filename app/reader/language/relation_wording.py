@@ -19,15 +19,8 @@ Wordings = Mapping[str, tuple[str, ...]]
 """Further words of relations, by label; by `^` and the label those for walking it backwards."""
 
 # Words that sources put before every relation to say how it is stored.
-_STORED: Final = ("direct ", "statement ", "prop ", "qualifier ")
 _NO_WORDINGS: Final[Wordings] = {}
 _WORD = re.compile(r"[0-9A-Za-z]+")
-
-
-def without_storage(words: str) -> str:
-    """A relation's words without the one in front that says how it is stored: "direct" of "direct director"."""
-    prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
-    return words.removeprefix(prefix)
 
 
 def description_in(hop: str) -> str | None:

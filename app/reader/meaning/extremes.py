@@ -24,7 +24,8 @@ from app.reader.meaning.reading import (
     gain_of,
 )
 from app.reader.meaning.said_hops import Said, SaidHops
-from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, are_records, reversed_label
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, are_records
+from kg_store.text.labels import reversed_label
 
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}

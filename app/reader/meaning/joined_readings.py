@@ -18,7 +18,8 @@ from app.reader.meaning.reading import (
     narrowed,
     operands_of,
 )
-from app.reader.meaning.schema_graph import SchemaGraph, reversed_label
+from app.reader.meaning.schema_graph import SchemaGraph
+from kg_store.text.labels import reversed_label
 
 _BEFORE_COUNTED = 4
 """Operands of "counted" in front of the set that is counted."""

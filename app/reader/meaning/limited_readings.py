@@ -24,8 +24,9 @@ from app.reader.meaning.reading import (
     narrowed,
 )
 from app.reader.meaning.said_hops import KIN, Said, SaidHops
-from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on, reversed_label
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on
 from app.reader.scoring.directions import is_turned_verb
+from kg_store.text.labels import reversed_label
 from kg_store.text.plurals import singular
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}

@@ -34,7 +34,7 @@ from app.reader.meaning.reading import (
     narrowed,
 )
 from app.reader.meaning.said_hops import LEXICAL, Said, SaidHops
-from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, reversed_label
+from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop
 from app.reader.scoring.directions import (
     contrary_verb,
     filled_in,
@@ -44,6 +44,7 @@ from app.reader.scoring.directions import (
     says_sharing,
 )
 from app.reader.scoring.path_scoring import PathScorer
+from kg_store.text.labels import reversed_label
 
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from app.llm.tasks import SchemaStep, Thing
 from app.reader.language.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
 from app.reader.language.people_and_groups import names_people
-from app.reader.language.relation_wording import Wordings, without_storage
+from app.reader.language.relation_wording import Wordings
 from app.reader.language.synonyms import kind_words as synonyms_of_kind
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.terms import PSEUDONYM
 from kg_store.text.agent_nouns import fields_of
+from kg_store.text.labels import plain_words, reversed_label
 from kg_store.text.plurals import singular
 
 MIN_KIND = 0.55
@@ -41,11 +42,6 @@ _ENDING = frozenset(
     "finished".split()
 )
 _TYPING = frozenset({"instance of", "type", "subclass of"})
-# Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
-_UNITS = frozenset(
-    "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft "
-    "sqkm m2 km2 m3 ft2".split()
-)
 
 
 class SchemaHop(NamedTuple):
@@ -234,27 +230,7 @@ def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def plain_words(label: str) -> str:
-    """`label` without the words that say how a relation is stored."""
-    return "|".join(_bare(part) for part in label.split("|"))
-
-
-def _bare(part: str) -> str:
-    mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
-    words = words.replace("_", " ")
-    parts = without_storage(words).split(" ")
-    while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
-        parts.pop()  # "Rent cap eur per sqm" is a rent cap.
-    return mark + " ".join(parts)
-
-
 @lru_cache(maxsize=4_096)
-def reversed_label(label: str) -> str:
-    """The label of the same step walked the other way."""
-    parts = label.split("|")[::-1]
-    return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
-
-
 @dataclass(frozen=True, slots=True)
 class NamedThings:
     """All that the question names, by pseudonym: kinds of things, kinds of values, and the steps that leave each.

@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from app.llm.tasks import StepInput
-from app.reader.language.question_words import GRAMMAR, is_pseudonym, words_in
+from app.reader.language.question_words import GRAMMAR, words_in
 from app.reader.meaning.question.measures import COMPARATIVE, SUPERLATIVE
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.text.plurals import singular
+from kg_store.text.pseudonymous import is_pseudonym
 
 MAX_TRIED: Final = 2
 """Things of earlier turns that a question may go without naming."""

@@ -21,8 +21,9 @@ from app.reader.language.relation_wording import HopWords, Voice, hop_words, kin
 from app.reader.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
 from app.reader.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
 from app.reader.scoring.latest import Latest
-from app.reader.scoring.similarity import asked_words, nearness
+from app.reader.scoring.similarity import nearness
 from kg_store.text.plurals import IRREGULAR
+from kg_store.text.pseudonymous import asked_words
 
 
 @dataclass(frozen=True, slots=True)

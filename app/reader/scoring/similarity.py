@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -12,13 +11,11 @@ import numpy.typing as npt
 
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
-from app.reader.language.question_words import is_pseudonym
 from app.reader.language.relation_wording import typed, unmask_words
+from kg_store.text.pseudonymous import asked_words
 
 Way = Sequence[tuple[str, str]]
 """The label and the concept of each step; at least one."""
-
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def nearness(
@@ -48,11 +45,6 @@ def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]
         return question, ways
     given = iter(labels)
     return asked, [[(next(given), concept) for _, concept in way] for way in ways]
-
-
-def asked_words(question: str) -> str:
-    """The words of a question without its pseudonyms."""
-    return " ".join(word for word in _WORD.findall(question) if not is_pseudonym(word))
 
 
 @lru_cache(maxsize=65_536)

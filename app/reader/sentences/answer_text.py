@@ -24,8 +24,8 @@ from app.reader.sentences.numbers_text import (
     with_most,
 )
 from app.reader.sentences.question_text import of_two
-from app.reader.sentences.relation_phrases import with_article
 from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.text.plurals import with_article
 
 _COMPARED = {
     "date": {"compare": "later", "argmin": "earlier"},

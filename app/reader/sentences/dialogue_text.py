@@ -12,7 +12,7 @@ from typing import Final
 
 from app.llm.tasks import ReplyInput
 from app.reader.sentences.fact_clauses import FactClause, clauses_of, concept_noun, is_person, joined
-from app.reader.sentences.relation_phrases import with_article
+from kg_store.text.plurals import with_article
 
 MAX_SENTENCES: Final = 5
 MAX_REMARKS: Final = 3

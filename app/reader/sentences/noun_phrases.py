@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from app.reader.sentences.relation_phrases import RelationPhrase, base_form, plural, with_article
+from app.reader.sentences.relation_phrases import RelationPhrase, base_form
+from kg_store.text.plurals import plural, with_article
 
 Agreement = Callable[[str, str], str]
 """Of two forms the one that agrees in number: (`is`, `are`) -> `is`."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from app.reader.sentences.described_things import EXTREMES, HELD, IS, last_step, noun_of, opening, things_in
 from app.reader.sentences.evidence_paths import KnownFacts
 from app.reader.sentences.noun_phrases import Things, agree_with_count, many, one
-from app.reader.sentences.relation_phrases import phrase_of, plural
+from app.reader.sentences.relation_phrases import phrase_of
 from kg_store.algebra.expressions import PERIODS, Call, Expression, Name
+from kg_store.text.plurals import plural
 
 
 def per_group(call: Call, facts: KnownFacts) -> str:

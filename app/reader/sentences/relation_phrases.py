@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from app.reader.language.concept_nouns import NOUNS
 from app.reader.language.morphology import is_done, is_participle, is_past, may_be_noun
-from app.reader.language.relation_wording import without_storage
 from kg_store.terms import is_mask_word
+from kg_store.text.labels import without_storage
 from kg_store.text.numbers.units import MONEY, unit_of_label
-from kg_store.text.plurals import IRREGULAR, regular_plural, singular
+from kg_store.text.plurals import head_of, singular, singular_phrase
 
 PhraseForm = Literal["passive", "verb", "past", "noun", "noun_of"]
 
@@ -25,8 +25,6 @@ _NOUN_ENDINGS = ("tion", "sion", "ity", "ment", "ness", "ship", "ist", "ance", "
 _KNOWN_NOUNS = frozenset(
     singular(word) for noun in NOUNS for words in (noun.word, *noun.has, *noun.plays) for word in words.split()
 )
-_OF_ONE_FORM = frozenset("series species news staff personnel equipment information aircraft".split())
-_PLURALS = {one: many for many, one in IRREGULAR.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +46,6 @@ class RelationPhrase:
     had: bool = False
 
 
-def with_article(noun: str) -> str:
-    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
-
-
 def phrase_of(step: str) -> RelationPhrase | None:
     """Words one step (`treated by`, `^has child`, `has admission|^ward`); None where the wording is not certain."""
     hops = step.split("|")
@@ -66,19 +60,11 @@ def phrase_of(step: str) -> RelationPhrase | None:
     words, unit = label_words(label), "" if inverse else _unit_of(label)
     phrase = _read(words[:-1] if unit else words, inverse) if words else None
     if unit:  # What is measured is a noun, be it a verb elsewhere: "deposit eur".
-        noun = phrase.words if phrase is not None and phrase.form == "noun" else _singular(words[:-1])
+        noun = phrase.words if phrase is not None and phrase.form == "noun" else singular_phrase(words[:-1])
         phrase = RelationPhrase("noun", f"{noun}{unit}", inverse)
     if phrase is not None and len(hops) > 1 and phrase.form != "noun":
         return None  # A verb behind a mediator has the mediator for its subject.
     return phrase
-
-
-def plural(noun: str) -> str:
-    """The plural of a noun phrase; its head is what stands before the first preposition."""
-    words = noun.split()
-    at = _head(words)
-    words[at] = _plural_word(words[at])
-    return " ".join(words)
 
 
 def base_form(verb: str) -> str:
@@ -120,7 +106,7 @@ def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
         return RelationPhrase("verb", text, inverse)
     if not had and len(words) == 1 and is_past(first) and not may_be_noun(first):
         return RelationPhrase("past", text, inverse)
-    return RelationPhrase("noun", _singular(words), inverse, had) if _is_noun(words, had) else None
+    return RelationPhrase("noun", singular_phrase(words), inverse, had) if _is_noun(words, had) else None
 
 
 def _before_preposition(first: str, text: str, inverse: bool) -> RelationPhrase | None:
@@ -136,34 +122,9 @@ def _is_noun(words: list[str], had: bool) -> bool:
     """Behind `has` everything is; else a known noun, one by its ending, or several words that no verb begins."""
     if words[0] in (*_PREPOSITIONS, "of") or words[-1] in ("as", "like", "than"):
         return False
-    head = singular(words[_head(words)])
+    head = singular(words[head_of(words)])
     if not had and is_participle(words[0]) and not may_be_noun(words[-1]):
         return False
     if had or head in _KNOWN_NOUNS or head.endswith(_NOUN_ENDINGS):
         return True
     return len(words) > 1 and singular(words[0]) == words[0]
-
-
-def _head(words: list[str]) -> int:
-    before = next((at for at, word in enumerate(words) if at and (word in _PREPOSITIONS or word == "of")), len(words))
-    return before - 1
-
-
-def _singular(words: list[str]) -> str:
-    at = _head(words)
-    if words[at] in _OF_ONE_FORM:
-        return " ".join(words)
-    return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
-
-
-_NO_MEN: Final = frozenset("human german roman norman ottoman shaman talisman caiman".split())
-
-
-def _plural_word(word: str) -> str:
-    if word in _OF_ONE_FORM:
-        return word
-    if word in _PLURALS:
-        return _PLURALS[word]
-    if word.endswith("man") and len(word) > 3 and word not in _NO_MEN:
-        return word[:-3] + "men"
-    return regular_plural(word)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from app.reader.language.morphology import is_participle, may_be_noun
-from app.reader.meaning.schema_graph import plain_words
-from app.reader.sentences.relation_phrases import base_form, phrase_of, plural
-from kg_store.text.plurals import singular
+from app.reader.sentences.relation_phrases import base_form, phrase_of
+from kg_store.text.labels import plain_words
+from kg_store.text.plurals import plural, singular
 
 _PREPOSITIONS: Final = frozenset("by in at with for on of to from since until as about per".split())
 _PERIODS: Final = frozenset("days weeks months quarters semesters terms years hours minutes seconds".split())

@@ -13,12 +13,12 @@ from typing import Final
 from app.reader.language.morphology import is_participle, may_be_noun, may_be_verb, verbs_of
 from app.reader.language.people_and_groups import names_a_group, names_somebody
 from app.reader.language.question_words import PREPOSITIONS
-from app.reader.meaning.schema_graph import plain_words
 from app.reader.sentences.noun_phrases import Speaker, many, one
-from app.reader.sentences.relation_phrases import RelationPhrase, base_form, phrase_of, plural, with_article
+from app.reader.sentences.relation_phrases import RelationPhrase, base_form, phrase_of
 from app.reader.suggestions.kind_questions import noun_for
 from kg_store.terms import ValueKind
-from kg_store.text.plurals import singular
+from kg_store.text.labels import plain_words
+from kg_store.text.plurals import plural, singular, with_article
 
 _BE: Final = ("is", "are")
 _DATED: Final = (" on", " in")

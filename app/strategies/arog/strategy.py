@@ -24,7 +24,6 @@ from app.llm.tasks import (
     Task,
 )
 from app.reader.scoring.path_scoring import PathScorer
-from app.reader.scoring.similarity import asked_words
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.checked_drafts import CheckedDrafts
@@ -52,6 +51,7 @@ from app.strategies.retrieval import (
 from app.strategies.start import starting_places
 from app.strategies.told_drafts import draft_of
 from kg_store.graph.traversal import steps_from
+from kg_store.text.pseudonymous import asked_words
 
 MAX_NAMED = 16  # relations beside those of the evidence
 MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Final
 
 from app.reader.meaning.question.asked_time import AskedTime
-from app.reader.meaning.schema_graph import plain_words
 from app.strategies.base import StrategyInput
 from app.strategies.start import declares_kinds
 from kg_store.terms import NodeKind, Schema, ValueKind, as_mids, cached_by_version
+from kg_store.text.labels import plain_words
 
 MAX_DATED: Final = 2_000
 """Mediators whose dates are looked at; so many are a kind and no thing's own."""

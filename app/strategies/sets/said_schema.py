@@ -16,7 +16,6 @@ from app.llm.tasks import SchemaStep, Thing
 from app.reader.language.relation_wording import hop_words
 from app.reader.meaning.question.question_tokens import AskedQuestion, read_question
 from app.reader.meaning.question.spans import Span, spans_of
-from app.reader.meaning.schema_graph import plain_words
 from app.reader.scoring.hop_table import Wordings
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet, show_things
@@ -24,6 +23,7 @@ from app.strategies.schema_view import schema_steps, step_of_kind
 from app.strategies.sets.voted_ways import WalkedWay
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, members_of
+from kg_store.text.labels import plain_words
 
 MIN_LIKENESS: Final = 0.6
 MAX_LABELS: Final = 60

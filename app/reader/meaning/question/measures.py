@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.reader.language.morphology import is_participle, may_be_verb
-from app.reader.language.question_words import is_pseudonym
+from kg_store.text.pseudonymous import is_pseudonym
 
 _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.reader.language.morphology import is_participle
-from app.reader.language.question_words import GRAMMAR, PREPOSITIONS, is_pseudonym
+from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
 from app.reader.language.ranked_words import (
     FREQUENT,
     FirstOf,
@@ -32,6 +32,7 @@ from app.reader.meaning.question.token_roles import (
 )
 from app.reader.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
 from kg_store.text.plurals import singular
+from kg_store.text.pseudonymous import is_pseudonym
 
 MIN_OF_ITS_OWN: Final = 5
 """Words of a question that begins with and, and needs no earlier one."""

@@ -9,10 +9,11 @@ from typing import Literal
 
 from app.reader.language.idioms import normalise_idioms
 from app.reader.language.morphology import is_compared, is_participle, verbs_of
-from app.reader.language.question_words import GRAMMAR, is_pseudonym, words_in
+from app.reader.language.question_words import GRAMMAR, words_in
 from app.reader.language.schema_vocabulary import EMPTY, is_telling
 from app.reader.language.stated_bounds import in_reading_order
 from app.reader.meaning.question.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
+from kg_store.text.pseudonymous import is_pseudonym
 
 Role = Literal[
     "grammar", "content", "thing", "value", "negation", "superlative", "comparative", "person", "other", "unknown"

@@ -7,14 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.reader.language.answer_form import read_form
-from app.reader.language.question_words import (
-    WordUsage,
-    content_words,
-    is_pseudonym,
-    reading_orders,
-)
+from app.reader.language.question_words import WordUsage, content_words, reading_orders
 from app.reader.language.relation_wording import hop_words, kinds_in, readable, typed, voice_of
 from kg_store.text.plurals import singular
+from kg_store.text.pseudonymous import is_pseudonym
 
 
 @pytest.mark.parametrize(
