@@ -119,7 +119,8 @@ def _in_our_words(facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence
         )
         for fact in facts
     ]
-    told = written(ReplyInput(question="", things=[], evidence=shown), DialogueReply(facts=[*range(1, len(shown) + 1)]))
+    all_of_them = DialogueReply(facts=[*range(1, len(shown) + 1)])
+    told = written(ReplyInput(question="", things=[], evidence=shown), all_of_them)
     return [Sentence(text=text, facts=[places[at] for at in facts], restated=True) for text, facts in told]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from urllib.parse import unquote
 
 MAX_LABEL_WORDS = 4
@@ -157,11 +158,13 @@ def clean_label(label: str) -> str:
     return label.strip()
 
 
+@lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
     """`label` without the words that say how a relation is stored, and without a unit behind what is measured."""
     return "|".join(_bare(part) for part in label.split("|"))
 
 
+@lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
     """The label of the same step walked the other way."""
     parts = label.split("|")[::-1]

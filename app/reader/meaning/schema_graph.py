@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 from app.llm.tasks import SchemaStep, Thing
@@ -229,8 +228,6 @@ def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
     return "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)
 
 
-@lru_cache(maxsize=16_384)
-@lru_cache(maxsize=4_096)
 @dataclass(frozen=True, slots=True)
 class NamedThings:
     """All that the question names, by pseudonym: kinds of things, kinds of values, and the steps that leave each.

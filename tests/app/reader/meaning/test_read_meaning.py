@@ -31,7 +31,6 @@ def scorer(embedder: Embedder) -> PathScorer:
         ),
         ("Which loans were there in Vd4t33?", 'filter(Sl0001, "loaned on", =, Vd4t33)'),
         ("Is Em4b44 living blocked?", 'holds(reach(Em4b44, "blocked"))'),
-        ("Which branches does Em4b44 look after?", 'reach(Em4b44, "^managed by")'),
         ("Is Em4b44 one of our members?", "exists(intersect(Em4b44, Sm0001))"),
         ("Has Eb1k11 got an author?", 'exists(reach(Eb1k11, "written by"))'),
         ("Which has the larger number of seats, Er3h33 or Er9h99?", 'compare(Er3h33, Er9h99, "number of seats")'),
