@@ -42,34 +42,28 @@ class Corruption:
 
 
 class MisleadingEndpoint(ScriptedEndpoint):
-    """Each question takes the next of `corruptions`; None leaves the answer right. `relents`: a draft that is asked
-    for once more is right then."""
+    """Each question takes the next of `corruptions`; None leaves the answer right."""
 
     corruptions: Iterator[Corruption | None] = iter(())
-    relents = False
 
     def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
         super().expect(plan, typed)
-        self._replies = _SpoiltReplies(plan, typed, next(self.corruptions, None), self.relents)
+        self._replies = _SpoiltReplies(plan, typed, next(self.corruptions, None))
 
 
 class _SpoiltReplies(ScriptedReplies):
-    def __init__(self, plan: QueryPlan | None, typed: str, corruption: Corruption | None, relents: bool) -> None:
+    def __init__(self, plan: QueryPlan | None, typed: str, corruption: Corruption | None) -> None:
         super().__init__(plan, typed)
-        self._corruption, self._relents = corruption, relents
-        self._is_spoilt = False
+        self._corruption = corruption
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         reply = super().reply_to(task, block)
         if self._corruption is None or not isinstance(reply, StepReply | AnswerReply) or not reply.answer:
             return reply
-        if self._is_spoilt and self._relents:
-            return reply
         shown = read_step(block) if task == "step" else AnswerInput.model_validate_json(block)
         spoilt = self._corruption.of(reply.answer[0], shown)
         if spoilt is None:
             return reply
-        self._is_spoilt = True
         return reply.model_copy(update={"answer": [spoilt]})
 
 

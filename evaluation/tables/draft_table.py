@@ -53,11 +53,9 @@ class _Run:
     leaks: int = 0
     seen: list[_Asked] = field(default_factory=list)
 
-    async def ask(
-        self, title: str, drafts: Sequence[tuple[Question, Corruption | None]], relents: bool = False
-    ) -> list[_Asked]:
+    async def ask(self, title: str, drafts: Sequence[tuple[Question, Corruption | None]]) -> list[_Asked]:
         self.endpoint.corruptions = iter([corruption for _, corruption in drafts])
-        self.endpoint.relents, self.seen = relents, []
+        self.seen = []
         label = RunLabel(set_name="drafts", strategy=self.strategy, reasoner="scripted", seed=0)
         name = f"{self.strategy}: {title}"
 
@@ -94,7 +92,6 @@ async def _measured(run: _Run, questions: Sequence[Question], limit: int, seed: 
     again = sum(b"Your last reply to this can't be used" in body for body in run.bench.sent_from(first))
     drafts = _drafts_of(right, limit, seed)
     wrong = await run.ask("wrong drafts", drafts)
-    mended = await run.ask("wrong drafts that are mended", drafts, relents=True)
     gold = {each.question.id: each.names for each in right}
     refused = sum(each.said.startswith(tuple(REFUSALS.values())) for each in right)
     through = [(each, _is_wrong(each, gold[each.question.id])) for each in wrong if not _is_right(each, gold)]
@@ -105,12 +102,7 @@ async def _measured(run: _Run, questions: Sequence[Question], limit: int, seed: 
         _at_most(f"{run.strategy}, all three: let through", [is_wrong for _, is_wrong in through]),
         _none(f"{run.strategy}, right drafts: refused by mistake", len(right), refused),
         _none(f"{run.strategy}, right drafts: {AGAIN}", len(right), again),
-        Measure(
-            name=f"{run.strategy}, wrong drafts of an endpoint that mends them when asked once more",
-            questions=len(mended),
-            reached=_ends(mended, gold),
-        ),
-        _none(f"{run.strategy}, names that reached the endpoint", len(right) + len(wrong) + len(mended), run.leaks),
+        _none(f"{run.strategy}, names that reached the endpoint", len(right) + len(wrong), run.leaks),
     ]
 
 
@@ -150,12 +142,6 @@ def _is_right(asked: _Asked, gold: dict[str, frozenset[str]]) -> bool:
     """True where what was spoilt comes to the same: that is no wrong draft. A lie beside the right is one."""
     is_lie = asked.corruption is not None and bool(asked.corruption.said)
     return asked.is_answered and not is_lie and not _is_wrong(asked, gold[asked.question.id])
-
-
-def _ends(asked: Sequence[_Asked], gold: dict[str, frozenset[str]]) -> str:
-    wrong = sum(_is_wrong(each, gold[each.question.id]) for each in asked)
-    refused = sum(not each.is_answered for each in asked)
-    return f"{len(asked) - wrong - refused} right, {refused} refused, {wrong} wrong"
 
 
 def _at_most(name: str, found: Sequence[bool], bound: float | None = MAX_LET_THROUGH) -> Measure:

@@ -104,7 +104,10 @@ def values_of(given: TaskModel) -> dict[str, list[str | int]]:
 
 
 def words_offered(given: StepInput | AnswerInput) -> list[str]:
-    """The words of a tree that this request alone has: ways, stand-ins and relations that it shows, and the hint."""
+    """The words of a tree that this request alone has: ways, stand-ins and relations that it shows, and the hint.
+
+    Where no ways are offered, functions may name a relation in either direction.
+    """
     ways: Sequence[Candidate] = given.candidates if isinstance(given, StepInput) else ()
     hint = given.hint if isinstance(given, StepInput) else ""
     names = [*_names(given.things), *(fact.end for fact in given.evidence), *(fact.start for fact in given.evidence)]
@@ -112,7 +115,9 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
     steps = [step for path in paths for step in path]
     said = re.findall(r'"([^"]*)"', hint)
     numbered = [f"way({way.number})" for way in ways]
-    return list(dict.fromkeys([*([HINT] if hint else ()), *numbered, *names, *steps, *given.relations, *said]))
+    turned = [f"^{label}" for label in given.relations if label[:1] != "^"] if isinstance(given, AnswerInput) else []
+    hints = [HINT] if hint else []
+    return list(dict.fromkeys([*hints, *numbered, *names, *steps, *given.relations, *turned, *said]))
 
 
 def choices_of(given: StepInput) -> dict[str, str]:

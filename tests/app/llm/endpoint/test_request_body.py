@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.egress.guard import MIN_STATIC_BYTES, StaticSegments
-from app.llm.endpoint.closed_schemas import marked_schema, open_schema
+from app.llm.endpoint.closed_schemas import marked_schema, open_schema, words_offered
 from app.llm.endpoint.dialects import MODES, Dialect
 from app.llm.endpoint.repair_messages import COMPLAINTS
 from app.llm.endpoint.request_body import CHOICE_TOKENS, RequestTemplate, body_of, statics_of
-from app.llm.tasks import CallOptions, StructureInput, Task, TaskKind, Turn
+from app.llm.tasks import AnswerInput, CallOptions, StructureInput, Task, TaskKind, Turn
 from app.strategies.arog.prompts import AROG_TASKS, STRUCTURE
 from app.strategies.dialogue.prompts import REPLY
 from app.strategies.sets.prompts import STEP
@@ -175,3 +175,11 @@ def test_a_repair_stands_behind_the_same_input_and_leaves_a_list_to_choose_from(
 def test_static_parts_with_words_are_long_enough_to_be_known_to_the_guard(kind: TaskKind[Any]) -> None:
     short = [data for data in statics_of(kind, WORDING) if len(data) < MIN_STATIC_BYTES]
     assert not [data for data in short if any(letter.isalpha() for letter in data.decode().replace("\\n", ""))]
+
+
+def test_where_no_ways_are_offered_functions_may_name_a_relation_in_either_direction() -> None:
+    """ "Which doctor has the most patients?" is `most(DOCTORS, "^treated by")`."""
+    asked = AnswerInput(
+        question="?", dialogue=[], path=[], things=[], evidence=[], relations=["treated by"], last_round=True
+    )
+    assert words_offered(asked) == ["treated by", "^treated by"]
