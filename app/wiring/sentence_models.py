@@ -28,8 +28,9 @@ def embedder_of(settings: Settings) -> Embedder:
         ) from None
     except TorchMissingError:
         raise ConfigurationError(
-            "the sentence model of AROG_EMBEDDER needs torch, which this light installation has not: leave it out, "
-            "name a folder with a BERT model that takes the mean over its tokens, or install all with `make serve`"
+            "the sentence model can't be run without torch, which this light installation has not: see that the "
+            "folder of AROG_CACHE_DIR can be written; for a model of AROG_EMBEDDER that is no BERT with the mean over "
+            "its tokens install all with `make serve`"
         ) from None
     return embedder
 

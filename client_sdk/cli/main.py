@@ -31,7 +31,7 @@ _GET_EVALUATION = (
     "arog: the commands that measure, attack and train are a package of their own; in a clone of arog, get them with: "
     "pip install ./evaluation"
 )
-_OF_EVALUATION = ("eval", "attack", "train")
+_OF_EVALUATION = {"eval", "attack", "train"}
 _OURS = ("app", "kg_store", "client_sdk")
 # Scripts of completion that call `arog`, which need not be on the PATH, and what they call instead: the command as it
 # was typed. Bash's does so already.
@@ -135,7 +135,7 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
         code = done.code if isinstance(done.code, int) else 0 if done.code is None else 1
         if code == WRONG_USAGE and notes:
             print(notes, file=sys.stderr)
-        elif code == WRONG_USAGE and arguments[0] in _OF_EVALUATION and find_spec("evaluation") is None:
+        elif code == WRONG_USAGE and set(arguments[:1]) & _OF_EVALUATION and find_spec("evaluation") is None:
             print(_GET_EVALUATION, file=sys.stderr)
         return code
     return 0

@@ -53,3 +53,8 @@ def in_other_number(noun: str) -> Iterator[str]:
 def may_be_verb(word: str) -> bool:
     """True of play and models. Remembers nothing: what is asked may be a name."""
     return "VERB" in lemminflect.getAllLemmas(word)
+
+
+def lemmas_of(word: str) -> frozenset[str]:
+    """`word`, and all that it may be a form of. Remembers nothing: what is asked may be a name."""
+    return frozenset({word, *(each for forms in lemminflect.getAllLemmas(word).values() for each in forms)})

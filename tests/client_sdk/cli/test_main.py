@@ -604,3 +604,9 @@ def test_without_the_evaluation_its_commands_say_how_to_get_it(
     monkeypatch.setattr(main, "find_spec", lambda _name: None)
     assert run(["eval", "qa"]) == 2
     assert "pip install ./evaluation" in capsys.readouterr().err
+
+
+def test_without_a_word_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) in (0, 2)
+    printed = capsys.readouterr()
+    assert "ask" in printed.out + printed.err

@@ -138,6 +138,15 @@ def test_without_torch_a_model_that_needs_it_is_refused_in_words(
         embedder_of(settings_in(tmp_path, embedder=str(tiny.path)))
 
 
+def test_without_torch_a_cache_that_can_not_be_written_is_named(
+    plain: ModelFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError, match="AROG_CACHE_DIR can be written"):
+        embedder_of(settings_in(tmp_path, embedder=str(plain.path), cache_dir=tmp_path / "file"))
+
+
 def _no_torch(_model: ModelFolder, _cache: Path, _update: object) -> None:
     raise subprocess.CalledProcessError(1, "export")
 
