@@ -7,7 +7,7 @@ things that the question names have in it; nothing that is hidden from the asker
 from __future__ import annotations
 
 from app.chat.question_run import QuestionRun
-from app.reader.confidence import as_confidence, confidence_of
+from app.llm.confidence import as_confidence, confidence_of
 
 
 def confidence_in(run: QuestionRun) -> float | None:

@@ -10,12 +10,12 @@ from app.chat.question_run import QuestionRun
 from app.chat.refusals import words_left
 from app.chat.understanding import understood
 from app.llm.embeddings.embedder import Likeness
-from app.reader.language.relation_wording import readable
 from app.strategies.schema_view import schema_steps
 from app.strategies.start import declares_kinds
 from kg_store.terms import is_mask_word
 from kg_store.text.labels import plain_words
 from kg_store.text.plurals import with_article
+from kg_store.text.step_words import readable
 
 MAX_RELATIONS: Final = 4
 MAX_KNOWN: Final = 2

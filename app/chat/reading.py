@@ -30,7 +30,6 @@ from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
-from app.reader.language.synonyms import names_one_of
 from app.strategies.base import Draft, RetrievalResult, TurnKind
 from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
@@ -40,6 +39,7 @@ from kg_store.graph.masked_relations import masks_of
 from kg_store.graph.traversal import concept_of, kinds_of, relations_to
 from kg_store.names.linker import has_capitals
 from kg_store.text.plurals import singular, with_article
+from kg_store.text.synonyms import names_one_of
 
 MIN_WORDS_OF_TALK: Final = 3
 """Of a turn behind others, so that its likeness alone makes it small talk."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from app.chat.question_run import QuestionRun
 from app.privacy.words.lexicon import words_in
-from app.reader.language.answer_form import read_form
-from app.reader.language.quantifiers import Quantifier, read_quantifier
-from app.reader.language.question_words import words_in as tokens_in
-from app.reader.language.schema_vocabulary import is_telling, vocabulary_of
+from app.reader.language.unanswered import UnansweredQuestion, read_unanswered
 from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
 from kg_store.graph.traversal import kinds_of
@@ -50,30 +47,28 @@ def refusal(run: QuestionRun) -> str:
         return WITHHELD
     if run.found.contradicted:
         return run.found.contradicted
-    turned = read_quantifier(_as_typed(run))
-    words = _lacking(run, turned)
+    asked = _read(run)
     typed = {match[0] for match in words_in(run.request.messages[-1].content)}
-    if words:
-        common = [word for word in words if _may_quote(word, typed)]
+    if asked.lacking:
+        common = [word for word in asked.lacking if _may_quote(word, typed)]
         return NOT_READ.format(words=_quoted(common)) if common else NOT_KNOWN
     if run.found.draft is not None:
         return NOT_IN_GRAPH
-    word = turned.unread or turned.word
+    word = asked.unread or asked.operator
     # "top" takes the word behind it along, which may be a name.
-    is_common = word == turned.word or all(_may_quote(part, typed) for part in word.split())
+    is_common = word == asked.operator or all(_may_quote(part, typed) for part in word.split())
     return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
 
 
-def words_left(run: QuestionRun) -> list[str]:
+def words_left(run: QuestionRun) -> Sequence[str]:
     """The words of the question that nothing in the graph stands for; all that say something where there are none."""
-    turned = read_quantifier(_as_typed(run))
-    return _lacking(run, turned) or [word for word in tokens_in(turned.rest) if is_telling(word)]
+    asked = _read(run)
+    return asked.lacking or asked.telling
 
 
-def _lacking(run: QuestionRun, turned: Quantifier) -> list[str]:
+def _read(run: QuestionRun) -> UnansweredQuestion:
     schema = run.graph.blind.schema
-    rest = read_form(turned.rest, topics=0).rest
-    return vocabulary_of(schema, kinds_of(schema)).lacks(rest) if declares_kinds(schema) else []
+    return read_unanswered(_as_typed(run), schema, kinds_of(schema) if declares_kinds(schema) else ())
 
 
 def _may_quote(word: str, typed: Collection[str]) -> bool:

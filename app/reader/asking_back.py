@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.llm.confidence import is_likely
 from app.llm.tasks import StepInput
-from app.reader.confidence import is_likely
 from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.in_context import sense_of
 from app.reader.meaning.read_meaning import MIN_MARGIN, ReadMeaning, read_meaning

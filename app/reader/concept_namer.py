@@ -12,9 +12,10 @@ import numpy.typing as npt
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concepts.agreement import ACTING, AGENT, MANY, Agreed, NounAgreement, agreed, noun_of
 from app.reader.concepts.relation_nouns import Noun, kind_of
-from app.reader.language.concept_nouns import NOUNS
-from app.reader.language.relation_wording import VALUES, readable
+from app.reader.language.relation_wording import VALUES
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
+from kg_store.text.concept_nouns import NOUNS
+from kg_store.text.step_words import readable
 
 _TEXT = "text"
 _VALUE_WORDS = {

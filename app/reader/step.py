@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.llm.confidence import is_likely
 from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 from app.reader.asking_back import ask_back
-from app.reader.confidence import is_likely
 from app.reader.language.answer_form import AskedForm, read_form
 from app.reader.language.quantifiers import Quantifier, read_quantifier
 from app.reader.language.question_words import content_words
@@ -17,9 +17,10 @@ from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
 from app.reader.meaning.reading import operands_of
 from app.reader.plans.candidate_paths import roots_of, score_paths, voted_first
 from app.reader.plans.case_plans import scores_of_settled, settled_expression
-from app.reader.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion, walked_along
+from app.reader.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion
 from app.reader.plans.quantified_plans import plan_turned
 from app.reader.scoring.path_scoring import PathScorer
+from kg_store.algebra.rewriting import walked_along
 
 # Below this score nothing in the graph covers the question.
 MIN_SCORE = 0.2

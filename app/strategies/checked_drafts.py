@@ -12,8 +12,6 @@ from typing import Final
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, StepInput, StepReply, Task, TaskModel
 from app.reader.checks.draft_checks import Contradiction, DraftChecks
 from app.reader.checks.draft_kinds import DraftKinds, ResultKind
-from app.reader.language.language_detection import foreign_language
-from app.reader.meaning.question.question_tokens import read_question
 from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import OwnReading, StrategyInput
 from app.strategies.schema_view import schema_graph
@@ -70,17 +68,14 @@ class CheckedDrafts:
         return checks.contradiction(answer, DraftKinds(checks.graph, given.things, given.evidence, ways))
 
     def _of_question(self) -> DraftChecks | None:
-        if self._checks is None and self._may_check():
-            dialogue, graph = self.inquiry.dialogue, self.inquiry.graph
-            asked = read_question(dialogue.question)
+        dialogue, graph = self.inquiry.dialogue, self.inquiry.graph
+        if self._checks is None and declares_kinds(graph.schema):
             topics = {topic.pseudonym for topic in dialogue.topics if topic.newest and not topic.doubtful}
-            named, schema = frozenset(topics & set(asked.words)), schema_graph(graph)
-            persons = frozenset(kind for kind in schema.kinds if schema.is_person(kind, self.scorer.type_of(kind)))
-            self._checks = DraftChecks(asked, schema, named, classes_beside(graph.schema), persons, self.meant)
+            beside, type_of = classes_beside(graph.schema), self.scorer.type_of
+            self._checks = DraftChecks.of(
+                str(dialogue.question), schema_graph(graph), topics, beside, type_of, self.meant
+            )
         return self._checks
-
-    def _may_check(self) -> bool:
-        return declares_kinds(self.inquiry.graph.schema) and foreign_language(self.inquiry.dialogue.question) is None
 
 
 @cached_by_version

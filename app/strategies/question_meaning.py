@@ -19,7 +19,6 @@ from app.llm.in_house import ReadingScores
 from app.llm.tasks import Evidence, StepInput, Thing
 from app.reader.checks.draft_kinds import DraftKinds, ResultKind
 from app.reader.meaning.read_meaning import read_meaning
-from app.reader.plans.next_action import walked_along
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.step import plan_step
 from app.strategies.base import OwnReading, StrategyInput
@@ -27,6 +26,7 @@ from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.schema_view import own_steps, schema_graph, schema_steps, whole_kinds
 from app.strategies.start import declares_kinds
 from kg_store.algebra.expressions import parse
+from kg_store.algebra.rewriting import walked_along
 from kg_store.terms import ALMOST_PSEUDONYM
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import Topic
-from app.reader.language.synonyms import kind_words
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
@@ -19,6 +18,7 @@ from kg_store.terms import NodeKind, Schema, cached_by_version
 from kg_store.text.further_words import words_of_kinds
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import asked_words
+from kg_store.text.synonyms import kind_words
 
 MAX_KINDS = 3
 MAX_RELATIONS = 300

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
+from app.llm.confidence import features_of
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
-from app.reader.confidence import features_of
 from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
 from app.reader.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer

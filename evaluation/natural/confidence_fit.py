@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.graphs.markdown_table import markdown_table
-from app.reader.confidence import INTERCEPT, chance
+from app.llm.confidence import INTERCEPT, chance
 from evaluation.checks.metrics import calibration_error
 from evaluation.natural.confidence_examples import ConfidenceExample
 
@@ -93,7 +93,7 @@ def _fitted(regression: Any, examples: _Examples, names: list[str], strength: fl
 
 
 def as_toml(fits: Sequence[ConfidenceFit]) -> str:
-    """The weights as app/reader/confidence.toml has them."""
+    """The weights as app/llm/confidence.toml has them."""
     parts = ["# Written by `arog eval confidence --write`: not to be edited."]
     for each in fits:
         parts += ["", f"[{each.road}]", *(f"{name} = {weight:.3f}" for name, weight in each.weights.items())]

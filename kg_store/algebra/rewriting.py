@@ -7,6 +7,13 @@ from collections.abc import Mapping, Sequence
 from kg_store.algebra.expressions import FUNCTIONS, Call, Expression, Name
 
 
+def walked_along(start: str, steps: Sequence[str]) -> str:
+    """The expression of what `start` leads to along the labels of `steps`."""
+    for step in steps:
+        start = f'reach({start}, "{step}")'
+    return start
+
+
 def written(expression: Expression) -> str:
     """The expression as text that parses to it again; equal expressions read the same."""
     if isinstance(expression, Name):

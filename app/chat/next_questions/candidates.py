@@ -12,13 +12,12 @@ from app.chat.dialogue.completion import are_persons
 from app.chat.next_questions.said_before import is_said
 from app.chat.question_run import QuestionRun
 from app.chat.reply import cited_by
-from app.reader.language.synonyms import synonyms_of
-from app.reader.sentences.noun_phrases import Speaker
 from app.reader.suggestions.step_questions import AskedStep, wordings
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
 from kg_store.storage.vault import NO_NAME, readable_name
 from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mids
 from kg_store.text.labels import plain_words, reversed_label
+from kg_store.text.synonyms import synonyms_of
 
 THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for the thing in a wording, until it has its pseudonym or its name."""
@@ -38,10 +37,6 @@ class Subject:
 
     mids: Mids = field(repr=False)
     mid: Mid | None = None
-
-    @property
-    def speaker(self) -> Speaker:
-        return Speaker.several() if self.mid is None else Speaker.named(THING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +131,7 @@ def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
         kinds = () if way.value is not None else tuple(concept_of(graph, way.members).split(", "))
         is_somebody = way.value is None and are_persons(graph, way.members)
         asked = AskedStep(way.label, kinds, way.value, len(way.members) == 1, is_somebody)
-        if texts := wordings(subject.speaker, asked):
+        if texts := wordings("" if subject.mid is None else THING, asked):
             # A source may state a fact twice, plainly and through a node of its own.
             relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
             yield NextQuestion(subject, tuple(texts), relation, way.members)

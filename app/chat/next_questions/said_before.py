@@ -7,9 +7,9 @@ from typing import Final
 
 from app.chat.question_run import QuestionRun
 from app.privacy.pseudonym_format import words_in
-from app.reader.language.morphology import verbs_of
 from kg_store.terms import Mid
 from kg_store.text.labels import plain_words
+from kg_store.text.morphology import verbs_of
 from kg_store.text.plurals import singular
 
 _SMALL: Final = frozenset(

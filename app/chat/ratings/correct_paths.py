@@ -7,10 +7,10 @@ from typing import Final
 
 from app.memory.case_memory import Embed
 from app.memory.cases import CaseContent, LabelPath
-from app.reader.language.relation_wording import typed
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import leads_to_values, reached, steps_from
 from kg_store.terms import Mids, Path
+from kg_store.text.step_words import typed
 
 MAX_WALKED_FROM: Final = 200
 """Things in the middle; from more of them, two steps tell little."""

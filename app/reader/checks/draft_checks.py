@@ -8,14 +8,15 @@ else, so asking again because of it tells the model nothing of the graph. Limit:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeGuard
 
 from app.reader.checks.asked_noun import AskedNoun, asks_for_people, noun_of
 from app.reader.checks.draft_kinds import TRUTH, DraftKinds, ResultKind
-from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.language.language_detection import foreign_language
+from app.reader.meaning.question.question_tokens import AskedQuestion, read_question
 from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
 from kg_store.errors import ExpressionError
@@ -62,6 +63,24 @@ class DraftChecks:
     also: Mapping[str, frozenset[str]]
     persons: frozenset[str] = frozenset()
     meant: ResultKind | None = None
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        graph: SchemaGraph,
+        things: Collection[str],
+        also: Mapping[str, frozenset[str]],
+        type_of: Callable[[str], str],
+        meant: ResultKind | None = None,
+    ) -> DraftChecks | None:
+        """The checks of `question`, which may name `things`; `type_of` gives the type of things of a kind. None where
+        it is in another language."""
+        if foreign_language(question) is not None:
+            return None
+        asked = read_question(question)
+        persons = frozenset(kind for kind in graph.kinds if graph.is_person(kind, type_of(kind)))
+        return cls(asked, graph, frozenset(things) & frozenset(asked.words), also, persons, meant)
 
     def contradiction(self, answer: Sequence[str], shown: DraftKinds) -> Contradiction | None:
         """The first way in which `answer` contradicts the question; expressions that can't be read are let be."""

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from app.reader.language.morphology import is_agent, is_done, is_participle, is_third_person, may_be_noun
 from kg_store.text.inflection import lemminflect
+from kg_store.text.morphology import is_agent, is_done, is_participle, is_third_person, may_be_noun
 from kg_store.text.plurals import singular
 
 _FILE: Final = Path(__file__).with_name("noun_kinds.toml")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from app.reader.language.morphology import is_agent, is_participle, may_be_noun, may_be_verb
+from kg_store.text.morphology import is_agent, is_participle, may_be_noun, may_be_verb
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
 

@@ -9,11 +9,12 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from app.llm.tasks import MaskedRelation
-from app.reader.language.morphology import is_done, is_participle, is_third_person, verbs_of
-from app.reader.language.synonyms import synonyms_backwards, synonyms_of
 from kg_store.terms import is_mask_word
 from kg_store.text.further_words import HINT, with_words
+from kg_store.text.morphology import is_done, is_participle, is_third_person, verbs_of
 from kg_store.text.plurals import singular
+from kg_store.text.step_words import description_in, readable, typed
+from kg_store.text.synonyms import synonyms_backwards, synonyms_of
 
 Wordings = Mapping[str, tuple[str, ...]]
 """Further words of relations, by label; by `^` and the label those for walking it backwards."""
@@ -21,12 +22,6 @@ Wordings = Mapping[str, tuple[str, ...]]
 # Words that sources put before every relation to say how it is stored.
 _NO_WORDINGS: Final[Wordings] = {}
 _WORD = re.compile(r"[0-9A-Za-z]+")
-
-
-def description_in(hop: str) -> str | None:
-    """The description behind the opaque word of a described hop (`^Rk3m2a who fell ill`); None where it has none."""
-    word, _, description = hop.lstrip("^").partition(" ")
-    return description if is_mask_word(word) else None
 
 
 def is_described(step: str) -> bool:
@@ -56,10 +51,6 @@ def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
 def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
     told = ((hop, f"{hop} {means.get(hop.lstrip('^'), '')}".rstrip()) for hop in step.split("|"))
     return "|".join(with_words(shown, wordings.get(hop, ())) for hop, shown in told)
-
-
-def _own_words(hop: str) -> str:
-    return hop.partition(" (")[0]
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
@@ -152,14 +143,6 @@ def kinds_in(concept: str) -> tuple[str, ...]:
     return tuple(kind for part in concept.split(",") if (kind := part.strip()) not in _EVERYTHING)
 
 
-def readable(label: str) -> str:
-    """`people.person.place of birth` as `place of birth`; marks of direction and mediators dropped.
-
-    Of a masked relation what its owner says of it; empty where that is nothing.
-    """
-    return " ".join(filter(None, (_typed(part, types=0) for part in label.split("|"))))
-
-
 def voice_of(relation: str) -> Voice:
     """`directed by`: passive. `lives in`, `born in`: active. All else names what one has: `spouse`, `has genre`."""
     words = relation.lower().split()
@@ -206,15 +189,3 @@ def _relation_words(label: str) -> list[str]:
 def _everyday_words(label: str) -> tuple[str, ...]:
     last = readable(label.split("|")[-1])
     return synonyms_backwards(last) if label.split("|")[-1].startswith("^") else synonyms_of(last)
-
-
-def typed(label: str) -> str:
-    """`people.person.place of birth` as `person place of birth`: with the type that the relation belongs to."""
-    words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
-    return " ".join(dict.fromkeys(words))
-
-
-def _typed(hop: str, types: int) -> str:
-    """The words of one hop, with so many of the types before it."""
-    said, hop = description_in(hop), _own_words(hop)
-    return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.reader.language.idioms import plainer
-from app.reader.language.morphology import verbs_of
 from app.reader.language.question_words import GRAMMAR, words_in
 from app.reader.language.relation_wording import hop_words, kinds_in, verbs_said
-from app.reader.language.synonyms import kind_words
 from kg_store.terms import Hop, Schema, cached_by_version
 from kg_store.text.further_words import worded, words_of_kinds
+from kg_store.text.morphology import verbs_of
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.synonyms import kind_words
 
 EMPTY: Final = frozenset(
     "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "

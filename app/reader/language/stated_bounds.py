@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from app.reader.language.morphology import is_participle, may_be_verb
 from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
+from kg_store.text.morphology import is_participle, may_be_verb
 from kg_store.text.pseudonymous import is_pseudonym
 
 NUMBERS: Final = {

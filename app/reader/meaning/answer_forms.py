@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.reader.language.morphology import is_participle
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.asked_kind import AskedKind
 from app.reader.meaning.comparisons import Comparisons
@@ -19,6 +18,7 @@ from app.reader.meaning.reading import Reading, joins_records
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from app.reader.meaning.truths import Truths
+from kg_store.text.morphology import is_participle
 
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """A step from those that don't take it: it leads to nothing, whatever the graph holds."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from app.reader.language.morphology import noun_lemma
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.extremes import Extremes
 from app.reader.meaning.joined_readings import Joins
@@ -45,6 +44,7 @@ from app.reader.scoring.directions import (
 )
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.labels import reversed_label
+from kg_store.text.morphology import noun_lemma
 
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7

@@ -9,12 +9,10 @@ from typing import Final
 
 import numpy as np
 
-from app.reader.language.morphology import is_form_of, verbs_of
 from app.reader.language.people_and_groups import names_somebody
 from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
 from app.reader.language.relation_wording import HopWords, Wordings, hop_words, verbs_said
 from app.reader.language.schema_vocabulary import is_kin
-from app.reader.language.synonyms import synonyms_of
 from app.reader.meaning.question.measures import POSITIVE
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.spans import Span, spans_of
@@ -24,7 +22,9 @@ from app.reader.scoring.alignment import Scores
 from app.reader.scoring.directions import names_other_end
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.further_words import with_words
+from kg_store.text.morphology import is_form_of, verbs_of
 from kg_store.text.plurals import singular
+from kg_store.text.synonyms import synonyms_of
 
 MAX_WAYS: Final = 3
 LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from app.llm.tasks import SchemaStep, Thing
-from app.reader.language.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
 from app.reader.language.people_and_groups import names_people
 from app.reader.language.relation_wording import Wordings
-from app.reader.language.synonyms import kind_words as synonyms_of_kind
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.terms import PSEUDONYM
 from kg_store.text.agent_nouns import fields_of
 from kg_store.text.labels import plain_words, reversed_label
+from kg_store.text.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
 from kg_store.text.plurals import singular
+from kg_store.text.synonyms import kind_words as synonyms_of_kind
 
 MIN_KIND = 0.55
 _WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")

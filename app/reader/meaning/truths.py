@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from app.reader.language.morphology import is_participle
 from app.reader.meaning.comparisons import Answer, Comparisons
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import HAVING, HOP, MEDIATED, Reading, gain_of
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
+from kg_store.text.morphology import is_participle
 
 _CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _BEFORE_KIND: Final = frozenset("a an the one of also our my your their these those".split())

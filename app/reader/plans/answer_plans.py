@@ -17,12 +17,12 @@ from app.reader.plans.next_action import (
     ParsedQuestion,
     narrowed,
     numbers_of,
-    walked_along,
 )
 from app.reader.plans.pair_plans import conjunction
 from app.reader.plans.truth_plans import plan_truth
 from app.reader.plans.value_plans import compare_values, over_values
 from app.reader.scoring.alignment import is_inverse_of
+from kg_store.algebra.rewriting import walked_along
 from kg_store.text.plurals import singular
 
 # An answer in hand is worth a little more than a longer way that fits equally well.

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.llm.case_gains import gains_of
 from app.llm.in_house import VotedPaths
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.relation_wording import with_descriptions
-from app.reader.plans.case_gains import gains_of
 from app.reader.scoring.path_scoring import PathScorer, WordedPath
 from kg_store.text.plurals import singular
 

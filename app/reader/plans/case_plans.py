@@ -10,7 +10,8 @@ from app.llm.tasks import StepInput
 from app.reader.language.answer_form import read_form
 from app.reader.language.quantifiers import read_quantifier
 from app.reader.plans.candidate_paths import roots_of
-from app.reader.plans.next_action import SURE, walked_along
+from app.reader.plans.next_action import SURE
+from kg_store.algebra.rewriting import walked_along
 
 MARGIN = 0.5
 

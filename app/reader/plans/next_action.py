@@ -84,9 +84,3 @@ def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
         if kind.name != name and kind.concept in concepts and mixed:
             return f"intersect({name}, {kind.name})"
     return name
-
-
-def walked_along(start: str, steps: Sequence[str]) -> str:
-    for step in steps:
-        start = f'reach({start}, "{step}")'
-    return start

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.reader.language.morphology import is_agent, is_participle, is_third_person, may_be_verb, verbs_of
 from app.reader.language.question_words import GRAMMAR, reading_orders
 from app.reader.language.relation_wording import hop_words, voice_of
 from app.reader.scoring.path_scoring import relation_direction
+from kg_store.text.morphology import is_agent, is_participle, is_third_person, may_be_verb, verbs_of
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
 

@@ -12,10 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.embedder import Embedder
-from app.reader.language.relation_wording import VALUES, HopWords, hop_words, is_described, kinds_in, typed
-from app.reader.language.synonyms import kind_words
+from app.reader.language.relation_wording import VALUES, HopWords, hop_words, is_described, kinds_in
 from app.reader.scoring.alignment import Flags, Scores
 from kg_store.text.plurals import regular_plural, singular
+from kg_store.text.step_words import typed
+from kg_store.text.synonyms import kind_words
 
 _EXAMPLES = {
     "person": "person, employee, doctor, patient, customer, actor, author, politician, student, player, member, "

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.answer_form import WIDE_NOUNS, AskedKind, read_asked_kind
-from app.reader.language.morphology import verbs_of
 from app.reader.language.question_words import WalkedQuestion, WordSpan, WordUsage, reading_orders
 from app.reader.language.relation_wording import HopWords, Voice, hop_words, kinds_in, unmask_words, verbs_named
 from app.reader.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
 from app.reader.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
 from app.reader.scoring.latest import Latest
 from app.reader.scoring.similarity import nearness
+from kg_store.text.morphology import verbs_of
 from kg_store.text.plurals import IRREGULAR
 from kg_store.text.pseudonymous import asked_words
 

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
-from app.reader.language.relation_wording import typed, unmask_words
+from app.reader.language.relation_wording import unmask_words
 from kg_store.text.pseudonymous import asked_words
+from kg_store.text.step_words import typed
 
 Way = Sequence[tuple[str, str]]
 """The label and the concept of each step; at least one."""

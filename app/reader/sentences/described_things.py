@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from app.llm.tasks import Candidate, Evidence, StepInput, Thing
 from app.reader.sentences.evidence_paths import KnownFacts
 from app.reader.sentences.noun_phrases import Speaker, Things, agree_with_count, many, one, things_of
 from app.reader.sentences.relation_phrases import RelationPhrase, phrase_of
 from kg_store.algebra.expressions import Call, Expression, Name
 from kg_store.text.plurals import with_article
 
+_END: Final = "S00000"
 IS: Final = agree_with_count(" is", " are")
 HELD: Final = "that holds for {1}"
 EXTREMES: Final = {
@@ -87,3 +89,18 @@ def opening(things: Things) -> str:
 def noun_of(words: Sequence[str]) -> str:
     phrase = phrase_of(words[0]) if words else None
     return phrase.words if phrase is not None and phrase.form == "noun" and not phrase.inverse else ""
+
+
+def candidate_phrase(way: Candidate) -> str:
+    """The things that a way on leads to, in plain words: `the patients that Eq7f2k treats`; empty where it is not
+    certain that these words are right."""
+    start = Thing(name=way.start, concept="thing", size="1")
+    steps = [f"S0000{at}" for at in range(1, len(way.path))]
+    ends = [*steps, _END]
+    walked = [
+        Evidence(start=before, path=[step], end=end, end_concept=way.concept if end == _END else "thing")
+        for before, step, end in zip([way.start, *steps], way.path, ends, strict=True)
+    ]
+    shown = StepInput(question=way.start, things=[start], evidence=walked, candidates=[])
+    things = things_in(Name(_END), KnownFacts(shown))
+    return things.definite(many) if things else ""

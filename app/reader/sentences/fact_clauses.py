@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.llm.tasks import Evidence
-from app.reader.language.morphology import is_participle
 from app.reader.language.people_and_groups import names_somebody
 from app.reader.sentences.noun_phrases import Agreement, Speaker, many, one
 from app.reader.sentences.relation_phrases import RelationPhrase, label_words, phrase_of
 from app.reader.sentences.worded_labels import state, worded
 from kg_store.terms import is_mask_word
 from kg_store.text.inflection import lemminflect
+from kg_store.text.morphology import is_participle
 from kg_store.text.plurals import plural, with_article
 
 _OVER: Final = frozenset(

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from app.reader.language.relation_wording import readable, voice_of
+from app.reader.language.relation_wording import voice_of
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.text.plurals import plural
 from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.step_words import readable
 
 _COMPARED = {">": "above", ">=": "at least", "<": "below", "<=": "at most", "=": "", "!=": "other than"}
 _GREATEST = {

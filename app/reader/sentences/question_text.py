@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.llm.tasks import StepInput
-from app.reader.language.morphology import is_participle, verbs_of
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.sentences.noun_phrases import Speaker, Things, many, one, things_of
 from app.reader.sentences.relation_phrases import RelationPhrase, base_form, phrase_of
 from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.text.morphology import is_participle, verbs_of
 from kg_store.text.plurals import plural, with_article
 
 _BE: Final = ("is", "are")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from app.reader.language.morphology import is_participle, may_be_noun
 from app.reader.sentences.relation_phrases import base_form, phrase_of
 from kg_store.text.labels import plain_words
+from kg_store.text.morphology import is_participle, may_be_noun
 from kg_store.text.plurals import plural, singular
 
 _PREPOSITIONS: Final = frozenset("by in at with for on of to from since until as about per".split())

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.reader.language.morphology import is_participle, may_be_noun, may_be_verb, verbs_of
 from app.reader.language.people_and_groups import names_a_group, names_somebody
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.sentences.noun_phrases import Speaker, many, one
@@ -18,6 +17,7 @@ from app.reader.sentences.relation_phrases import RelationPhrase, base_form, phr
 from app.reader.suggestions.kind_questions import noun_for
 from kg_store.terms import ValueKind
 from kg_store.text.labels import plain_words
+from kg_store.text.morphology import is_participle, may_be_noun, may_be_verb, verbs_of
 from kg_store.text.plurals import plural, singular, with_article
 
 _BE: Final = ("is", "are")
@@ -36,8 +36,10 @@ class AskedStep:
     is_somebody: bool = False
 
 
-def wordings(speaker: Speaker, step: AskedStep) -> list[str]:
-    """Ways to ask for what `step` leads to from `speaker`, the plainest first; none where it can't be said."""
+def wordings(thing: str, step: AskedStep) -> list[str]:
+    """Ways to ask for what `step` leads to from `thing`, or where that is empty from several things ("they"), the
+    plainest first; none where it can't be said."""
+    speaker = Speaker.named(thing) if thing else Speaker.several()
     phrase = phrase_of(plain_words(step.label)) or _by_noun(step.label)
     if phrase is None:
         return []

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Final
 
 from app.llm.tasks import Size
-from app.reader.language.synonyms import synonyms_of
 from app.strategies.base import FoundFact, StrategyInput
 from app.strategies.dialogue.candidate_facts import CandidateFact
 from app.strategies.dialogue.fact_ranking import Floats
 from app.strategies.retrieval import bucket, labels_of
 from kg_store.graph.traversal import concept_of, reached, tail_concept
 from kg_store.terms import Mid, NodeKind, Step, as_mids
+from kg_store.text.synonyms import synonyms_of
 
 MAX_TOLD: Final = 8
 """Facts of a description."""

@@ -14,8 +14,8 @@ from typing import Final
 
 import numpy as np
 
+from app.llm.case_gains import gains_of
 from app.reader.language.answer_form import read_form
-from app.reader.plans.case_gains import gains_of
 from app.reader.scoring.alignment import Scores
 from app.reader.scoring.path_scoring import PathScorer, ReadPaths, WordedPath
 from app.strategies.base import StrategyInput

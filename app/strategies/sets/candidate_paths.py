@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.llm.case_gains import gains_of
 from app.llm.embeddings.embedder import Embedder
-from app.reader.plans.case_gains import gains_of
 from app.reader.scoring.similarity import nearness
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of

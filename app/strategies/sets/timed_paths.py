@@ -15,7 +15,7 @@ from app.strategies.base import Draft, FoundFact, StrategyInput
 from app.strategies.sets.held_dates import DateReader, may_say_when
 from app.strategies.start import declares_kinds, is_wide
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.algebra.rewriting import written
+from kg_store.algebra.rewriting import walked_along, written
 from kg_store.graph.traversal import named_of
 from kg_store.terms import Mids, as_mids
 
@@ -104,7 +104,7 @@ class TimedPaths:
 
     def _says_when(self, start: str, path: Sequence[str]) -> bool:
         head = path[-1].rpartition("|")[0]
-        between = f'reach({_walked(start, path[:-1])}, "{head}")'
+        between = f'reach({walked_along(start, path[:-1])}, "{head}")'
         return bool(head) and self._dates.of(between, in_passing=False) is not None
 
     def _settled(self, expression: str, facts: Mapping[str, FoundFact]) -> str:
@@ -122,7 +122,7 @@ class TimedPaths:
 
     def _narrowed(self, start: str, path: Sequence[str]) -> NarrowedPath | None:
         *before, last = path
-        source = _walked(start, before)
+        source = walked_along(start, before)
         head, _, tail = last.rpartition("|")
         if head:
             return self._fitting(f'reach({source}, "{head}")', [tail], start)
@@ -130,10 +130,10 @@ class TimedPaths:
             return None
         for at in range(len(before), 0, -1):
             # Named things between that say since when: an employment, a tenure.
-            found = self._fitting(_walked(start, before[:at]), path[at:], start, is_between=True)
+            found = self._fitting(walked_along(start, before[:at]), path[at:], start, is_between=True)
             if found is not None:
                 return found
-        return self._of_ends(_walked(source, [last]), start)
+        return self._of_ends(walked_along(source, [last]), start)
 
     def _of_ends(self, ends: str, start: str) -> NarrowedPath | None:
         """The ends of a path by dates of their own; the first and the last also by the years in their names."""
@@ -154,7 +154,7 @@ class TimedPaths:
         if not self.asked.is_of_date and further[:1] and further[0] in (dates.starts, dates.ends, dates.when):
             return None
         fitting = self._dates.fitting(things, dates)
-        return self._held(_walked(fitting, further), start) if fitting else None
+        return self._held(walked_along(fitting, further), start) if fitting else None
 
     def _held(self, expression: str, start: str) -> NarrowedPath | None:
         """None where it gives nothing that has a name. What it sets out from does not meet itself again."""
@@ -167,12 +167,6 @@ class TimedPaths:
             expression = f"difference({expression}, {start})"
             mids = as_mids([mid for mid in mids.tolist() if mid not in own.mids])
         return NarrowedPath(expression, mids) if len(mids) else None
-
-
-def _walked(start: str, path: Sequence[str]) -> str:
-    for label in path:
-        start = f'reach({start}, "{label}")'
-    return start
 
 
 def _path_of(expression: Expression, facts: Mapping[str, FoundFact]) -> tuple[str, tuple[str, ...]] | None:

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from app.llm.confidence import confidence_of
 from app.llm.in_house import ReadingScores, VotedPaths
-from app.reader.confidence import confidence_of
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_pages import CandidatePages, PathRanker

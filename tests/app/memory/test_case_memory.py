@@ -7,11 +7,11 @@ import datetime as dt
 import numpy as np
 import pytest
 
+from app.llm.case_gains import gains_of
 from app.llm.in_house import CasePath
 from app.llm.tasks import StepInput
 from app.memory.case_memory import MIN_COSINE, NEAREST, WEIGHT, WEIGHT_OF_SAME, nearest_cases
 from app.memory.cases import Case, CaseContent, LabelPath, Vector
-from app.reader.plans.case_gains import gains_of
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 ASKED = np.array([1.0, 0.0], dtype=np.float32)

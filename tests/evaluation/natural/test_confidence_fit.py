@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.reader.confidence import COEFFICIENTS, INTERCEPT, chance
+from app.llm.confidence import COEFFICIENTS, INTERCEPT, chance
 from evaluation import cli_tables
 from evaluation.cli import app
 from evaluation.natural import confidence_examples

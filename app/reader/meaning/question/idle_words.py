@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from app.reader.language.morphology import is_agent, verbs_of
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
+from kg_store.text.morphology import is_agent, verbs_of
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
 _HOLDING: Final = frozenset(

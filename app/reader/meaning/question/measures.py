@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.reader.language.morphology import is_participle, may_be_verb
+from kg_store.text.morphology import is_participle, may_be_verb
 from kg_store.text.pseudonymous import is_pseudonym
 
 _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from app.reader.language.morphology import is_participle
 from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
 from app.reader.language.ranked_words import (
     FREQUENT,
@@ -31,6 +30,7 @@ from app.reader.meaning.question.token_roles import (
     words_of,
 )
 from app.reader.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
+from kg_store.text.morphology import is_participle
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
 

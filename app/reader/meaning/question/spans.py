@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from app.reader.language.morphology import verbs_of
 from app.reader.language.question_words import PREPOSITIONS
-from app.reader.language.synonyms import kind_words
 from app.reader.meaning.question.measures import POSITIVE
 from app.reader.meaning.question.question_tokens import AskedQuestion
+from kg_store.text.morphology import verbs_of
 from kg_store.text.plurals import singular
+from kg_store.text.synonyms import kind_words
 
 MAX_SPAN_WORDS: Final = 3
 

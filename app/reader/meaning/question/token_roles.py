@@ -8,11 +8,11 @@ from itertools import pairwise
 from typing import Literal
 
 from app.reader.language.idioms import normalise_idioms
-from app.reader.language.morphology import is_compared, is_participle, verbs_of
 from app.reader.language.question_words import GRAMMAR, words_in
 from app.reader.language.schema_vocabulary import EMPTY, is_telling
 from app.reader.language.stated_bounds import in_reading_order
 from app.reader.meaning.question.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
+from kg_store.text.morphology import is_compared, is_participle, verbs_of
 from kg_store.text.pseudonymous import is_pseudonym
 
 Role = Literal[

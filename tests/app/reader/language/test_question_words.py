@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from app.reader.language.answer_form import read_form
 from app.reader.language.question_words import WordUsage, content_words, reading_orders
-from app.reader.language.relation_wording import hop_words, kinds_in, readable, typed, voice_of
+from app.reader.language.relation_wording import hop_words, kinds_in, voice_of
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.step_words import readable, typed
 
 
 @pytest.mark.parametrize(

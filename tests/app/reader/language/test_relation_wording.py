@@ -8,11 +8,12 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reply
 from app.llm.tasks import Candidate, MaskedRelation, StepInput, StepReply, Task, Thing
 from app.reader.concept_namer import ConceptNamer
-from app.reader.language.relation_wording import hop_words, readable, unmask_words, with_descriptions
+from app.reader.language.relation_wording import hop_words, unmask_words, with_descriptions
 from app.reader.scoring.path_scoring import PathScorer, WordedPath
 from app.reader.sentences.relation_phrases import phrase_of
 from app.strategies.sets.prompts import STEP
 from kg_store.terms import Concept, Hop, Mid, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
+from kg_store.text.step_words import readable
 
 ILL, HOME = "Rk3m2a what illness somebody has", "Rz9t4w where somebody has a home"
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from app.llm.in_house import CasePath
-from app.reader.scoring.alignment import Scores
 
 
-def gains_of(cases: Sequence[CasePath], paths: Sequence[tuple[str, ...]], or_begins: bool = False) -> Scores:
+def gains_of(
+    cases: Sequence[CasePath], paths: Sequence[tuple[str, ...]], or_begins: bool = False
+) -> npt.NDArray[np.float64]:
     """The gain of each path, in units of a cosine; shape (paths,). `or_begins`: so gains what a case's path begins
     with, since it has to be gone first."""
     known = {case.path: case.gain for case in cases}

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.in_house import ReadingScores
-from app.reader.confidence import (
+from app.llm.confidence import (
     INTERCEPT,
     MAX_CONFIDENCE,
     MIN_CONFIDENCE,
@@ -21,6 +20,7 @@ from app.reader.confidence import (
     is_likely,
     weights_of,
 )
+from app.llm.in_house import ReadingScores
 
 PLAIN = ReadingScores("meaning", 2.0, 0.5, 0.9, steps=1)
 PATH = ReadingScores("path", 0.6, 0.3, steps=1)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.reader.language import synonyms
 from app.reader.language.question_words import GRAMMAR
-from app.reader.language.synonyms import kind_words, synonyms_backwards, synonyms_of
+from kg_store.text import synonyms
+from kg_store.text.synonyms import kind_words, synonyms_backwards, synonyms_of
 
 TABLE = tomllib.loads((Path(synonyms.__file__).parent / "everyday_words.toml").read_text("utf-8"))
 
