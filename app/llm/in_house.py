@@ -59,3 +59,31 @@ class CasePath(NamedTuple):
     path: tuple[str, ...]
     gain: float
     settles: bool = False
+
+
+TimeRelation = Literal["at", "before", "after", "since", "until", "now", "past", "first", "last"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedTime:
+    """`dates`: the pseudonyms of the date, or of the first and the last; or the `thing` whose own date it is, with
+    the `verb` that says which of them. `parts` of the text that say all this, each from one place to another.
+    `is_of_one`: it asks for the one who holds an office, which one holds after another. `is_of_date`: for a date."""
+
+    relation: TimeRelation
+    dates: tuple[str, ...] = ()
+    thing: str = ""
+    verb: str = ""
+    parts: tuple[tuple[int, int], ...] = ()
+    is_of_one: bool = False
+    is_of_date: bool = False
+
+    @property
+    def is_stated(self) -> bool:
+        """True of a time that the question states: what holds now or came first may be all that a graph tells."""
+        return bool(self.names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The pseudonyms that say the time, and nothing else."""
+        return (*self.dates, self.thing) if self.thing else self.dates

@@ -32,6 +32,7 @@ SHARE_OF_SCORE: Final = 0.05
 
 _COMBINING: Final = frozenset({"reach", "intersect", "union"})
 _LABEL: Final = re.compile(r'"([^"]*)"')
+_ANCHORS: Final = frozenset({"thing", "value", "superlative"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,11 @@ class Meanings:
     builder: ReadingBuilder
     kinds: Mapping[str, str]
     ranked: Sequence[Meaning]
+
+    @property
+    def anchors(self) -> int:
+        """The number of things, dates and numbers that the question names, and of extremes that it asks for."""
+        return sum(role in _ANCHORS for role in self.asked.roles)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from app.llm.case_gains import gains_of
 from app.reader.language.answer_form import read_form
-from app.reader.scoring.alignment import Scores
 from app.reader.scoring.path_scoring import PathScorer, ReadPaths, WordedPath
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
@@ -26,6 +26,9 @@ from kg_store.graph.concept_paths import ConceptScope, is_worked_out, paths_of
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Path, Schema
 from kg_store.text.further_words import worded
+
+Scores = npt.NDArray[np.floating[Any]]
+"""One number a path."""
 
 EXTENDED: Final = 8
 """Where not all paths of three steps are known, so many of the best of two are gone on from."""

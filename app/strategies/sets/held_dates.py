@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from app.reader.meaning.question.asked_time import AskedTime
+from app.llm.in_house import AskedTime
 from app.strategies.base import StrategyInput
 from app.strategies.start import declares_kinds
 from kg_store.terms import NodeKind, Schema, ValueKind, as_mids, cached_by_version

@@ -16,12 +16,12 @@ from app.llm.in_house import HeldMeaning
 from app.llm.tasks import StepInput
 from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.in_context import Meanings, nearest_in_context
-from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.read_meaning import MIN_MARGIN, NO_OTHER, meanings, scores_of
+from app.reader.said_labels import SaidLabels
 from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
-from app.strategies.sets.said_schema import SaidLabels, SaidSchema
+from app.strategies.sets.said_schema import SaidSchema
 from app.strategies.sets.voted_ways import WalkedWay
 from kg_store.algebra.evaluator import ExpressionResult
 from kg_store.algebra.expressions import parse
@@ -36,7 +36,6 @@ MIN_SHARED: Final = 0.5
 """Two readings that have so much in common, of what the smaller one gives, don't contradict each other."""
 MIN_MARGIN_OF_CHAIN: Final = 0.3
 """From one thing a single step is likely as well."""
-_ANCHORS: Final = frozenset({"thing", "value", "superlative"})
 _LABEL: Final = re.compile(r'"([^"]*)"')
 _BOUNDED: Final = re.compile(r'filter\((\w{6}), "[^"]*", [<>]')
 _ONE_STEP: Final = re.compile(r'(?:union\()?reach\([ES]\w{5}, "[^"]*"\)(?:, reach\([ES]\w{5}, "[^"]*"\))*\)?')
@@ -89,7 +88,7 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
     best = held[0]
     rival = next((each for each in held[1:] if not best.agrees(each)), None)
     margin = best.meaning.score - rival.meaning.score if rival else NO_OTHER
-    is_chain = found.asked.form == "things" and _anchors(found.asked) == 1
+    is_chain = found.asked.form == "things" and found.anchors == 1
     if _is_whole(found, best.meaning) and margin >= (MIN_MARGIN_OF_CHAIN if is_chain else MIN_MARGIN):
         return HeldMeaning(best.meaning.expression, scores_of(best.meaning, margin))
     if is_chain:
@@ -103,13 +102,8 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
 def _is_whole(found: Meanings, meaning: Meaning) -> bool:
     """True where it leaves no word over. Steps that no word says join things that are named; from one alone they lead
     anywhere."""
-    silent = found.asked.form != "things" or meaning.silent < _anchors(found.asked)
+    silent = found.asked.form != "things" or meaning.silent < found.anchors
     return meaning.may_be_whole and not meaning.left and silent
-
-
-def _anchors(asked: AskedQuestion) -> int:
-    """The things, dates and numbers that a question names, and the extremes that it asks for."""
-    return sum(role in _ANCHORS for role in asked.roles)
 
 
 def _held(inquiry: StrategyInput, found: Meanings, said: SaidSchema) -> Iterator[_HeldReading]:

@@ -10,6 +10,7 @@ from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import StepInput, StepReply, Task
+from app.reader.said_labels import SaidLabels
 from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.candidate_phrases import phrases_of
@@ -42,7 +43,6 @@ from app.strategies.sets.held_meaning import held_meaning
 from app.strategies.sets.offered_ways import NearestWays, WaySelector
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.sets.said_schema import SaidLabels
 from app.strategies.sets.search_progress import SearchProgress
 from app.strategies.sets.timed_paths import TimedPaths
 from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
@@ -109,10 +109,11 @@ class SetsStrategy:
 
     def _look_around(self, inquiry: StrategyInput, progress: SearchProgress) -> None:
         """Where the things that are named lead: for the vote, and for a question that no single path answers."""
-        labels, votes = SaidLabels.of(inquiry, self._embedder), may_vote(inquiry, progress.frontier)
+        graph, votes = inquiry.graph, may_vote(inquiry, progress.frontier)
+        labels = SaidLabels.of(str(inquiry.dialogue.question), graph.schema, schema_steps(graph), self._embedder)
         if not (votes or labels.is_compound):
             return
-        ways = walked_ways(inquiry.graph, progress.frontier)
+        ways = walked_ways(graph, progress.frontier)
         if votes:
             progress.voted = VotedWays.of(inquiry, self._ways, ways, progress.timed)
         if labels.is_compound or (progress.voted and progress.voted.is_unsure and labels.is_chain):

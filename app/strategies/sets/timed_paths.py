@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from app.reader.meaning.question.asked_time import AskedTime, asked_time
+from app.llm.in_house import AskedTime
+from app.reader.meaning.question.asked_time import asked_time
 from app.strategies.base import Draft, FoundFact, StrategyInput
 from app.strategies.sets.held_dates import DateReader, may_say_when
 from app.strategies.start import declares_kinds, is_wide

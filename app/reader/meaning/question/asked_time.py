@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
-Relation = Literal["at", "before", "after", "since", "until", "now", "past", "first", "last"]
+from app.llm.in_house import AskedTime, TimeRelation
 
 _PART: Final = (
     r"(?:(?:the|early|late|mid|middle|end|beginning|start|course|year|years|season|summer|winter|spring|autumn|fall"
@@ -50,31 +50,6 @@ _OF_ONE: Final = re.compile(
 _OF_DATE: Final = re.compile(r"\b(?:when|date|day|month|year|season|since\s+when|how\s+long)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedTime:
-    """`dates`: the pseudonyms of the date, or of the first and the last; or the `thing` whose own date it is, with
-    the `verb` that says which of them. `parts` of the text that say all this, each from one place to another.
-    `is_of_one`: it asks for the one who holds an office, which one holds after another. `is_of_date`: for a date."""
-
-    relation: Relation
-    dates: tuple[str, ...] = ()
-    thing: str = ""
-    verb: str = ""
-    parts: tuple[tuple[int, int], ...] = ()
-    is_of_one: bool = False
-    is_of_date: bool = False
-
-    @property
-    def is_stated(self) -> bool:
-        """True of a time that the question states: what holds now or came first may be all that a graph tells."""
-        return bool(self.names)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The pseudonyms that say the time, and nothing else."""
-        return (*self.dates, self.thing) if self.thing else self.dates
-
-
 def asked_time(question: str, dates: Collection[str]) -> AskedTime | None:
     """`dates`: the pseudonyms of the question that stand for dates. None where it asks for no time, or for several."""
     found = _read(question, dates)
@@ -103,14 +78,14 @@ def _read(question: str, dates: Collection[str]) -> AskedTime | None:
     return found[0] if len(found) == 1 else None
 
 
-_ENDS: Final[tuple[tuple[Relation, re.Pattern[str]], ...]] = (("first", _FIRST), ("last", _LAST))
+_ENDS: Final[tuple[tuple[TimeRelation, re.Pattern[str]], ...]] = (("first", _FIRST), ("last", _LAST))
 
 
 def _at_dates(question: str, dates: Collection[str]) -> Iterator[AskedTime]:
     if not dates:
         return
     one = "|".join(map(re.escape, dates))
-    patterns: tuple[tuple[Relation, str], ...] = (
+    patterns: tuple[tuple[TimeRelation, str], ...] = (
         (
             "at",
             rf"\b(?:between|from)\s+{_PART}(?P<one>{one})\s+(?:and|to|until|till|through|-)\s+{_PART}(?P<two>{one})",
