@@ -21,7 +21,7 @@ from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
 from app.memory.case_memory import CaseMemory
 from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
-from app.reader.language.language_detection import read_words, remark_on
+from app.reader.english import EnglishReader
 from app.settings import ConfigurationError, Settings
 from app.strategies.base import Strategy
 from app.wiring.store import ServiceContext
@@ -118,8 +118,8 @@ def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
     """Remarks on questions in other languages, where the English model alone reads them."""
     if not _reads_english_alone(settings):
         return no_remark
-    threading.Thread(target=read_words, name="words of languages", daemon=True).start()
-    return remark_on
+    threading.Thread(target=EnglishReader.read_words, name="words of languages", daemon=True).start()
+    return EnglishReader.remark_on
 
 
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:

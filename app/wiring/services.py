@@ -23,10 +23,7 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
-from app.reader.concept_namer import ConceptNamer
-from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.reader.scoring.path_scoring import PathScorer
-from app.reader.warm_up import CacheWarmer
+from app.reader.english import EnglishReader
 from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
@@ -140,12 +137,12 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
 
 def graphs_of(store: ServiceContext) -> GraphAdmin:
     """The graphs alone, for commands; the model is loaded when a graph is."""
-    namer = ConceptNamer(Embedder(store.settings.embedder, store.settings.cache_dir))
+    reader = EnglishReader(Embedder(store.settings.embedder, store.settings.cache_dir))
     return GraphAdmin(
         store.catalog,
         store.conversations,
         store.cases,
-        namer.name,
+        reader.name_concepts,
         store.settings.max_unpacked_bytes,
         store.settings.disclosure_k,
     )
@@ -168,7 +165,7 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
         store.master,
         settings.data_dir,
         store.incoming,
-        name_concepts or ConceptNamer(Embedder(settings.embedder, settings.cache_dir)).name,
+        name_concepts or EnglishReader(Embedder(settings.embedder, settings.cache_dir)).name_concepts,
     )
     return Eraser(stores)
 
@@ -193,28 +190,26 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 def think(settings: Settings) -> ReasonerBundle:
     """The reasoner and the strategies of the settings; loads the embedding model."""
     embedder = embedder_of(settings)
-    scorer = PathScorer(embedder, head=head_of(settings))
-    in_house = EmbeddedReasoner(embedder, scorer=scorer)
-    strategies = _strategies_of(settings, embedder, scorer, in_house)
+    reader = EnglishReader(embedder, head_of(settings))
+    strategies = _strategies_of(settings, reader)
     kinds: tuple[TaskKind[Any], ...] = (STEP, REPLY, WORDED, *AROG_TASKS)
-    warming = CacheWarmer(embedder)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
         """Prepares what the first question needs while the load ends."""
-        concepts = ConceptNamer(embedder).name(schema)
-        warming.begin(schema)
+        concepts = reader.name_concepts(schema)
+        reader.warmer.begin(schema)
         return concepts
 
     endpoints = endpoints_of(settings) if settings.reasoner == "endpoint" else []
-    reasoner, note = _reasoner_of(settings, scorer, embedder, endpoints)
+    reasoner, note = _reasoner_of(settings, reader, endpoints)
 
     async def close() -> None:
-        await asyncio.to_thread(warming.close)
+        await asyncio.to_thread(reader.warmer.close)
         for endpoint in endpoints:
             await endpoint.close()
 
-    own = in_house, embedder.similarity
-    warms = warming.begin, warming.wait
+    own = reader.reasoner, embedder.similarity
+    warms = reader.warmer.begin, reader.warmer.wait
     return ReasonerBundle(
         reasoner,
         strategies,
@@ -231,26 +226,25 @@ def think(settings: Settings) -> ReasonerBundle:
     )
 
 
-def _strategies_of(
-    settings: Settings, embedder: Embedder, scorer: PathScorer, in_house: Reasoner
-) -> dict[str, Strategy]:
+def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strategy]:
+    embedder = reader.embedder
     retriever = retriever_of(settings, embedder)
     selector = RetrievedWays(retriever) if retriever else NearestWays()
     ranker = TrainedRanker(retriever) if retriever else LikenessRanker(embedder)
     return {
-        "sets": SetsStrategy(embedder, scorer=scorer, selector=selector),
+        "sets": SetsStrategy(embedder, scorer=reader.scorer, selector=selector),
         "arog": ArogStrategy(embedder),
-        "dialogue": DialogueStrategy(ranker, in_house, model_words=settings.reply_words == "model"),
+        "dialogue": DialogueStrategy(ranker, reader.reasoner, model_words=settings.reply_words == "model"),
     }
 
 
 def _reasoner_of(
-    settings: Settings, scorer: PathScorer, embedder: Embedder, endpoints: Sequence[ModelEndpoint]
+    settings: Settings, reader: EnglishReader, endpoints: Sequence[ModelEndpoint]
 ) -> tuple[Reasoner, str]:
     """The reasoner and its note."""
     if settings.reasoner == "embedded":
-        return EmbeddedReasoner(embedder, scorer=scorer), "embedded"
+        return reader.reasoner, "embedded"
     first, *fallbacks = endpoints
     is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
     salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
-    return PromptedReasoner(first, embedder, fallbacks, salt_key), "endpoint"
+    return PromptedReasoner(first, reader.embedder, fallbacks, salt_key), "endpoint"
