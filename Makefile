@@ -81,7 +81,7 @@ has-chromium:
 # Compiled modules are kept, whatever the shell says: each worker and each program that a test starts would compile all
 # anew.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
-TESTS = -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/test_layers.py
+TESTS = -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/house/test_layers.py
 test: $(VENV)/.installed-dev
 	@$(PYTEST) $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
 
@@ -93,7 +93,7 @@ check: $(VENV)/.installed-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest tests/test_layers.py
+	@$(BIN)/python -m pytest tests/house/test_layers.py
 
 # What is known to be weak: patterns in our code (bandit), and advisories on what is installed (pip-audit).
 audit: $(VENV)/.installed-dev

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 MAX_FUNCTION_LINES = 40
 MAX_FILE_LINES = 500
 PACKAGES = ("app", "client_sdk", "kg_store", "evaluation")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.pages.promises_page import PAGE, ExactPromise, PromiseGroup, page, read_groups
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 GROUPS = read_groups()
 EXACTLY = [row for group in GROUPS for row in group.exactly]
 KEPT_BY = [(row.says, test) for row in EXACTLY for test in row.kept_by]

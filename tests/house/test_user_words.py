@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "app" / "api" / "page" / "src"
 OURS = re.compile(r"\b(ways|ways? on|(?<!way )rounds?|told|kin|fits?|in[- ]house|the house)\b", re.IGNORECASE)
 # Whence sentences come: replies, errors, notes, reports, commands. Prompts and measures are for models and ourselves.

@@ -27,7 +27,7 @@ from tests.support.pages import (
     troubleshooting_page,
 )
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # A change log and decisions tell of their day, and name files that may be gone.
 TOLD_AS_THEY_ARE = [path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent.name != "decisions"]

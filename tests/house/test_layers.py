@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 OURS = ("app", "client_sdk", "kg_store", "evaluation")
 
-TABLE = tomllib.loads((Path(__file__).parent / "layers.toml").read_text("utf-8"))
+TABLE = tomllib.loads((ROOT / "tests" / "layers.toml").read_text("utf-8"))
 MAY_IMPORT: dict[str, list[str]] = TABLE["may_import"]
 HOMES: dict[str, list[str]] = TABLE["homes"]
 BORDERS: dict[str, int] = TABLE["borders"]
