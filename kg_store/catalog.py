@@ -56,7 +56,7 @@ class Catalog:
     def __init__(self, folder: Path, engine: Engine, master: MasterKey, public_phrases: Iterable[str] = ()) -> None:
         self._folder = DataFolder(folder)
         self._engine, self._master = engine, master
-        self._builder = Builder(self._folder, engine, master, tuple(public_phrases))
+        self._builder = Builder(self._folder, engine, master, public_phrases)
         self._sealer = VersionCipher(self._folder, master)
         self._rows = GraphRows(engine, master, self._folder.id)
         self._tenant_names = TenantNames(self._rows, self._sealer, engine, master)

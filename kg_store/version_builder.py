@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,7 +71,7 @@ class VersionCipher:
 class Builder:
     """Fills the folder and the vault rows of a version that nobody can open yet."""
 
-    def __init__(self, folder: DataFolder, engine: Engine, master: MasterKey, public_phrases: tuple[str, ...]) -> None:
+    def __init__(self, folder: DataFolder, engine: Engine, master: MasterKey, public_phrases: Iterable[str]) -> None:
         self._folder, self._engine, self._master = folder, engine, master
         self._sealer = VersionCipher(folder, master)
         self._public_phrases = public_phrases

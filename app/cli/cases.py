@@ -25,7 +25,7 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
     """Every case of a graph: whose rating left it, when, its path, how often it was used; there is no text in it."""
     from rich.table import Column, Table
 
-    from app.wiring.services import cases_in
+    from app.wiring.administration import cases_in
 
     table = Table(Column("case", no_wrap=True), Column("key", no_wrap=True), "made", "approved", "used", "path")
     with opened_store(_errors) as store:
@@ -39,7 +39,7 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
 @app.command()
 def report(graph: GraphName, tenant: Tenant = "default") -> None:
     """Tell how many answers leaned on the cases of a graph, and how these were rated."""
-    from app.wiring.services import cases_in
+    from app.wiring.administration import cases_in
 
     with opened_store(_errors) as store:
         told = cases_in(store).listed(tenant, graph).report
@@ -50,7 +50,7 @@ def report(graph: GraphName, tenant: Tenant = "default") -> None:
 @app.command()
 def export(graph: GraphName, tenant: Tenant = "default") -> None:
     """Print every case as a line of JSON: ids, times, counts and paths."""
-    from app.wiring.services import cases_in
+    from app.wiring.administration import cases_in
 
     with opened_store(_errors) as store:
         for case in cases_in(store).listed(tenant, graph).cases:
@@ -60,7 +60,7 @@ def export(graph: GraphName, tenant: Tenant = "default") -> None:
 @app.command()
 def approve(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
     """Let cases count for every key that may ask the graph, and not only for the one that left them."""
-    from app.wiring.services import cases_in
+    from app.wiring.administration import cases_in
 
     wanted = _chosen(ids or (), key)
     with opened_store(_errors) as store:
@@ -71,7 +71,7 @@ def approve(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant
 @app.command()
 def forget(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant = "default") -> None:
     """Delete cases: later questions do not lean on them any more."""
-    from app.wiring.services import cases_in
+    from app.wiring.administration import cases_in
 
     wanted = _chosen(ids or (), key)
     with opened_store(_errors) as store:

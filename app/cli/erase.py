@@ -129,7 +129,7 @@ def _line(number: int, choice: Choice) -> str:
 @contextmanager
 def _forgetter() -> Iterator[Eraser]:
     with opened_store(_errors) as store:
-        from app.wiring.services import forgetter_of
+        from app.wiring.administration import forgetter_of
 
         yield forgetter_of(store)
 

@@ -171,6 +171,6 @@ def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[Ra
 @contextmanager
 def _graphs() -> Iterator[GraphAdmin]:
     with opened_store(_errors) as store:
-        from app.wiring.services import graphs_of
+        from app.wiring.administration import graphs_of
 
         yield graphs_of(store)

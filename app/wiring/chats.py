@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from app.chat.dialogue.turn_classifier import TurnClassifier
 from app.chat.next_questions.checked_questions import NextQuestions
-from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, no_remark, no_suggestions, nothing_next
+from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, no_suggestions, nothing_next
 from app.chat.service import ChatService
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
 from app.egress.ledger.request_log import InHouseLog
 from app.llm.embeddings.embedder import Embedder, Likeness
-from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
 from app.memory.case_memory import CaseMemory
 from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
-from app.reader.english import EnglishReader
 from app.settings import ConfigurationError, Settings
 from app.strategies.base import Strategy
+from app.wiring.english import language_remarks
 from app.wiring.store import ServiceContext
 from kg_store.catalog import NameConcepts
 from kg_store.terms import Schema
@@ -69,7 +67,7 @@ def chat_of(
         strategies=thinking.strategies,
         statics=statics_of(thinking),
         options=ChatOptions(
-            remark_on=_language_remarks(settings),
+            remark_on=language_remarks(settings),
             suggest=suggest,
             suggest_next=suggest_next,
             read_back=thinking.read_back,
@@ -114,14 +112,6 @@ def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
     return CaseMemory(store.cases, lambda text: embedder.sentences([text])[0], str(settings.embedder))
 
 
-def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
-    """Remarks on questions in other languages, where the English model alone reads them."""
-    if not _reads_english_alone(settings):
-        return no_remark
-    threading.Thread(target=EnglishReader.read_words, name="words of languages", daemon=True).start()
-    return EnglishReader.remark_on
-
-
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
     """Counts nothing where nothing leaves the machine, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
@@ -135,11 +125,6 @@ def _recogniser_of(settings: Settings) -> Recogniser | None:
         return None if settings.recogniser is None else open_recogniser(settings.recogniser)
     except RecogniserError as problem:
         raise ConfigurationError(str(problem)) from None
-
-
-def _reads_english_alone(settings: Settings) -> bool:
-    """True where the English model in the box alone reads questions."""
-    return settings.reasoner == "embedded" and settings.embedder == BOXED_MODEL
 
 
 def statics_of(thinking: ReasonerBundle) -> StaticSegments:

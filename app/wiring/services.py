@@ -16,9 +16,8 @@ from app.chat.ratings.rating_service import RatingService
 from app.chat.traces import Tracer
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
-from app.graphs.erasure import Eraser, ErasureStores
+from app.graphs.erasure import Eraser
 from app.graphs.jobs import DescribeError, JobRunner
-from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
@@ -34,20 +33,17 @@ from app.strategies.dialogue.strategy import DialogueStrategy
 from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.administration import forgetter_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
 from app.wiring.sentence_models import embedder_of, head_of, read_back_of, retriever_of, turn_classifier_of
 from app.wiring.store import ServiceContext, _delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
-from kg_store.catalog import NameConcepts
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
 
-__all__ = [
-    "ChatHandler", "ReasonerBundle", "Services", "build", "cases_in", "forgetter_of", "graphs_of", "refiner_of",
-    "think",
-]  # fmt: skip
+__all__ = ["ChatHandler", "ReasonerBundle", "Services", "build", "refiner_of", "think"]
 
 
 class ChatHandler(Protocol):
@@ -133,41 +129,6 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
         cases=CaseAdmin(store.catalog, store.cases),
     )
-
-
-def graphs_of(store: ServiceContext) -> GraphAdmin:
-    """The graphs alone, for commands; the model is loaded when a graph is."""
-    reader = EnglishReader(Embedder(store.settings.embedder, store.settings.cache_dir))
-    return GraphAdmin(
-        store.catalog,
-        store.conversations,
-        store.cases,
-        reader.name_concepts,
-        store.settings.max_unpacked_bytes,
-        store.settings.disclosure_k,
-    )
-
-
-def cases_in(store: ServiceContext) -> CaseAdmin:
-    """The cases of all graphs, for commands."""
-    return CaseAdmin(store.catalog, store.cases)
-
-
-def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
-    """For commands the model that names concepts is loaded when it is needed."""
-    settings = store.settings
-    stores = ErasureStores(
-        store.catalog,
-        store.conversations,
-        store.cases,
-        store.upkeep,
-        store.engine,
-        store.master,
-        settings.data_dir,
-        store.incoming,
-        name_concepts or EnglishReader(Embedder(settings.embedder, settings.cache_dir)).name_concepts,
-    )
-    return Eraser(stores)
 
 
 def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefiner:

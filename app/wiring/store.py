@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,12 +21,20 @@ from app.egress.ledger.retention import LedgerUpkeep
 from app.memory.case_store import CaseStore
 from app.settings import ConfigurationError, Settings, make_data_folder
 from app.wiring.master_key import read_master_key
-from app.wiring.reserved_words import request_words
 from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
 INCOMING = "incoming"
+
+
+class _RequestWords:
+    """`app.wiring.reserved_words.request_words`, imported when a graph is built: it reaches over the whole service."""
+
+    def __iter__(self) -> Iterator[str]:
+        from app.wiring.reserved_words import request_words
+
+        return iter(request_words())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ def open_store(settings: Settings) -> ServiceContext:
         ) from None
     except (SQLAlchemyError, ArgumentError):
         raise ConfigurationError("the database of AROG_DATABASE_URL can't be opened or migrated") from None
-    catalog = Catalog(settings.data_dir, engine, master, request_words())
+    catalog = Catalog(settings.data_dir, engine, master, _RequestWords())
     if not catalog.key_fits():
         engine.dispose()
         raise MasterKeyError("the master key opens none of the graphs in this folder: set the one that sealed them")

@@ -29,7 +29,7 @@ from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.services import graphs_of
+from app.wiring.administration import graphs_of
 from app.wiring.store import ServiceContext
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ChatRequest, Message, Names

@@ -16,6 +16,7 @@ from app.cli import serve
 from app.cli.first_run import demo_key_file, prepare_folder
 from app.database.engine import make_engine
 from app.settings import Settings, load_settings
+from app.wiring import administration
 from app.wiring import services as wiring
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
@@ -275,7 +276,7 @@ def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -
 def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
     store = wiring.open_store(load_settings())
-    graphs = wiring.graphs_of(store)
+    graphs = administration.graphs_of(store)
     thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
     services = wiring.build(store.settings, error_body, thinking)
     assert any("api-key create --grant" in line for line in serve.how_to_ask(store.settings, services))

@@ -29,8 +29,9 @@ from app.settings import ConfigurationError, Settings
 from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
 from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.strategies.sets.strategy import SetsStrategy
+from app.wiring.administration import graphs_of
 from app.wiring.reserved_words import request_words
-from app.wiring.services import Services, build, graphs_of, think
+from app.wiring.services import Services, build, think
 from app.wiring.store import open_store, read_master_key
 from client_sdk import Chat
 from client_sdk.crypto.sealing import KeyPair

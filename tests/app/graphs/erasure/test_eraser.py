@@ -20,7 +20,7 @@ from app.egress.ledger.reader import check
 from app.egress.ledger.tables import ledger_entries, ledger_replies
 from app.graphs.erasure import Eraser
 from app.settings import load_settings
-from app.wiring.services import forgetter_of
+from app.wiring.administration import forgetter_of
 from app.wiring.store import ServiceContext, open_store
 from evaluation.checks.canaries import PREFIXES, canaries_in
 from kg_store.storage.master_key import bind
@@ -325,12 +325,12 @@ KILLED_AT = (
 FORGETS = """
 import importlib, signal, tempfile
 from tests.app.graphs.erasure.test_eraser import Path, arog, load, pytest
-from tests.support.commands import Namer, services, work_with_ring
+from tests.support.commands import Namer, english, work_with_ring
 # So that no fork loads again what all of them need.
 with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
     work_with_ring(Path(folder), patched)
     load(Path(folder))
-services.ConceptNamer = Namer
+english.namer_of = lambda _settings: Namer(None).name
 def forget(place):
     module, _, name = place.rpartition(".")
     try:

@@ -1,0 +1,57 @@
+"""Graphs, cases and erasure for commands: without a reasoner, and without a model before a graph is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.chat.ratings.case_admin import CaseAdmin
+from app.graphs.admin import GraphAdmin
+from app.graphs.erasure import Eraser, ErasureStores
+from app.settings import Settings
+from app.wiring.store import ServiceContext
+from kg_store.catalog import NameConcepts
+from kg_store.terms import Schema
+
+
+def graphs_of(store: ServiceContext) -> GraphAdmin:
+    """The graphs alone, for commands; the model is loaded when a graph is."""
+    return GraphAdmin(
+        store.catalog,
+        store.conversations,
+        store.cases,
+        _namer_of(store.settings),
+        store.settings.max_unpacked_bytes,
+        store.settings.disclosure_k,
+    )
+
+
+def cases_in(store: ServiceContext) -> CaseAdmin:
+    """The cases of all graphs, for commands."""
+    return CaseAdmin(store.catalog, store.cases)
+
+
+def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
+    """For commands the model that names concepts is loaded when it is needed."""
+    settings = store.settings
+    stores = ErasureStores(
+        store.catalog,
+        store.conversations,
+        store.cases,
+        store.upkeep,
+        store.engine,
+        store.master,
+        settings.data_dir,
+        store.incoming,
+        name_concepts or _namer_of(settings),
+    )
+    return Eraser(stores)
+
+
+def _namer_of(settings: Settings) -> NameConcepts:
+    def name_concepts(schema: Schema) -> Sequence[str]:
+        # Most commands load no graph, and what reads English takes a while to import.
+        from app.wiring.english import namer_of
+
+        return namer_of(settings)(schema)
+
+    return name_concepts
