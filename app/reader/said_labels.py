@@ -69,7 +69,7 @@ class SaidLabels:
 
     @classmethod
     def of(cls, question: str, schema: Schema, all_steps: Sequence[SchemaStep], embedder: Embedder) -> SaidLabels:
-        """`all_steps`: those of `schema`, which their labels are compared of."""
+        """`all_steps`: every step of `schema`; words of the question are compared with their labels."""
         asked = read_question(question)
         return cls(asked, tuple(spans_of(asked)), schema, all_steps, embedder)
 
