@@ -9,8 +9,8 @@ from app.chat.dialogue.questions_to_try import with_knowledge
 from app.chat.question_run import QuestionRun
 from app.chat.refusals import words_left
 from app.chat.understanding import understood
+from app.language.schema_steps import schema_steps
 from app.llm.embeddings.embedder import Likeness
-from app.strategies.schema_view import schema_steps
 from app.strategies.start import declares_kinds
 from kg_store.terms import is_mask_word
 from kg_store.text.labels import plain_words

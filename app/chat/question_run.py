@@ -16,6 +16,7 @@ from app.chat.conversations import Conversation
 from app.chat.dialogue.turn_classifier import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
+from app.language.protocol import Language
 from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import Reasoner
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
@@ -191,8 +192,9 @@ class QuestionRun:
     kind of the last turn, `strategy` the one for it. `known` is what needs no search. `asks_why`: the question is
     after the reason of the last answer. `invites`: the reply ends with questions to try.
     `anonymity`: the least number of entities that a prompt fits; `withheld`: how many prompts were not sent since too
-    few fit them. `near_cases`: what the question may lean on. `language`: the one that things are named in, where they
-    have names in several. `suggestions`: questions to go on with. `remarks`: sentences on who answered.
+    few fit them. `near_cases`: what the question may lean on. `reader` reads the question.
+    `language`: the one that things are named in, where they have names in several. `suggestions`: questions to go on
+    with. `remarks`: sentences on who answered.
     """
 
     answer_id: str
@@ -201,6 +203,7 @@ class QuestionRun:
     graph: PrivateGraph
     conversation: Conversation
     lexicon: Lexicon
+    reader: Language
     readings: tuple[QuestionReading, ...] = ()
     turn: TurnKind = "question"
     strategy: str = DEFAULT_STRATEGY

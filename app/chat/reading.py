@@ -26,6 +26,7 @@ from app.chat.dialogue.turn_features import NAME
 from app.chat.label_language import language_of
 from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
+from app.language.protocol import Language
 from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
@@ -48,8 +49,10 @@ MIN_WORDS_OF_TALK: Final = 3
 class QuestionOpener:
     """Opens what a question is asked of. What a role sees is made when it is first asked for."""
 
-    def __init__(self, catalog: Catalog, conversations: ConversationStore, options: ChatOptions) -> None:
-        self._catalog, self._conversations, self._options = catalog, conversations, options
+    def __init__(
+        self, catalog: Catalog, conversations: ConversationStore, reader: Language, options: ChatOptions
+    ) -> None:
+        self._catalog, self._conversations, self._reader, self._options = catalog, conversations, reader, options
 
     def open(self, caller: Caller, request: ChatRequest) -> QuestionRun:
         """Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError."""
@@ -63,7 +66,9 @@ class QuestionOpener:
         )
         schema, names = graph.blind.schema, self._catalog.name_words(caller.tenant)
         lexicon = Lexicon(graph.public, names, schema_words(schema), schema_units(schema), schema_periods(schema))
-        return QuestionRun(secrets.token_urlsafe(12), caller.tenant, request, graph, conversation, lexicon)
+        return QuestionRun(
+            secrets.token_urlsafe(12), caller.tenant, request, graph, conversation, lexicon, self._reader
+        )
 
 
 def strategy_for(turn: TurnKind, asked: str) -> str:

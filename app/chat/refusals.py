@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from app.chat.question_run import QuestionRun
+from app.language.readings import UnansweredQuestion
 from app.privacy.words.lexicon import words_in
-from app.reader.language.unanswered import UnansweredQuestion, read_unanswered
 from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
 from kg_store.graph.traversal import kinds_of
@@ -68,7 +68,7 @@ def words_left(run: QuestionRun) -> Sequence[str]:
 
 def _read(run: QuestionRun) -> UnansweredQuestion:
     schema = run.graph.blind.schema
-    return read_unanswered(_as_typed(run), schema, kinds_of(schema) if declares_kinds(schema) else ())
+    return run.reader.read_unanswered(_as_typed(run), schema, kinds_of(schema) if declares_kinds(schema) else ())
 
 
 def _may_quote(word: str, typed: Collection[str]) -> bool:

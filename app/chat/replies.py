@@ -9,6 +9,7 @@ from typing import Final
 from app.chat.answers.execution import Conclusion
 from app.chat.answers.grounding import Grounded, NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun, ReadBack
+from app.language.protocol import Language
 from app.llm.tasks import DialogueReply, Evidence, ReplyInput
 from app.privacy.pseudonym_format import words_in
 from app.strategies.base import FoundFact
@@ -47,7 +48,7 @@ def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionRes
             told.append(Sentence(text=safe, facts=list(places)))
             own += 1
         else:
-            instead = list(_in_our_words(facts, places))
+            instead = list(_in_our_words(run.reader, facts, places))
             told += instead
             lost += not instead
     stated = sum(len(places) for places in found.reply_facts)
@@ -101,7 +102,7 @@ def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:
     return wanted in {word.word for answer in found for word in words_in(answer)}
 
 
-def _in_our_words(facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence[Sentence]:
+def _in_our_words(language: Language, facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence[Sentence]:
     shown = [
         Evidence(
             start=fact.start,
@@ -114,7 +115,7 @@ def _in_our_words(facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence
         for fact in facts
     ]
     all_of_them = DialogueReply(facts=[*range(1, len(shown) + 1)])
-    told = written(ReplyInput(question="", things=[], evidence=shown), all_of_them)
+    told = written(language, ReplyInput(question="", things=[], evidence=shown), all_of_them)
     return [Sentence(text=text, facts=[places[at] for at in facts], restated=True) for text, facts in told]
 
 

@@ -225,6 +225,7 @@ class GraphSearch:
             reasoner=runner,
             limits=Limits(asked.width, asked.depth, asked.relations_per_concept),
             needs_context=run.reading.needs_context,
+            language=run.reader,
             on_round=timer.begin_round,
             profile=asker.profile,
             wider=guarded.disclosure.wider if guarded else {},

@@ -15,6 +15,7 @@ from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
 from app.egress.guard import StaticSegments
 from app.egress.ledger.request_log import RequestLog
+from app.language.protocol import Language
 from app.llm.reasoner import Reasoner
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.catalog import Catalog
@@ -29,22 +30,24 @@ class ChatService:
         conversations: ConversationStore,
         ledger: RequestLog,
         reasoner: Reasoner,
+        language: Language,
         strategies: Strategies,
         statics: StaticSegments,
         options: ChatOptions = ChatOptions(),  # noqa: B008  # frozen
     ) -> None:
-        self._parts = (catalog, conversations, ledger, reasoner, strategies, statics)
+        self._parts = (catalog, conversations, ledger, reasoner, language, strategies, statics)
         self.strategies = options.offered(strategies)
         self.options = options
-        self._opener = QuestionOpener(catalog, conversations, options)
+        self._opener = QuestionOpener(catalog, conversations, language, options)
         self._reader = QuestionReader(options)
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
         self._keeper = AnswerKeeper(conversations, options.cases)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
         """Another service over the same graphs and conversations, and the same ledger unless there is a `log`."""
-        catalog, conversations, ledger, reasoner, strategies, statics = self._parts
-        return ChatService(catalog, conversations, log or ledger, reasoner, strategies, statics, options)
+        catalog, conversations, ledger, reasoner, language, strategies, statics = self._parts
+        log = log or ledger
+        return ChatService(catalog, conversations, log, reasoner, language, strategies, statics, options)
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer:
         """One question of a dialogue. Raises UnknownGraphError, UnknownConversationError, ConversationBusyError,

@@ -1,4 +1,4 @@
-"""The embedded reasoner: answers without a model, from the words of relations.
+"""Reads and words English without a model: understands questions, ranks paths, checks drafts, words answers.
 
-Imports `embeddings`, `privacy.safe_text` and the terms of `kg_store`.
+The rest of the service reaches it through `english.EnglishReader`, which is one `app.language.protocol.Language`.
 """

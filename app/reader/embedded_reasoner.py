@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, cast
 
+from app.language.readings import WordedPath
 from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reply
@@ -30,7 +31,7 @@ from app.llm.tasks import (
 from app.privacy.safe_text import Egress, Segment
 from app.reader.concept_namer import ConceptNamer
 from app.reader.language.relation_wording import with_descriptions
-from app.reader.scoring.path_scoring import PathScorer, WordedPath
+from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.dialogue_text import dialogue_text
 from app.reader.step import MIN_SCORE, answer_from_evidence, take_step, words_as_path
 

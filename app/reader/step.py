@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from app.language.readings import AskedForm
 from app.llm.confidence import is_likely
 from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
 from app.reader.asking_back import ask_back
-from app.reader.language.answer_form import AskedForm, read_form
+from app.reader.language.answer_form import read_form
 from app.reader.language.quantifiers import Quantifier, read_quantifier
 from app.reader.language.question_words import content_words
 from app.reader.meaning.read_meaning import ReadMeaning, read_meaning

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from app.egress.disclosure import Profile
+from app.language.protocol import Language
 from app.llm.in_house import CasePath, ReadingScores
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Size
@@ -60,6 +61,7 @@ class StrategyInput:
     reasoner: TaskRunner
     limits: Limits
     needs_context: bool
+    language: Language
     on_round: Callable[[int], None] = lambda _round: None
     profile: Profile = Profile.OPEN
     wider: Mapping[str, str] = field(default_factory=dict)

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.llm.tasks import Candidate
-from app.reader.sentences.described_things import candidate_phrase
 from app.strategies.base import StrategyInput
 
 
 def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """One for each candidate, in their order; empty where there is none."""
-    return tuple(_allowed(inquiry, candidate_phrase(way)) for way in candidates)
+    return tuple(_allowed(inquiry, inquiry.language.word_candidate(way)) for way in candidates)
 
 
 def _allowed(inquiry: StrategyInput, phrase: str) -> str:

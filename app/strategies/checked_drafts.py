@@ -9,14 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from app.language.protocol import DraftChecks
+from app.language.readings import Contradiction, ResultKind
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, StepInput, StepReply, Task, TaskModel
-from app.reader.checks.draft_checks import Contradiction, DraftChecks
-from app.reader.checks.draft_kinds import DraftKinds, ResultKind
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import OwnReading, StrategyInput
-from app.strategies.schema_view import schema_graph
 from app.strategies.start import declares_kinds
-from kg_store.terms import Schema, cached_by_version
 
 _NOT_SHOWN: Final = ", so its answer is not shown."
 REFUSALS: Final[Mapping[Contradiction, str]] = {
@@ -41,7 +38,6 @@ class CheckedDrafts:
     """
 
     inquiry: StrategyInput
-    scorer: PathScorer
     meant: ResultKind | None = None
     refusal: str = ""
     read: OwnReading | None = None
@@ -61,31 +57,17 @@ class CheckedDrafts:
 
     def _contradicted(self, given: TaskModel, reply: TaskModel) -> Contradiction | None:
         answer = _answer_of(reply)
-        checks = self._of_question() if answer else None
-        if checks is None or not isinstance(given, StepInput | AnswerInput):
+        if not answer or not isinstance(given, StepInput | AnswerInput):
             return None
-        ways = given.candidates if isinstance(given, StepInput) else ()
-        return checks.contradiction(answer, DraftKinds(checks.graph, given.things, given.evidence, ways))
+        checks = self._of_question()
+        return checks.contradiction(answer, given) if checks is not None else None
 
     def _of_question(self) -> DraftChecks | None:
         dialogue, graph = self.inquiry.dialogue, self.inquiry.graph
         if self._checks is None and declares_kinds(graph.schema):
             topics = {topic.pseudonym for topic in dialogue.topics if topic.newest and not topic.doubtful}
-            beside, type_of = classes_beside(graph.schema), self.scorer.type_of
-            self._checks = DraftChecks.of(
-                str(dialogue.question), schema_graph(graph), topics, beside, type_of, self.meant
-            )
+            self._checks = self.inquiry.language.draft_checks(str(dialogue.question), topics, graph, self.meant)
         return self._checks
-
-
-@cached_by_version
-def classes_beside(schema: Schema) -> Mapping[str, frozenset[str]]:
-    """The classes that things of each concept have as well."""
-    found: dict[str, frozenset[str]] = {}
-    for signature in schema.signatures:
-        for concept in schema.concepts[signature.id].split(", "):
-            found[concept] = found.get(concept, frozenset()) | frozenset(signature.classes)
-    return found
 
 
 def _answer_of(reply: TaskModel) -> Sequence[str]:

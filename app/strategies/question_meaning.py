@@ -15,17 +15,15 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.egress.disclosure import Profile
+from app.language.protocol import Language
+from app.language.readings import ResultKind
+from app.language.schema_steps import schema_steps
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import Evidence, StepInput, Thing
-from app.reader.checks.draft_kinds import DraftKinds, ResultKind
-from app.reader.meaning.read_meaning import read_meaning
-from app.reader.scoring.path_scoring import PathScorer
-from app.reader.step import plan_step
 from app.strategies.base import OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
-from app.strategies.schema_view import own_steps, schema_graph, schema_steps, whole_kinds
+from app.strategies.schema_view import own_steps, whole_kinds
 from app.strategies.start import declares_kinds
-from kg_store.algebra.expressions import parse
 from kg_store.algebra.rewriting import walked_along
 from kg_store.terms import ALMOST_PSEUDONYM
 from kg_store.text.further_words import words_of_kinds, words_of_steps
@@ -65,13 +63,13 @@ class QuestionMeaning:
         return text if is_shown else ""
 
 
-async def meaning_of(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet]) -> QuestionMeaning | None:
+async def meaning_of(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:
     """None where no model is asked, the graph declares no kinds, or the reading is not sure."""
     is_asked = inquiry.reasoner.is_model and declares_kinds(inquiry.graph.schema)
-    return await asyncio.to_thread(_read, inquiry, scorer, places) if is_asked else None
+    return await asyncio.to_thread(_read, inquiry, places) if is_asked else None
 
 
-def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet]) -> QuestionMeaning | None:
+def _read(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:
     steps, kinds = schema_steps(inquiry.graph), whole_kinds(inquiry)
     things = show_things(inquiry, places)
     given = StepInput(
@@ -85,28 +83,27 @@ def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet])
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
     )
-    found = read_meaning(scorer, given)
-    if found is None or not found.is_sure:
+    found = inquiry.language.read_question(given)
+    if found is None:
         return None
-    text = found.meaning.expression
-    gives = DraftKinds(schema_graph(inquiry.graph), [*things, *kinds], []).of(parse(text))
-    return QuestionMeaning(text, gives, found.scores)
+    gives = inquiry.language.result_kind(found.expression, inquiry.graph, [*things, *kinds])
+    return QuestionMeaning(found.expression, gives, found.scores)
 
 
-def read_prompt(scorer: PathScorer, given: StepInput) -> QuestionMeaning | None:
+def read_prompt(language: Language, given: StepInput) -> QuestionMeaning | None:
     """The reading of a prompt over a graph without kinds, by what it shows and nothing else; None where none fits."""
     ways = {_stand_in(way.number): way for way in given.candidates}
     walked = [
         Evidence(start=way.start, path=way.path, end=name, end_concept=way.concept) for name, way in ways.items()
     ]
     shown = given.model_copy(update={"evidence": [*given.evidence, *walked], "candidates": [], "last_round": True})
-    plan = plan_step(scorer, shown)
-    if plan is None or len(plan.expressions) != 1 or plan.scores is None:
+    found = language.read_question(shown)
+    if found is None:
         return None
-    text = plan.expressions[0]
+    text = found.expression
     for name, way in ways.items():
         text = text.replace(name, walked_along(way.start, way.path))
-    return QuestionMeaning(text, None, plan.scores)
+    return QuestionMeaning(text, None, found.scores)
 
 
 def _stand_in(number: int) -> str:

@@ -1,47 +1,13 @@
-"""The schema as the embedded reasoner reads it: the steps of each kind, and a pseudonym for all things of it."""
+"""The kinds of a schema and the steps of named things, under the pseudonyms of a conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.llm.tasks import SchemaStep, Thing
-from app.reader.meaning.schema_graph import SchemaGraph
+from app.llm.tasks import Thing
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
-from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.concept_paths import ConceptScope, paths_of
-from kg_store.graph.traversal import kinds_of, leads_to_values, members_of, steps_from_each, tail_concept
-from kg_store.terms import Schema, Step
-from kg_store.text.further_words import words_of_kinds
-
-
-def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
-    """Every step that things of a kind leave by; worked out once for a version of a graph."""
-    known = graph.schema.derived.get(schema_steps)
-    if not isinstance(known, tuple):
-        known = graph.schema.derived[schema_steps] = tuple(
-            step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0]))
-            for kind in kinds_of(graph.schema)
-            for path in paths_of(graph, ConceptScope(kind), 1).paths
-        )
-    return known
-
-
-def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:
-    """`step` as things of `kind` leave by it, to things of `concept`."""
-    schema = graph.schema
-    return SchemaStep(kind, schema.label_step(step), schema.described(step), concept, _value_kind(schema, step))
-
-
-def schema_graph(graph: BlindGraph) -> SchemaGraph:
-    """The schema as meanings are read over it, without a pseudonym of any kind; once for a version of a graph."""
-    known = graph.schema.derived.get(schema_graph)
-    if not isinstance(known, SchemaGraph):
-        kinds = [Thing(name=kind, concept=kind) for kind in kinds_of(graph.schema)]
-        known = graph.schema.derived[schema_graph] = SchemaGraph(
-            schema_steps(graph), kinds, words_of_kinds(graph.schema)
-        )
-    return known
+from kg_store.graph.traversal import kinds_of, members_of, steps_from_each
 
 
 def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
@@ -57,8 +23,3 @@ def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tu
     steps = steps_from_each(inquiry.graph, [place.mids for place in named])
     label = inquiry.graph.schema.label_step
     return {place.pseudonym: tuple(map(label, on)) for place, on in zip(named, steps, strict=True)}
-
-
-def _value_kind(schema: Schema, step: Step) -> str:
-    kind = schema.relations[step[-1].relation].value_kind if leads_to_values(schema, step) else None
-    return str(kind) if kind else ""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from app.language.protocol import Language
 from app.llm.tasks import StepInput
-from app.reader.sentences.answer_text import told_answer
 from app.strategies.base import Draft
 from kg_store.errors import ExpressionError
 
 PLAIN: Final = "The answer is {1}."
 
 
-def draft_of(expressions: Sequence[str], shown: StepInput) -> Draft:
+def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -> Draft:
     """The draft of an answer; `shown` holds the facts and ways behind it. Several parts are told one after the other.
 
     Promise: its text holds our own words, relation labels, concepts and pseudonyms of `shown`, and nothing of a model.
@@ -22,7 +22,7 @@ def draft_of(expressions: Sequence[str], shown: StepInput) -> Draft:
         said = ", ".join(f"{{{number}}}" for number in range(1, len(expressions) + 1))
         return Draft(tuple(expressions), PLAIN.replace("{1}", said))
     try:
-        parts, text = told_answer(expressions, shown)
+        parts, text = language.word_answer(expressions, shown)
     except ExpressionError:
         # It can't be executed either: what is wrong with it is said there.
         return Draft(tuple(expressions), PLAIN)

@@ -13,6 +13,7 @@ from app.chat.service import ChatService
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
 from app.egress.ledger.request_log import InHouseLog
+from app.language.protocol import Language
 from app.llm.embeddings.embedder import Embedder, Likeness
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.reasoner import Reasoner
@@ -31,12 +32,14 @@ from kg_store.terms import Schema
 class ReasonerBundle:
     """The reasoner, its strategies and its connections.
 
-    `note` names it in words; `close` ends its connections and what it does in the background. `warm` prepares for
-    questions about a graph, in the background, and `wait_until_warm` returns when that is done. `likeness` is that of
-    the sentence model, which is `embedder`: without it nothing is learnt from ratings.
+    `language` reads questions; `note` names the reasoner in words; `close` ends its connections and what it does in
+    the background. `warm` prepares for questions about a graph, in the background, and `wait_until_warm` returns when
+    that is done. `likeness` is that of the sentence model, which is `embedder`: without it nothing is learnt from
+    ratings.
     """
 
     reasoner: Reasoner
+    language: Language
     strategies: Mapping[str, Strategy]
     kinds: tuple[TaskKind[Any], ...]
     name_concepts: NameConcepts
@@ -64,6 +67,7 @@ def chat_of(
         conversations=store.conversations,
         ledger=store.ledger,
         reasoner=thinking.reasoner,
+        language=thinking.language,
         strategies=thinking.strategies,
         statics=statics_of(thinking),
         options=ChatOptions(

@@ -101,7 +101,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     store.catalog.when_opened(thinking.warm)
     store.catalog.name_concepts_by(thinking.name_concepts)
     _delete_uploads(store.incoming)
-    suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking)))
+    suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking)), thinking.language)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
     return Services(
@@ -173,6 +173,7 @@ def think(settings: Settings) -> ReasonerBundle:
     warms = reader.warmer.begin, reader.warmer.wait
     return ReasonerBundle(
         reasoner,
+        reader,
         strategies,
         kinds,
         name_concepts,
@@ -193,7 +194,7 @@ def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strat
     selector = RetrievedWays(retriever) if retriever else NearestWays()
     ranker = TrainedRanker(retriever) if retriever else LikenessRanker(embedder)
     return {
-        "sets": SetsStrategy(embedder, scorer=reader.scorer, selector=selector),
+        "sets": SetsStrategy(embedder, selector=selector),
         "arog": ArogStrategy(embedder),
         "dialogue": DialogueStrategy(ranker, reader.reasoner, model_words=settings.reply_words == "model"),
     }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from app.language.readings import WordedPath
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.answer_form import read_form
 from app.reader.language.question_words import words_in
 from app.reader.plans.candidate_paths import known_paths, roots_of
-from app.reader.scoring.path_scoring import WordedPath
 from evaluation.bench.bench import Bench, LoadedSet
 from evaluation.bench.path_hits import PathHits
 from evaluation.bench.path_trail import same_steps

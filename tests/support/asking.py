@@ -33,6 +33,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.proposals.propose import read_and_propose
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Mids, Step
+from tests.support.languages import english
 from tests.support.stores import PREFIXES, engine_in, mid_of, names_of
 
 PEOPLE = (
@@ -110,7 +111,7 @@ class Asked:
         told = self.rounds.append
         dialogue = self.dialogue(*turns)
         needs = needs_context(dialogue)
-        return StrategyInput(dialogue, self.graph.blind, self.table, guarded, limits, needs, told, profile)
+        return StrategyInput(dialogue, self.graph.blind, self.table, guarded, limits, needs, english(), told, profile)
 
     def names(self, pseudonym: str) -> set[str]:
         """The real names of what a pseudonym of this conversation stands for."""

@@ -36,6 +36,7 @@ from client_sdk.protocol import (
     Names,
 )
 from tests.support.asking import PEOPLE
+from tests.support.languages import english
 from tests.support.processes.model_server import Canned, Request, reply
 from tests.support.service import settings_in
 
@@ -88,7 +89,8 @@ def sets_chat(
     for data in reasoner.statics_of(STEP):
         statics.register(data)
     strategies = {"sets": SetsStrategy(embedder)}
-    return ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, statics, options)
+    given = reasoner, english(embedder), strategies, statics, options
+    return ChatService(store.catalog, store.conversations, store.ledger, *given)
 
 
 def sets_house(
@@ -119,7 +121,8 @@ def dialogue_house(
     }
     turns = TurnClassifier(read_turn_model(model_digest=weights_digest_of(BOXED_MODEL)), _vector_of(embedder))
     options = replace(options, turns=turns)
-    chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, statics, options)
+    given = reasoner, english(embedder), strategies, statics, options
+    chat = ChatService(store.catalog, store.conversations, store.ledger, *given)
     return House(chat, store.ledger, "auto")
 
 

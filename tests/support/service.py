@@ -35,6 +35,7 @@ from app.wiring.services import ReasonerBundle, Services, build
 from app.wiring.store import ServiceContext
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
+from tests.support.languages import english
 
 OPERATOR_KEY = secrets.token_urlsafe(32)
 CLINIC = """
@@ -143,7 +144,7 @@ def purge(store: ServiceContext) -> int:
 
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:
     strategies = {"sets": FirstRelation(reasoner), "arog": FirstRelation(reasoner)}
-    thinking = ReasonerBundle(reasoner, strategies, (STEP,), name_things, "scripted", close_nothing)
+    thinking = ReasonerBundle(reasoner, english(), strategies, (STEP,), name_things, "scripted", close_nothing)
     return lambda settings: build(settings, error_body, thinking)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, zip_longest
-from typing import Final
+from typing import Final, Literal
 
-from app.reader.suggestions.kind_questions import counts_per, greatest, noun_for
+from app.language.protocol import Language
+from app.language.readings import AskedOfKind
 from client_sdk.protocol import ChatAnswer, ItemKind
 from kg_store.algebra.evaluator import SetAlgebra
 from kg_store.algebra.expressions import ExpressionResult, Operand, parse
@@ -16,7 +17,6 @@ from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import kind_of, members_of, reached, tail_concept
 from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, Schema, ValueKind, as_mids
-from kg_store.text.plurals import plural
 
 MIN_THINGS: Final = 3
 MAX_AT_THE_TOP: Final = 3
@@ -52,6 +52,7 @@ class QuestionMaker:
 
     graph: BlindGraph = field(repr=False)
     algebra: SetAlgebra = field(repr=False)
+    language: Language = field(repr=False)
 
     def candidates(self) -> Iterator[QuestionCandidate]:
         """In the order in which they are tried, each form in turn; what is masked has no words to ask with."""
@@ -69,20 +70,18 @@ class QuestionMaker:
     def _greatest(self, only: str = "") -> Iterator[QuestionCandidate]:
         """By numbers, then by dates: the latest are asked for, as nobody doubts which those are. `only`: of that
         concept."""
-        for kind, word in ((ValueKind.NUMBER, ()), (ValueKind.DATE, ("latest",))):
+        for kind in (ValueKind.NUMBER, ValueKind.DATE):
             for concept, label, members in self._measured(kind, only):
                 best = self._evaluated(f'argmax(S, "{label}")', members)
                 if best is not None and 0 < len(best.mids) <= MAX_AT_THE_TOP:
-                    noun = self._noun(label)
-                    wordings = tuple(f"Which {concept} has the {most} {noun}?" for most in word or greatest(noun))
+                    wordings = self._asked("greatest", concept, label, is_date=kind is ValueKind.DATE)
                     found = as_mids(best.mids)
                     yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(found), found, label)
 
     def _averages(self) -> Iterator[QuestionCandidate]:
         """Of the last measure first, as the greatest is asked for of the first one."""
         for concept, label, _ in reversed(list(self._measured(ValueKind.NUMBER))):
-            question = f"What is the average {self._noun(label)} of {plural(concept)}?"
-            yield QuestionCandidate((question,), frozenset({"number"}))
+            yield QuestionCandidate(self._asked("average", concept, label), frozenset({"number"}))
 
     def _counts(self) -> Iterator[QuestionCandidate]:
         for concept, hop in self._heads():
@@ -90,7 +89,8 @@ class QuestionMaker:
             if relation.value_kind is not None or not _is_plain(tail):
                 continue
             is_only = len(self._leading(concept, tail)) == 1
-            wordings = tuple(counts_per(concept, relation.label, tail, is_only=is_only))
+            asked = AskedOfKind("per_group", concept, relation.label, tail, is_only=is_only)
+            wordings = tuple(self.language.word_question(asked))
             members = members_of(self.graph, concept)
             ends = reached(self.graph, members, ((hop,),)) if wordings else members
             # What is nameless can't be told apart, and where everything stands alone nobody counts.
@@ -108,21 +108,27 @@ class QuestionMaker:
         named = {str(schema.concepts[each.id]) for each in schema.signatures if each.kind is NodeKind.ENTITY}
         sizes = {concept: len(members_of(self.graph, concept)) for concept in named if _is_plain(concept)}
         for concept in sorted(sizes, key=lambda concept: (-sizes[concept], concept)):
-            yield QuestionCandidate((f"How many {plural(concept)} are there?",), frozenset({"number"}))
+            yield QuestionCandidate(self._asked("total", concept), frozenset({"number"}))
 
     def _measured(self, kind: ValueKind, only: str = "") -> Iterator[tuple[str, str, Mids]]:
         """Concepts with a relation to values of `kind` that is called by a noun, and the things of the concept."""
         for concept, hop in self._heads():
             relation = self._schema.relations[hop.relation]
-            if only in ("", concept) and relation.value_kind is kind and self._noun(relation.label):
+            if only not in ("", concept) or relation.value_kind is not kind:
+                continue
+            if self._asked("average", concept, relation.label):
                 members = members_of(self.graph, concept)
                 if kind is not ValueKind.NUMBER or self._is_measure(reached(self.graph, members, ((hop,),))):
                     yield concept, relation.label, members
 
-    def _noun(self, label: str) -> str:
-        """The noun of a relation; `total` where there is a `total number` only for the numbers of a total."""
+    def _asked(
+        self, form: Literal["greatest", "average", "total"], concept: str, label: str = "", is_date: bool = False
+    ) -> tuple[str, ...]:
+        """The wordings of a question by `label`; by `total` where the `total number` only holds a total's numbers."""
         base = label.removesuffix(" number")
-        return noun_for(base if any(each.label == base for each in self._schema.relations) else label)
+        of_base = any(each.label == base for each in self._schema.relations)
+        asked = AskedOfKind(form, concept, base if of_base else label, is_date=is_date)
+        return tuple(self.language.word_question(asked))
 
     def _is_measure(self, values: Mids) -> bool:
         greatest = self._evaluated("max(S)", values)

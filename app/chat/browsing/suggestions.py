@@ -11,6 +11,7 @@ from app.accounts.api_keys import Caller
 from app.chat.browsing.question_candidates import QuestionCandidate, QuestionMaker
 from app.chat.service import ChatService
 from app.egress.budgets import BudgetUsedUpError
+from app.language.protocol import Language
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
 from client_sdk.protocol import ChatRequest, GraphSuggestions, Message
@@ -28,8 +29,8 @@ class QuestionSuggester:
     as long as its version of the graph is open, for each role apart.
     """
 
-    def __init__(self, catalog: Catalog, chat: ChatService) -> None:
-        self._catalog, self._chat = catalog, chat
+    def __init__(self, catalog: Catalog, chat: ChatService, language: Language) -> None:
+        self._catalog, self._chat, self._language = catalog, chat, language
         self._asking = asyncio.Lock()
 
     async def suggest(self, caller: Caller, graph: str) -> GraphSuggestions:
@@ -45,7 +46,7 @@ class QuestionSuggester:
 
     async def _answered(self, caller: Caller, graph: str, opened: PrivateGraph) -> list[str]:
         found: list[str] = []
-        candidates = QuestionMaker(opened.blind, opened.algebra).candidates()
+        candidates = QuestionMaker(opened.blind, opened.algebra, self._language).candidates()
         for candidate in await asyncio.to_thread(lambda: list(islice(candidates, MAX_TRIED))):
             if question := await self._answered_wording(caller, graph, candidate):
                 found.append(question)

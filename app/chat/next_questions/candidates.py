@@ -12,7 +12,7 @@ from app.chat.dialogue.completion import are_persons
 from app.chat.next_questions.said_before import is_said
 from app.chat.question_run import QuestionRun
 from app.chat.reply import cited_by
-from app.reader.suggestions.step_questions import AskedStep, wordings
+from app.language.readings import AskedStep
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
 from kg_store.storage.vault import NO_NAME, readable_name
 from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mids
@@ -93,7 +93,7 @@ def _of_kinds(run: QuestionRun) -> list[NextQuestion]:
     """For answers about all things of a kind, such as how many there are."""
     table, draft = run.conversation.table, run.found.draft
     meanings = [table.meaning(word) for word in table.known(" ".join(draft.expressions))] if draft else []
-    maker, found = QuestionMaker(run.graph.blind, run.graph.algebra), list[NextQuestion]()
+    maker, found = QuestionMaker(run.graph.blind, run.graph.algebra, run.reader), list[NextQuestion]()
     for meaning in meanings:
         if meaning is None or meaning.concept is None or not len(meaning.mids) <= MAX_OF_A_KIND:
             continue
@@ -130,8 +130,9 @@ def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
             continue
         kinds = () if way.value is not None else tuple(concept_of(graph, way.members).split(", "))
         is_somebody = way.value is None and are_persons(graph, way.members)
-        asked = AskedStep(way.label, kinds, way.value, len(way.members) == 1, is_somebody)
-        if texts := wordings("" if subject.mid is None else THING, asked):
+        thing = "" if subject.mid is None else THING
+        asked = AskedStep(thing, way.label, kinds, way.value, len(way.members) == 1, is_somebody)
+        if texts := run.reader.word_question(asked):
             # A source may state a fact twice, plainly and through a node of its own.
             relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
             yield NextQuestion(subject, tuple(texts), relation, way.members)

@@ -10,32 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, TypeGuard
 
+from app.language.readings import TRUTH, Contradiction, ResultKind
 from app.reader.checks.asked_noun import AskedNoun, asks_for_people, noun_of
-from app.reader.checks.draft_kinds import TRUTH, DraftKinds, ResultKind
+from app.reader.checks.draft_kinds import DraftKinds
 from app.reader.language.language_detection import foreign_language
 from app.reader.meaning.question.question_tokens import AskedQuestion, read_question
 from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
 from kg_store.errors import ExpressionError
 from kg_store.text.plurals import singular
-
-
-class Contradiction(StrEnum):
-    """The ways in which a draft and its question contradict each other."""
-
-    TRUTH = "not truth"
-    NUMBER = "not number"
-    THINGS = "not things"
-    KIND = "other kind"
-    NEGATION = "negation left"
-    ADDED = "negation added"
-    VALUE = "not compared"
-    ALL = "not of all"
-    NAMED = "only named"
-
 
 _WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _TAKES_OUT: Final = frozenset({"difference", "none"})

@@ -6,34 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from app.language.readings import NUMBER, TABLE, TRUTH, UNKNOWN, ResultKind
 from app.llm.tasks import Candidate, Evidence, Thing
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from kg_store.algebra.expressions import Expression, Name
 from kg_store.text.plurals import singular
 
-TRUTH: Final = "worked out: truth"
-NUMBER: Final = "worked out: number"
-TABLE: Final = "worked out: table"
 _SAME: Final = frozenset({"filter", "argmax", "argmin", "most", "fewest", "having", "sort", "limit", "difference"})
-
-
-@dataclass(frozen=True, slots=True)
-class ResultKind:
-    """`kinds` of things, or the sort of `value` (`date`, `truth`, or what was worked out); neither: unknown."""
-
-    kinds: frozenset[str] = frozenset()
-    value: str = ""
-
-    @property
-    def is_known(self) -> bool:
-        return bool(self.kinds or self.value)
-
-    @property
-    def is_worked_out(self) -> bool:
-        return self.value in (TRUTH, NUMBER, TABLE)
-
-
-UNKNOWN: Final = ResultKind()
 
 
 @dataclass(slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from app.language.readings import AskedForm
 from app.reader.language.idioms import normalise_idioms
 from app.reader.language.question_words import GRAMMAR, words_in
 from kg_store.text.morphology import is_participle, may_be_noun, may_be_verb
@@ -79,8 +80,6 @@ def _nouns(words: Sequence[str]) -> Iterator[str]:
         yield " ".join(run[at:])
 
 
-Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
-
 # A pseudonym holds a digit and keeps its case, or "from Vienna" and "over voices" would be filters.
 _VALUE = r"((?-i:V(?=[a-z]*[0-9])[a-z0-9]{5}))"
 _GREATER = (
@@ -110,25 +109,6 @@ _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", r
 
 # "When was X first shown?" and "what best describes X?" ask for no superlative.
 _FIRST_DONE = re.compile(r"\b(?:first|last|best|most|least) (\w+)", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class AskedForm:
-    """The form, the words of the question that say so taken out, and what the algebra needs.
-
-    `function` is argmax, argmin, max, min or compare's direction; `operator`, `value` and `upper`, of a range its
-    greatest value, belong to a filter, whose `function` may be count or exists. `by_age`: "oldest", "younger".
-    `asks_truth`: a comparison that is answered by yes or no.
-    """
-
-    form: Form
-    rest: str
-    function: str = ""
-    operator: str = ""
-    value: str = ""
-    upper: str = ""
-    by_age: bool = False
-    asks_truth: bool = False
 
 
 def read_form(question: str, topics: int) -> AskedForm:

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from app.language.readings import UnansweredQuestion
 from app.reader.language.answer_form import read_form
 from app.reader.language.quantifiers import read_quantifier
 from app.reader.language.question_words import words_in
 from app.reader.language.schema_vocabulary import is_telling, vocabulary_of
 from kg_store.terms import Schema
-
-
-@dataclass(frozen=True, slots=True)
-class UnansweredQuestion:
-    """`lacking`: words that no relation and no kind is asked for by; `telling`: all that say something.
-
-    `unread`: a word that nothing here executes, as it was typed; `operator`: one such word of ours, as "except" is.
-    Both are empty where the question has none.
-    """
-
-    lacking: tuple[str, ...]
-    telling: tuple[str, ...]
-    unread: str
-    operator: str
 
 
 def read_unanswered(question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.language.readings import AskedForm
 from app.llm.tasks import Thing
-from app.reader.language.answer_form import AskedForm
 from app.reader.language.question_words import content_words
 from app.reader.language.relation_wording import VALUES
 from app.reader.plans.candidate_paths import KnownPath, ScoredPath

@@ -6,11 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.language.readings import WordedPath
 from app.llm.case_gains import gains_of
 from app.llm.in_house import VotedPaths
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.relation_wording import with_descriptions
-from app.reader.scoring.path_scoring import PathScorer, WordedPath
+from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.plurals import singular
 
 MAX_STEPS = 4

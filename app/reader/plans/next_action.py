@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from app.language.readings import AskedForm
 from app.llm.in_house import ReadingScores, VotedPaths
 from app.llm.tasks import Thing
-from app.reader.language.answer_form import AskedForm
 from app.reader.plans.candidate_paths import ScoredPath
 
 # The score of what can mean nothing else.

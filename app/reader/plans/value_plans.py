@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.reader.language.answer_form import AskedForm
+from app.language.readings import AskedForm
 from app.reader.language.relation_wording import VALUES
 from app.reader.plans.candidate_paths import KnownPath, ScoredPath
 from app.reader.plans.next_action import NextAction, ParsedQuestion, narrowed, numbers_of, share

@@ -7,11 +7,12 @@ Hops are aligned in order, because "X's mother's children" and "X's children's m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from app.language.readings import WordedPath
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.answer_form import WIDE_NOUNS, AskedKind, read_asked_kind
@@ -26,21 +27,6 @@ from kg_store.text.plurals import IRREGULAR
 from kg_store.text.pseudonymous import asked_words
 
 
-@dataclass(frozen=True, slots=True)
-class WordedPath:
-    """A path from the topic, as labels (`^directed by`, `a|b`), and the concept that its last step leads to.
-
-    `concepts` holds one concept a step where they are known, else empty texts.
-    """
-
-    steps: tuple[str, ...]
-    concepts: tuple[str, ...]
-
-    @property
-    def hops(self) -> tuple[tuple[str, str], ...]:
-        return tuple(zip(self.steps, self.concepts, strict=True))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadPaths:
     """Paths, and what scoring knows of them whatever is asked; it can be kept and scored again.
@@ -52,6 +38,16 @@ class ReadPaths:
     table: HopTable
     rows: Rows
     lengths: Rows
+    scorer: PathScorer = field(repr=False)
+
+    @property
+    def cosine_unit(self) -> float:
+        """The part of a score that one cosine of the whole question makes, among these paths."""
+        return self.scorer.cosine_unit(self.paths)
+
+    def scores(self, question: str, topic: str, *, by_words: bool = False) -> Scores:
+        """One score a path, shape (paths,)."""
+        return self.scorer.scores_of(question, topic, "", self, by_words)
 
 
 class PathScorer:
@@ -86,7 +82,7 @@ class PathScorer:
         """`paths`: at least one."""
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
-        return ReadPaths(paths, table, table.rows_of([path.hops for path in paths]), lengths)
+        return ReadPaths(paths, table, table.rows_of([path.hops for path in paths]), lengths, self)
 
     def cosine_unit(self, paths: Sequence[WordedPath]) -> float:
         """The part of a score that one cosine of the whole question makes, among these paths."""
@@ -95,6 +91,10 @@ class PathScorer:
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
         weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
         return (2.0 - self._w.nearness / weight) * self._w.nearness
+
+    def nearness(self, question: str, ways: Sequence[Sequence[tuple[str, str]]]) -> Scores:
+        """The likeness of the whole question to each way, shape (ways,), as no adapter sees it."""
+        return nearness(self._embedder, question, ways)
 
     def likeness(self, hops: Sequence[tuple[str, str]], texts: Sequence[str]) -> Scores:
         """Likeness of each text to the nearest wording of each hop; shape (hops, texts)."""

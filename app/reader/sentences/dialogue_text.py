@@ -7,9 +7,9 @@ facts stand in one sentence only where they are about the same thing, or the sec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from app.language.readings import WrittenSentence
 from app.llm.tasks import ReplyInput
 from app.reader.sentences.fact_clauses import FactClause, clauses_of, concept_noun, is_person, joined
 from kg_store.text.plurals import with_article
@@ -18,14 +18,6 @@ MAX_SENTENCES: Final = 5
 MAX_REMARKS: Final = 3
 MAX_TOGETHER: Final = 3
 """Facts in one sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenSentence:
-    """One sentence and the places in the evidence of the facts that it states."""
-
-    text: str
-    facts: tuple[int, ...]
 
 
 Said = tuple[str, Sequence[FactClause]]

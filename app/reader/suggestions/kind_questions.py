@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from app.language.readings import AskedOfKind
 from app.reader.sentences.relation_phrases import base_form, phrase_of
 from kg_store.text.labels import plain_words
 from kg_store.text.morphology import is_participle, may_be_noun
@@ -19,6 +20,21 @@ _UNITS: Final = frozenset(
 _NO_NOUN: Final = frozenset("has have is was are max min maximum minimum".split())
 _LONG: Final = frozenset("duration length distance runtime".split())
 _LARGE: Final = frozenset("area size population capacity volume surface".split())
+
+
+def questions_of_kind(asked: AskedOfKind) -> list[str]:
+    """Ways to ask it, the plainest first; none where no noun calls what is measured."""
+    if asked.form == "total":
+        return [f"How many {plural(asked.concept)} are there?"]
+    if asked.form == "per_group":
+        return list(counts_per(asked.concept, asked.label, asked.tail, is_only=asked.is_only))
+    noun = noun_for(asked.label)
+    if not noun:
+        return []
+    if asked.form == "average":
+        return [f"What is the average {noun} of {plural(asked.concept)}?"]
+    most = ["latest"] if asked.is_date else greatest(noun)
+    return [f"Which {asked.concept} has the {each} {noun}?" for each in most]
 
 
 def noun_for(label: str) -> str:

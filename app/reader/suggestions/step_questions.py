@@ -7,9 +7,9 @@ Limit: where the words are not certain to make good English, there is no questio
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from app.language.readings import AskedStep
 from app.reader.language.people_and_groups import names_a_group, names_somebody
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.sentences.noun_phrases import Speaker, many, one
@@ -24,22 +24,9 @@ _BE: Final = ("is", "are")
 _DATED: Final = (" on", " in")
 
 
-@dataclass(frozen=True, slots=True)
-class AskedStep:
-    """One step, and what it leads to: things of these `kinds`, or values of the kind `value`; `is_one`: a single one,
-    `is_somebody`: people."""
-
-    label: str
-    kinds: tuple[str, ...]
-    value: ValueKind | None
-    is_one: bool
-    is_somebody: bool = False
-
-
-def wordings(thing: str, step: AskedStep) -> list[str]:
-    """Ways to ask for what `step` leads to from `thing`, or where that is empty from several things ("they"), the
-    plainest first; none where it can't be said."""
-    speaker = Speaker.named(thing) if thing else Speaker.several()
+def wordings(step: AskedStep) -> list[str]:
+    """Ways to ask for what `step` leads to, the plainest first; none where it can't be said."""
+    speaker = Speaker.named(step.thing) if step.thing else Speaker.several()
     phrase = phrase_of(plain_words(step.label)) or _by_noun(step.label)
     if phrase is None:
         return []

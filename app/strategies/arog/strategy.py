@@ -23,7 +23,6 @@ from app.llm.tasks import (
     StructureInput,
     Task,
 )
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.checked_drafts import CheckedDrafts
@@ -85,15 +84,15 @@ class ArogStrategy:
     stays together as one set, relations may be used twice, and paths may lead back through the topic."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder, self._scorer = embedder, PathScorer(embedder)
+        self._embedder = embedder
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts of this method tell of things, not of kinds.
         start = starting_places(inquiry, self._embedder)
-        progress = _Progress(CheckedDrafts(inquiry, self._scorer), (*start.frontier, *start.kinds), start.frontier)
+        progress = _Progress(CheckedDrafts(inquiry), (*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
-        meaning = await meaning_of(inquiry, self._scorer, progress.things)
+        meaning = await meaning_of(inquiry, progress.things)
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
         near = await asyncio.to_thread(near_relations, inquiry, self._embedder.similarity)
@@ -116,7 +115,7 @@ class ArogStrategy:
             if progress.drafts.refusal:
                 return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.sufficient and reply.answer:
-                return _found(progress, draft_of(reply.answer, _shown(inquiry, progress)))
+                return _found(progress, draft_of(inquiry.language, reply.answer, _shown(inquiry, progress)))
         return _found(progress, None)
 
     async def _structure(self, inquiry: StrategyInput, progress: _Progress) -> list[PathTriple]:

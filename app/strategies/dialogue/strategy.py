@@ -12,7 +12,6 @@ from app.egress.in_house import InHouseRunner
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import ReplyInput, Task, TaskKind, WordedReply
 from app.privacy.safe_text import Topic
-from app.reader.sentences.fact_clauses import can_be_said
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.dialogue.candidate_facts import MAX_TAILS, CandidateFact, facts_around, was_cut
 from app.strategies.dialogue.chosen_facts import describing, nearest, upright
@@ -91,10 +90,10 @@ class DialogueStrategy:
             value = (await inquiry.reasoner.ask(task)).value
             if isinstance(value, WordedReply):
                 return [(each.text, tuple(at - 1 for at in each.facts)) for each in value.sentences], True
-            if told := written(given, value):
+            if told := written(inquiry.language, given, value):
                 return told, False
         house = await InHouseRunner(self._in_house).ask(Task(REPLY, given))
-        return written(given, house.value), False
+        return written(inquiry.language, given, house.value), False
 
 
 def spoken_of(inquiry: StrategyInput) -> list[Mid]:
@@ -115,7 +114,7 @@ def _few(topics: Sequence[Topic]) -> list[Mid]:
 def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator[CandidateFact]:
     """Those that the service has the words for."""
     label = inquiry.graph.schema.label_step
-    return (fact for fact in facts if can_be_said(label(fact.step)))
+    return (fact for fact in facts if inquiry.language.can_word(label(fact.step)))
 
 
 def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from app.language.protocol import Language
 from app.llm.tasks import DialogueReply, ReplyInput
-from app.reader.sentences.dialogue_text import dialogue_text
 
 Told = Sequence[tuple[str, tuple[int, ...]]]
 """Sentences, each with the places in the evidence of the facts that it states."""
@@ -15,7 +15,7 @@ RECOMMENDED: Final = "You may want to look at {0}."
 ASKED_ON: Final = "Shall I tell you about {0}?"
 
 
-def written(given: ReplyInput, reply: DialogueReply) -> Told:
+def written(language: Language, given: ReplyInput, reply: DialogueReply) -> Told:
     """The sentences of `reply`; none where none of its facts can be said.
 
     Promise: a sentence holds our own words, relation labels, concepts and pseudonyms of the evidence.
@@ -24,7 +24,7 @@ def written(given: ReplyInput, reply: DialogueReply) -> Told:
     if reply.manner == "compare":
         # What is said of two things stands side by side: by the relation first.
         chosen.sort(key=lambda at: given.evidence[at].path)
-    sentences = dialogue_text(given.model_copy(update={"ranked": tuple(chosen)})) if chosen else []
+    sentences = language.word_reply(given.model_copy(update={"ranked": tuple(chosen)})) if chosen else []
     told = [(each.text, each.facts) for each in sentences]
     last = next((given.evidence[at].end for at in reversed(chosen) if given.evidence[at].end.startswith("E")), "")
     if told and last and reply.manner in ("recommend", "ask_on"):

@@ -10,14 +10,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from app.language.protocol import PathRanking, ReadPaths, Scores
+from app.language.readings import WordedPath
 from app.llm.case_gains import gains_of
-from app.reader.language.answer_form import read_form
-from app.reader.scoring.path_scoring import PathScorer, ReadPaths, WordedPath
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_paths import MAX_OFFERED
@@ -26,9 +25,6 @@ from kg_store.graph.concept_paths import ConceptScope, is_worked_out, paths_of
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Path, Schema
 from kg_store.text.further_words import worded
-
-Scores = npt.NDArray[np.floating[Any]]
-"""One number a path."""
 
 EXTENDED: Final = 8
 """Where not all paths of three steps are known, so many of the best of two are gone on from."""
@@ -58,9 +54,9 @@ class RankedPaths:
 class PathRanker:
     """Thread-safe; what it keeps is of schemas, and of no question."""
 
-    def __init__(self, scorer: PathScorer) -> None:
-        self._scorer, self._lock = scorer, threading.Lock()
-        self._held: OrderedDict[tuple[Schema, ConceptScope, int], ReadPaths] = OrderedDict()
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: OrderedDict[tuple[PathRanking, Schema, ConceptScope, int], ReadPaths] = OrderedDict()
 
     def from_place(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, longest: int, most: int
@@ -69,7 +65,7 @@ class PathRanker:
         known = paths_of(inquiry.graph, place.kin, longest)
         if not known.paths:
             return RankedPaths([], [])
-        read = self._read(inquiry.graph.schema, place.kin, longest, known.paths)
+        read = self._read(inquiry, place.kin, longest, known.paths)
         paths, scores = known.paths, self._scores(inquiry, trail, read, known.paths)
         if known.whole < longest:
             paths, scores = self._gone_on(inquiry, place, trail, paths, scores)
@@ -81,7 +77,7 @@ class PathRanker:
 
     def is_ready(self, inquiry: StrategyInput, place: NodeSet, longest: int) -> bool:
         """True where `from_place` takes milliseconds, as it does once the kin's ways have been worked out and read."""
-        return (inquiry.graph.schema, place.kin, longest) in self._held and is_worked_out(
+        return (inquiry.language.paths, inquiry.graph.schema, place.kin, longest) in self._held and is_worked_out(
             inquiry.graph, place.kin, longest
         )
 
@@ -89,7 +85,7 @@ class PathRanker:
         """Scores of how well walked paths from `root` cover the question; shape (paths,)."""
         if not paths:
             return np.zeros(0)
-        read = self._scorer.read(_worded(inquiry.graph.schema, root.kin, paths))
+        read = inquiry.language.paths.read(_worded(inquiry.graph.schema, root.kin, paths))
         return self._scores(inquiry, PathPrefix(root.pseudonym), read, paths, is_answer=True)
 
     def _scores(
@@ -102,12 +98,13 @@ class PathRanker:
         is_answer: bool = False,
     ) -> Scores:
         """`is_answer`: a path that only begins as one of a case does gains nothing."""
-        asked = read_form(inquiry.dialogue.question, topics=1).rest
-        scores = self._scorer.scores_of(asked, trail.root, "", read, by_words=True)
+        asked = inquiry.language.read_form(inquiry.dialogue.question, topics=1).rest
+        scores = read.scores(asked, trail.root, by_words=True)
         if not inquiry.cases:
             return scores
         wholes = [labels_of(inquiry, (*trail.path, *path)) for path in paths]
-        return scores + self._scorer.cosine_unit(read.paths) * gains_of(inquiry.cases, wholes, or_begins=not is_answer)
+        gains = gains_of(inquiry.cases, wholes, or_begins=not is_answer)
+        return scores + read.cosine_unit * gains
 
     def _gone_on(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, paths: tuple[Path, ...], scores: Scores
@@ -118,16 +115,17 @@ class PathRanker:
         steps = [paths_of(inquiry.graph, place.kin.along(path), 1).paths for path in best]
         further = [(*path, *step) for path, on in zip(best, steps, strict=True) for step in on]
         every = (*paths, *further)
-        read = self._scorer.read(_worded(inquiry.graph.schema, place.kin, every))
+        read = inquiry.language.paths.read(_worded(inquiry.graph.schema, place.kin, every))
         return every, self._scores(inquiry, trail, read, every)
 
-    def _read(self, schema: Schema, kin: ConceptScope, longest: int, paths: Sequence[Path]) -> ReadPaths:
-        key = schema, kin, longest
+    def _read(self, inquiry: StrategyInput, kin: ConceptScope, longest: int, paths: Sequence[Path]) -> ReadPaths:
+        ranking, schema = inquiry.language.paths, inquiry.graph.schema
+        key = ranking, schema, kin, longest
         with self._lock:
             if found := self._held.get(key):
                 self._held.move_to_end(key)
                 return found
-        found = self._scorer.read(_worded(schema, kin, paths))
+        found = ranking.read(_worded(schema, kin, paths))
         with self._lock:
             self._held[key] = found
             while len(self._held) > MAX_CACHED:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.llm.case_gains import gains_of
-from app.llm.embeddings.embedder import Embedder
-from app.reader.scoring.similarity import nearness
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.offered_ways import WaySelector
@@ -30,8 +28,8 @@ class CandidateList:
 class CandidateFinder:
     """Finds every way on from a frontier; complete before the cut."""
 
-    def __init__(self, inquiry: StrategyInput, embedder: Embedder, selector: WaySelector) -> None:
-        self._inquiry, self._embedder, self._selector = inquiry, embedder, selector
+    def __init__(self, inquiry: StrategyInput, selector: WaySelector) -> None:
+        self._inquiry, self._selector = inquiry, selector
 
     def of(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> CandidateList:
         single, further = self.single(frontier), self.single(earlier)
@@ -66,7 +64,7 @@ class CandidateFinder:
         schema = self._inquiry.graph.schema
         told = {step: (worded(schema, step), tail_concept(schema, step)) for way in ways for step in way.path}
         steps = [[told[step] for step in way.path] for way in ways]
-        near = nearness(self._embedder, self._inquiry.dialogue.question, steps)
+        near = self._inquiry.language.paths.nearness(self._inquiry.dialogue.question, steps)
         if cases := self._inquiry.cases:
             near = near + gains_of(cases, [labels_of(self._inquiry, way.path) for way in ways], or_begins=True)
         return [ways[int(i)] for i in np.argsort(-near, kind="stable")]

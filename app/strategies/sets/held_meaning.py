@@ -1,55 +1,28 @@
-"""A question about a graph that declares no kinds, read as a whole: chains, joins, extremes, ranges, comparisons.
+"""A question about a graph that declares no kinds, read as a whole over the part of the schema that it speaks of.
 
-Where kinds are guesses and relations many, a question has many readings, and most of them give nothing in the graph.
-Only readings that give something are taken. Promise: they are for the reasoner inside the service alone.
+Promise: these readings are for the reasoner inside the service alone.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import replace
 
+from app.language.protocol import SaidLabels
 from app.llm.in_house import HeldMeaning
 from app.llm.tasks import StepInput
-from app.reader.meaning.answer_forms import Meaning
-from app.reader.meaning.in_context import Meanings, nearest_in_context
-from app.reader.meaning.read_meaning import MIN_MARGIN, NO_OTHER, meanings, scores_of
-from app.reader.said_labels import SaidLabels
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from app.strategies.sets.said_schema import SaidSchema
 from app.strategies.sets.voted_ways import WalkedWay
-from kg_store.algebra.evaluator import ExpressionResult
-from kg_store.algebra.expressions import parse
-from kg_store.algebra.rewriting import with_relations, written
-from kg_store.errors import ExpressionError
+from kg_store.algebra.expressions import ExpressionResult
 from kg_store.text.further_words import words_of_kinds, words_of_steps
-
-MAX_TRIED: Final = 60
-"""Readings of one question that are executed."""
-MAX_HELD: Final = 12
-MIN_SHARED: Final = 0.5
-"""Two readings that have so much in common, of what the smaller one gives, don't contradict each other."""
-MIN_MARGIN_OF_CHAIN: Final = 0.3
-"""From one thing a single step is likely as well."""
-_LABEL: Final = re.compile(r'"([^"]*)"')
-_BOUNDED: Final = re.compile(r'filter\((\w{6}), "[^"]*", [<>]')
-_ONE_STEP: Final = re.compile(r'(?:union\()?reach\([ES]\w{5}, "[^"]*"\)(?:, reach\([ES]\w{5}, "[^"]*"\))*\)?')
 
 
 def held_meaning(
-    inquiry: StrategyInput,
-    scorer: PathScorer,
-    labels: SaidLabels,
-    places: Sequence[NodeSet],
-    ways: Sequence[WalkedWay],
+    inquiry: StrategyInput, labels: SaidLabels, places: Sequence[NodeSet], ways: Sequence[WalkedWay]
 ) -> HeldMeaning | None:
-    """The best reading that leaves no word over and gives something; None without one, and where it is a single step
-    from one thing, which other roads know better."""
+    """The best reading that gives something in the graph, in the conversation's pseudonyms; None without one."""
     said = SaidSchema.of(inquiry, labels, places, ways)
     given = StepInput(
         question=inquiry.dialogue.question,
@@ -62,89 +35,9 @@ def held_meaning(
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
     )
-    for found in meanings(scorer, given):
-        held = list(islice(_held(inquiry, found, said), MAX_HELD))
-        meant = _meant(scorer, found, held) if held else None
-        if meant is not None:
-            is_step = _ONE_STEP.fullmatch(meant.expression)
-            return None if is_step else replace(meant, expression=said.with_pseudonyms(inquiry, meant.expression))
-    return None
 
+    def result_of(expression: str) -> ExpressionResult | None:
+        return inquiry.result_of(said.with_pseudonyms(inquiry, expression))
 
-@dataclass(frozen=True, slots=True)
-class _HeldReading:
-    meaning: Meaning
-    result: ExpressionResult
-
-    def agrees(self, other: _HeldReading) -> bool:
-        """True where both give much the same."""
-        ours, theirs = set(self.result.mids), set(other.result.mids)
-        if ours and theirs:
-            return len(ours & theirs) >= MIN_SHARED * min(len(ours), len(theirs))
-        return self.result == other.result
-
-
-def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) -> HeldMeaning | None:
-    best = held[0]
-    rival = next((each for each in held[1:] if not best.agrees(each)), None)
-    margin = best.meaning.score - rival.meaning.score if rival else NO_OTHER
-    is_chain = found.asked.form == "things" and found.anchors == 1
-    if _is_whole(found, best.meaning) and margin >= (MIN_MARGIN_OF_CHAIN if is_chain else MIN_MARGIN):
-        return HeldMeaning(best.meaning.expression, scores_of(best.meaning, margin))
-    if is_chain:
-        return None
-    nearest = nearest_in_context(scorer, replace(found, ranked=[each.meaning for each in held]))
-    if nearest is None or not _is_whole(found, nearest.meaning):
-        return None
-    return HeldMeaning(nearest.meaning.expression, scores_of(nearest.meaning, nearest.margin, nearest.likeness))
-
-
-def _is_whole(found: Meanings, meaning: Meaning) -> bool:
-    """True where it leaves no word over. Steps that no word says join things that are named; from one alone they lead
-    anywhere."""
-    silent = found.asked.form != "things" or meaning.silent < found.anchors
-    return meaning.may_be_whole and not meaning.left and silent
-
-
-def _held(inquiry: StrategyInput, found: Meanings, said: SaidSchema) -> Iterator[_HeldReading]:
-    """The readings that give something, best first. What is named itself is nothing to ask for."""
-    readings = (each for each in found.ranked if not _bounds_a_thing(each.expression, found))
-    for each in islice(readings, MAX_TRIED):
-        held = next(filter(None, (_read(inquiry, each, text, said) for text in _worded(each.expression, said))), None)
-        if held and not (found.asked.form == "things" and _gives_what_is_named(held, said)):
-            yield held
-
-
-def _gives_what_is_named(held: _HeldReading, said: SaidSchema) -> bool:
-    """True where nothing else is given, or where the way led there and back."""
-    labels, given = set(_LABEL.findall(held.meaning.expression)), set(held.result.mids)
-    if any(f"^{label}" in labels for label in labels):
-        return bool(given & said.named)
-    return bool(given) and given <= said.named
-
-
-def _worded(expression: str, said: SaidSchema) -> Iterator[str]:
-    """`expression`, and with another relation of the same words: which of them a source wrote its values under."""
-    yield expression
-    for label in dict.fromkeys(_LABEL.findall(expression)):
-        for other in said.alike.get(label, ()):
-            yield expression.replace(f'"{label}"', f'"{other}"')
-
-
-def _bounds_a_thing(expression: str, found: Meanings) -> bool:
-    """True where what is asked of other things narrows one that the question names: "films by the director of X after
-    2005"."""
-    return found.asked.form != "truth" and any(name in found.kinds for name in _BOUNDED.findall(expression))
-
-
-def _read(inquiry: StrategyInput, meaning: Meaning, text: str, said: SaidSchema) -> _HeldReading | None:
-    """None where there is nothing, nor any number of things. All that relations of the same words lead to is one
-    set. Nor is there a reading of more parts than an expression may have."""
-    try:
-        expression = written(with_relations(parse(text), said.alike))
-    except ExpressionError:
-        return None
-    result = inquiry.result_of(said.with_pseudonyms(inquiry, expression))
-    if result is None or result.number == 0:
-        return None
-    return _HeldReading(replace(meaning, expression=expression), result)
+    found = inquiry.language.read_held(given, said.alike, said.named, result_of)
+    return replace(found, expression=said.with_pseudonyms(inquiry, found.expression)) if found else None

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from app.language.readings import AskedForm
 from app.llm.tasks import PathTriple
-from app.reader.language.answer_form import AskedForm, read_form
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, Ways
 from kg_store.graph.traversal import tail_concept
@@ -38,7 +38,7 @@ PATH: Final = "Along this path"
 def question_in_form(inquiry: StrategyInput) -> str:
     """Words of ours, and an operator and a value's pseudonym where the question compares with one."""
     named = sum(topic.newest for topic in inquiry.dialogue.topics)
-    form = read_form(inquiry.dialogue.question, named)
+    form = inquiry.language.read_form(inquiry.dialogue.question, named)
     return f"{PATH}: {ASKED[form.form]}{_rest(form)}?"
 
 

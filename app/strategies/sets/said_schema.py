@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from app.language.protocol import SaidLabels
+from app.language.schema_steps import schema_steps, step_of_kind
 from app.llm.tasks import SchemaStep, Thing
-from app.reader.said_labels import SaidLabels
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet, show_things
-from app.strategies.schema_view import schema_steps, step_of_kind
 from app.strategies.sets.voted_ways import WalkedWay
 from kg_store.graph.traversal import concept_of, members_of
 from kg_store.text.labels import plain_words

@@ -8,10 +8,9 @@ from typing import Final
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
+from app.language.schema_steps import schema_steps
 from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import StepInput, StepReply, Task
-from app.reader.said_labels import SaidLabels
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import Draft, RetrievalResult, StrategyInput
 from app.strategies.candidate_phrases import phrases_of
 from app.strategies.checked_drafts import CheckedDrafts
@@ -35,7 +34,7 @@ from app.strategies.retrieval import (
     show_things,
     steps_shown,
 )
-from app.strategies.schema_view import own_steps, schema_steps, whole_kinds
+from app.strategies.schema_view import own_steps, whole_kinds
 from app.strategies.sets.answer_references import filled, numbers_in
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
 from app.strategies.sets.candidate_paths import CandidateFinder
@@ -57,20 +56,12 @@ class SetsStrategy:
     """Fewer calls than the paper's method: at most one a round, and one to answer after the last.
 
     Where prompts tell of kinds alone, a round shows the nearest ways first, and the others only where none of these
-    fits; else all of them at once. `scorer`: the embedded reasoner's own, so that a head ranks and votes, too.
-    `selector` chooses what is offered from a hub.
+    fits; else all of them at once. `selector` chooses what is offered from a hub.
     """
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        hints: bool = True,
-        scorer: PathScorer | None = None,
-        selector: WaySelector | None = None,
-    ) -> None:
+    def __init__(self, embedder: Embedder, hints: bool = True, selector: WaySelector | None = None) -> None:
         self._embedder, self._hints, self._selector = embedder, hints, selector or NearestWays()
-        self._scorer = scorer or PathScorer(embedder)
-        self._ways = PathRanker(self._scorer)
+        self._ways = PathRanker()
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
         """A question about a time is asked without it first; what is found is narrowed to the time. Where nothing in
@@ -87,16 +78,14 @@ class SetsStrategy:
         start = starting_places(inquiry, self._embedder)
         things = {place.pseudonym: place for place in (*start.frontier, *start.kinds)}
         places = {place.pseudonym: place for place in start.frontier}
-        progress = SearchProgress(
-            CheckedDrafts(inquiry, self._scorer), things, list(start.frontier), places, timed=timed
-        )
+        progress = SearchProgress(CheckedDrafts(inquiry), things, list(start.frontier), places, timed=timed)
         if declares_kinds(inquiry.graph.schema):
             progress.kinds, progress.own = whole_kinds(inquiry), own_steps(inquiry, start.frontier)
         if not inquiry.reasoner.is_model and not declares_kinds(inquiry.graph.schema) and start.frontier:
             await asyncio.to_thread(self._look_around, inquiry, progress)
         if not start.frontier:
             return RetrievalResult(None, (), (), 0, ("Nothing in the question was found in the graph.",))
-        meaning = await meaning_of(inquiry, self._scorer, (*start.frontier, *start.kinds))
+        meaning = await meaning_of(inquiry, (*start.frontier, *start.kinds))
         progress.drafts.meant = meaning.gives if meaning else None
         progress.drafts.read = meaning.own if meaning else None
         progress.meaning = meaning if self._hints else None
@@ -110,14 +99,14 @@ class SetsStrategy:
     def _look_around(self, inquiry: StrategyInput, progress: SearchProgress) -> None:
         """Where the things that are named lead: for the vote, and for a question that no single path answers."""
         graph, votes = inquiry.graph, may_vote(inquiry, progress.frontier)
-        labels = SaidLabels.of(str(inquiry.dialogue.question), graph.schema, schema_steps(graph), self._embedder)
+        labels = inquiry.language.said_labels(str(inquiry.dialogue.question), graph)
         if not (votes or labels.is_compound):
             return
         ways = walked_ways(graph, progress.frontier)
         if votes:
             progress.voted = VotedWays.of(inquiry, self._ways, ways, progress.timed)
         if labels.is_compound or (progress.voted and progress.voted.is_unsure and labels.is_chain):
-            progress.held = held_meaning(inquiry, self._scorer, labels, progress.frontier, ways)
+            progress.held = held_meaning(inquiry, labels, progress.frontier, ways)
 
     async def _rounds(self, inquiry: StrategyInput, progress: SearchProgress) -> RetrievalResult:
         for number in range(1, inquiry.limits.depth + 2):
@@ -168,7 +157,7 @@ class SetsStrategy:
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
 
     def _own_ways(self, inquiry: StrategyInput, progress: SearchProgress, earlier: list[NodeSet]) -> CandidatePages:
-        offered = CandidateFinder(inquiry, self._embedder, self._selector).of(progress.frontier, earlier)
+        offered = CandidateFinder(inquiry, self._selector).of(progress.frontier, earlier)
         fresh = tuple(way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked)
         return CandidatePages((fresh,), offered.cut)
 
@@ -189,7 +178,7 @@ class SetsStrategy:
             progress.path = nearest_paths(inquiry, ways)
         if self._hints and number == 1 and _needs_prompt_reading(inquiry, progress):
             progress.meaning = await asyncio.to_thread(
-                read_prompt, self._scorer, _step(inquiry, progress, ways, number, further, is_last=False)
+                read_prompt, inquiry.language, _step(inquiry, progress, ways, number, further, is_last=False)
             )
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
@@ -300,7 +289,7 @@ def _draft(
     fresh = show_evidence(inquiry, progress.facts[len(progress.shown) :], told=_told(progress))
     shown = _step(plainly, progress, list(by_number.values()), progress.round, 0, is_last=False)
     shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
-    return draft_of(expressions, shown)
+    return draft_of(inquiry.language, expressions, shown)
 
 
 def _in_time(timed: TimedPaths, progress: SearchProgress, draft: Draft) -> RetrievalResult:

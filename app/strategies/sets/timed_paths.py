@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.llm.in_house import AskedTime
-from app.reader.meaning.question.asked_time import asked_time
 from app.strategies.base import Draft, FoundFact, StrategyInput
 from app.strategies.sets.held_dates import DateReader, may_say_when
 from app.strategies.start import declares_kinds, is_wide
@@ -52,7 +51,7 @@ class TimedPaths:
             return None
         dialogue = inquiry.dialogue
         dates = [topic.pseudonym for topic in dialogue.topics if topic.newest and topic.says_time]
-        asked = asked_time(dialogue.question, dates)
+        asked = inquiry.language.read_time(dialogue.question, dates)
         if asked is None:
             return None
         timed = cls(inquiry, asked)

@@ -12,6 +12,7 @@ from typing import Final, cast
 
 import numpy as np
 
+from app.language.protocol import Language
 from app.llm.reasoner import TaskRunner
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
@@ -129,7 +130,8 @@ def _place(blind: BlindGraph, topic: Topic) -> NodeSet:
 
 def _inquiry(blind: BlindGraph, dialogue: SafeDialogue, table: PseudonymTable) -> StrategyInput:
     nobody = cast(TaskRunner, None)  # What is offered is measured: nothing is asked.
-    return StrategyInput(dialogue, blind, table, nobody, Limits(), needs_context=False)
+    unread = cast(Language, None)  # The run gives the reader that ranks the steps.
+    return StrategyInput(dialogue, blind, table, nobody, Limits(), needs_context=False, language=unread)
 
 
 def _folded(label: str) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from app.graphs.markdown_table import markdown_table
 from app.llm.embeddings.embedder import Embedder
+from app.reader.english import EnglishReader
 from app.retriever.retriever import Retriever
 from app.retriever.weights import read_weights
 from app.settings import Settings
@@ -81,10 +82,11 @@ def _rows(
     """The first of `selectors` is what the others are compared with."""
     steps = sorted(len(steps_from(each.inquiry.graph, each.place.mids)) for each in questions)
     found = {name: np.zeros(len(questions), bool) for name in selectors}
+    reader = EnglishReader(embedder)
     for at, question in enumerate(questions):
         show(source, at, len(questions))
         for name, selector in selectors.items():
-            ways = CandidateFinder(question.inquiry, embedder, selector).of([question.place], []).ways
+            ways = CandidateFinder(replace(question.inquiry, language=reader), selector).of([question.place], []).ways
             found[name][at] = any(len(way.path) == 1 and way.path[0] in question.gold for way in ways)
     first = next(iter(found.values()))
     for name, offered in found.items():

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.refusals import NOT_IN_GRAPH
+from app.language.readings import Contradiction
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.reader.checks.draft_checks import Contradiction
 from app.strategies.checked_drafts import REFUSALS
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in

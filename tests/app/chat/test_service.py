@@ -38,6 +38,7 @@ from kg_store.errors import UnknownGraphError
 from kg_store.storage.master_key import MasterKey
 from tests.support.asking import PEOPLE, plan_along, secrets_in
 from tests.support.house import CALLER, DOCTOR_OF, House, clinic_store, drafting, step, visible
+from tests.support.languages import english
 from tests.support.processes.model_server import (
     Canned,
     ModelServer,
@@ -81,7 +82,7 @@ def around(store: ServiceContext, embedder: Embedder) -> Around:
         strategies = {"sets": SetsStrategy(embedder), "arog": ArogStrategy(embedder)}
         ledger = ledger or store.ledger
         chat = ChatService(
-            store.catalog, store.conversations, ledger, reasoner, strategies, statics,
+            store.catalog, store.conversations, ledger, reasoner, english(embedder), strategies, statics,
             ChatOptions(currency="USD", budgets=budgets, profile=profile),
         )  # fmt: skip
         return House(chat, ledger, strategy, options)
@@ -404,7 +405,8 @@ async def test_nothing_is_sent_when_the_guard_stops_a_request(
     strategies = {"sets": SetsStrategy(embedder)}
     unregistered = StaticSegments()
     reasoner = PromptedReasoner(endpoint, embedder)
-    chat = ChatService(store.catalog, store.conversations, store.ledger, reasoner, strategies, unregistered)
+    given = reasoner, english(embedder), strategies, unregistered
+    chat = ChatService(store.catalog, store.conversations, store.ledger, *given)
     before = len(store.ledger.entries("default", limit=MAX_ENTRIES))
     with pytest.raises(BlockedError):
         await House(chat, store.ledger).ask(DOCTOR_OF)

@@ -18,6 +18,7 @@ from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from evaluation.checks.canaries import canaries_in
 from tests.support.house import House, clinic_store
+from tests.support.languages import english
 from tests.support.service import ScriptedReasoner
 from tests.support.stores import PREFIXES
 
@@ -88,7 +89,15 @@ def typed(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 def house_of(store: ServiceContext, embedder: Embedder) -> House:
     reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (store.catalog, store.conversations, store.ledger, reasoner, strategies, StaticSegments())
+    parts = (
+        store.catalog,
+        store.conversations,
+        store.ledger,
+        reasoner,
+        english(embedder),
+        strategies,
+        StaticSegments(),
+    )
     return House(ChatService(*parts, ChatOptions(today=lambda: TODAY)), store.ledger)
 
 
@@ -149,7 +158,15 @@ async def test_no_name_and_no_date_leaves_for_a_question_about_a_time(
 async def test_a_model_is_asked_the_question_as_it_stands(untyped: ServiceContext, embedder: Embedder) -> None:
     """With its time, and no date: what fits a time is looked up for the reasoner inside the service alone."""
     reasoner, strategies = ScriptedReasoner(), {"sets": SetsStrategy(embedder)}
-    parts = (untyped.catalog, untyped.conversations, untyped.ledger, reasoner, strategies, StaticSegments())
+    parts = (
+        untyped.catalog,
+        untyped.conversations,
+        untyped.ledger,
+        reasoner,
+        english(embedder),
+        strategies,
+        StaticSegments(),
+    )
     house = House(ChatService(*parts, ChatOptions(today=lambda: TODAY)), untyped.ledger)
     await house.ask("Who was the director of Vexquilda Museum in 1998?")
     sent = b"".join(reasoner.sent)

@@ -21,6 +21,7 @@ from app.wiring import services as wiring
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
 from tests.support.commands import Namer, arog, work_in
+from tests.support.languages import english
 from tests.support.service import CLINIC, ScriptedReasoner, close_nothing
 
 pytestmark = pytest.mark.slow
@@ -248,9 +249,15 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
     store.close()
 
 
+def bundle_of(note: str) -> wiring.ReasonerBundle:
+    return wiring.ReasonerBundle(ScriptedReasoner(), english(), {}, (), Namer(None).name, note, close_nothing)
+
+
 def test_the_demo_key_is_there_before_the_service_is_ready(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = wiring.open_store(load_settings())
-    thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
+    thinking = wiring.ReasonerBundle(
+        ScriptedReasoner(), english(), {}, (), Namer(None).name, "embedded", close_nothing
+    )
     services = wiring.build(store.settings, error_body, thinking)
     monkeypatch.setattr(serve, "build_services", lambda _settings: services)
     assert serve.build_and_prepare(store.settings, with_demo=True) is services
@@ -260,7 +267,9 @@ def test_the_demo_key_is_there_before_the_service_is_ready(folder: Path, monkeyp
 
 def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
     store = wiring.open_store(load_settings())
-    thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "endpoint", close_nothing)
+    thinking = wiring.ReasonerBundle(
+        ScriptedReasoner(), english(), {}, (), Namer(None).name, "endpoint", close_nothing
+    )
     services = wiring.build(store.settings, error_body, thinking)
 
     def told(**changes: object) -> str:
@@ -277,7 +286,9 @@ def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeyp
     monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
     store = wiring.open_store(load_settings())
     graphs = administration.graphs_of(store)
-    thinking = wiring.ReasonerBundle(ScriptedReasoner(), {}, (), Namer(None).name, "embedded", close_nothing)
+    thinking = wiring.ReasonerBundle(
+        ScriptedReasoner(), english(), {}, (), Namer(None).name, "embedded", close_nothing
+    )
     services = wiring.build(store.settings, error_body, thinking)
     assert any("api-key create --grant" in line for line in serve.how_to_ask(store.settings, services))
     graphs.load("default", "demo", [folder / "clinic.ttl"], None).run(lambda _step, _percent: None)

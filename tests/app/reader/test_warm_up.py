@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder, Vectors
 from app.reader import warm_up as module
-from app.reader.scoring.path_scoring import PathScorer, WordedPath
+from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import step_text
 from app.reader.warm_up import CacheWarmer, texts_of, wholes_of
 from kg_store.graph.traversal import tail_concept

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from app.egress.disclosure import Profile
+from app.language.readings import Contradiction
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import Task
-from app.reader.checks.draft_checks import Contradiction
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import RetrievalResult
 from app.strategies.checked_drafts import REFUSALS, CheckedDrafts
 from app.strategies.sets.prompts import STEP
@@ -74,7 +73,7 @@ async def test_a_question_in_another_language_is_not_checked(
     inquiry = asked.inquiry(model, "Welche Patienten werden nicht von Ottoline Brackwater behandelt und warum?")
     topic = inquiry.dialogue.topics[0].pseudonym
     server.replies = lambda _request: answering(topic)
-    drafts = CheckedDrafts(inquiry, PathScorer(embedder))
+    drafts = CheckedDrafts(inquiry)
     await drafts.ask(Task(STEP, step(str(inquiry.dialogue.question), [thing(topic, "patient")])))
     assert drafts.refusal == ""
 

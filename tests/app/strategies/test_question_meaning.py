@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.egress.disclosure import Profile
+from app.language.readings import NUMBER, UNKNOWN, ResultKind
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.in_house import ReadingScores
-from app.reader.checks.draft_kinds import NUMBER, UNKNOWN, ResultKind
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import StrategyInput
 from app.strategies.question_meaning import QuestionMeaning, meaning_of
 from app.strategies.sets.strategy import SetsStrategy
@@ -49,7 +48,7 @@ def asked(bench: Bench, model: PromptedReasoner) -> Asked:
 
 
 async def meant(inquiry: StrategyInput, embedder: Embedder) -> QuestionMeaning | None:
-    return await meaning_of(inquiry, PathScorer(embedder), starting_places(inquiry, embedder).frontier)
+    return await meaning_of(inquiry, starting_places(inquiry, embedder).frontier)
 
 
 @pytest.mark.parametrize("profile", [Profile.OPEN, Profile.KIND])

@@ -15,7 +15,6 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import PathTriple
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.arog.strategy import ArogStrategy
 from app.strategies.base import RetrievalResult, Strategy, StrategyInput
 from app.strategies.retrieval import (
@@ -119,9 +118,7 @@ def ranked(inquiry: StrategyInput, embedder: Embedder) -> Sequence[tuple[str, ..
     """Every way of the first round by its labels, nearest first."""
     places = list(starting_places(inquiry, embedder).frontier)
     roots = {place.pseudonym: place for place in places}
-    first = (
-        Paginator(inquiry, PathRanker(PathScorer(embedder)), NearestWays(), roots, {}).of(places, [], set()).pages[0]
-    )
+    first = Paginator(inquiry, PathRanker(), NearestWays(), roots, {}).of(places, [], set()).pages[0]
     schema = inquiry.graph.schema
     return [tuple(schema.label_step(step) for step in way.path) for way in first]
 

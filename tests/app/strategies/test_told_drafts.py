@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.strategies.told_drafts import draft_of
+from tests.support.languages import english
 from tests.support.tasks import fact, step, thing
 
 TOPIC = thing("Eq7f2k", "patient")
@@ -22,6 +23,6 @@ SHOWN = step("Who is Eq7f2k treated by?", [TOPIC], (), [TREATED])
     ],
 )
 def test_an_answer_has_our_words(expressions: list[str], parts: list[str], text: str) -> None:
-    draft = draft_of(expressions, SHOWN)
+    draft = draft_of(english(), expressions, SHOWN)
     assert list(draft.expressions) == parts
     assert draft.text.startswith(text)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.reader.checks.draft_checks import Contradiction, DraftChecks, denies
-from app.reader.checks.draft_kinds import ResultKind
+from app.language.readings import Contradiction, ResultKind
+from app.reader.checks.draft_checks import DraftChecks, denies
 from app.reader.meaning.question.question_tokens import read_question
 from tests.support.drafts import GRAPH, SHOWN, THINGS
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.reader.checks.draft_kinds import NUMBER, TABLE, TRUTH, UNKNOWN, DraftKinds, ResultKind
+from app.language.readings import NUMBER, TABLE, TRUTH, UNKNOWN, ResultKind
+from app.reader.checks.draft_kinds import DraftKinds
 from kg_store.algebra.expressions import parse
 from tests.support.drafts import GRAPH, SHOWN
 from tests.support.tasks import fact, thing

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.graphs.refinement_tasks import askable, input_about
+from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reply
 from app.llm.tasks import Candidate, MaskedRelation, StepInput, StepReply, Task, Thing
 from app.reader.concept_namer import ConceptNamer
 from app.reader.language.relation_wording import hop_words, unmask_words, with_descriptions
-from app.reader.scoring.path_scoring import PathScorer, WordedPath
+from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.relation_phrases import phrase_of
 from app.strategies.sets.prompts import STEP
 from kg_store.terms import Concept, Hop, Mid, NodeKind, Relation, RelationId, Schema, Signature, SignatureId

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.language.readings import AskedForm
 from app.llm.tasks import VotedPaths
-from app.reader.language.answer_form import AskedForm
 from app.reader.plans.candidate_paths import KnownPath, ScoredPath
 from app.reader.plans.next_action import ParsedQuestion
 from app.reader.plans.pair_plans import conjunction

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.answer_form import read_form
-from app.reader.scoring.path_scoring import PathScorer, WordedPath
+from app.reader.scoring.path_scoring import PathScorer
 
 
 @pytest.fixture(scope="module")

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from app.reader.suggestions.step_questions import AskedStep, wordings
+from app.language.readings import AskedStep
+from app.reader.suggestions.step_questions import wordings
 from kg_store.terms import ValueKind
 
 X, THEY = "Eq7f2k", ""
 
 
 def things(label: str, kind: str, *, one: bool = True, people: bool = False) -> AskedStep:
-    return AskedStep(label, tuple(kind.split(", ")), None, one, people)
+    return AskedStep(X, label, tuple(kind.split(", ")), None, one, people)
 
 
 def values(label: str, kind: ValueKind = ValueKind.TEXT, *, one: bool = True) -> AskedStep:
-    return AskedStep(label, (), kind, one)
+    return AskedStep(X, label, (), kind, one)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +48,7 @@ def values(label: str, kind: ValueKind = ValueKind.TEXT, *, one: bool = True) ->
     ],
 )
 def test_of_one_thing(step: AskedStep, question: str) -> None:
-    assert wordings(X, step)[0] == question
+    assert wordings(step)[0] == question
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_of_one_thing(step: AskedStep, question: str) -> None:
     ],
 )
 def test_of_several(step: AskedStep, question: str) -> None:
-    assert wordings(THEY, step) == [question]
+    assert wordings(replace(step, thing=THEY)) == [question]
 
 
 @pytest.mark.parametrize(
@@ -72,4 +75,4 @@ def test_of_several(step: AskedStep, question: str) -> None:
     ],
 )
 def test_that_is_no_english_is_not_asked(thing: str, step: AskedStep) -> None:
-    assert wordings(thing, step) == []
+    assert wordings(replace(step, thing=thing)) == []

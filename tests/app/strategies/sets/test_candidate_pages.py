@@ -9,7 +9,6 @@ import pytest
 from app.egress.disclosure import Profile
 from app.llm.embeddings.embedder import Embedder
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.reader.scoring.path_scoring import PathScorer
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet
 from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
@@ -41,9 +40,7 @@ def labels(asked: Asked, ways: tuple[CandidatePath, ...]) -> list[tuple[str, ...
 def shelves_of(
     inquiry: StrategyInput, embedder: Embedder, trails: dict[str, PathPrefix], *places: NodeSet
 ) -> Paginator:
-    return Paginator(
-        inquiry, PathRanker(PathScorer(embedder)), NearestWays(), {place.pseudonym: place for place in places}, trails
-    )
+    return Paginator(inquiry, PathRanker(), NearestWays(), {place.pseudonym: place for place in places}, trails)
 
 
 def shelf_of(

@@ -52,9 +52,7 @@ def one(asked: Asked, name: str) -> NodeSet:
 def offer(
     asked: Asked, embedder: Embedder, question: str, frontier: list[NodeSet], earlier: list[NodeSet]
 ) -> CandidateList:
-    return CandidateFinder(asked.inquiry(EmbeddedReasoner(embedder), question), embedder, NearestWays()).of(
-        frontier, earlier
-    )
+    return CandidateFinder(asked.inquiry(EmbeddedReasoner(embedder), question), NearestWays()).of(frontier, earlier)
 
 
 def paths(asked: Asked, found: CandidateList, start: NodeSet) -> set[tuple[str, ...]]:

@@ -10,7 +10,6 @@ from app.egress.disclosure import Profile
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.reader.scoring.path_scoring import PathScorer
 from app.retriever.features import PLACEHOLDER, read_text
 from app.retriever.retriever import Retriever
 from app.strategies.base import StrategyInput
@@ -64,13 +63,13 @@ def labels(asked: Asked, ways: list[CandidatePath] | tuple[CandidatePath, ...]) 
 
 
 def offered(asked: Asked, embedder: Embedder, selector: WaySelector, name: str = HUBS[0]) -> list[tuple[str, ...]]:
-    finder = CandidateFinder(inquiry_of(asked, embedder, name), embedder, selector)
+    finder = CandidateFinder(inquiry_of(asked, embedder, name), selector)
     return labels(asked, finder.of([place_of(asked, name)], []).ways)
 
 
 def pages(asked: Asked, embedder: Embedder, selector: WaySelector, name: str) -> CandidatePages:
     inquiry, place = inquiry_of(asked, embedder, name, Profile.KIND), place_of(asked, name)
-    ranker = PathRanker(PathScorer(embedder))
+    ranker = PathRanker()
     return Paginator(inquiry, ranker, selector, {place.pseudonym: place}, {}).of([place], [], set())
 
 
@@ -141,7 +140,7 @@ def test_from_what_the_dialogue_does_not_name_the_nearest_are_offered(
     asked = firms.asked()
     named = inquiry_of(asked, embedder, HUBS[0])
     unnamed = replace(named, dialogue=replace(named.dialogue, topics=()))
-    ways = CandidateFinder(unnamed, embedder, retrieved).of([place_of(asked, HUBS[0])], []).ways
+    ways = CandidateFinder(unnamed, retrieved).of([place_of(asked, HUBS[0])], []).ways
     assert labels(asked, ways) == offered(firms.asked(), embedder, NearestWays())
 
 
