@@ -24,11 +24,11 @@ from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.model_files import BOXED_MODEL
 from app.main import create_app
 from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.reader.english import EnglishReader
 from app.retriever.weights import write_weights
 from app.settings import ConfigurationError, Settings
 from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
 from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.administration import graphs_of
 from app.wiring.reserved_words import request_words
 from app.wiring.services import Services, build, think
@@ -203,12 +203,12 @@ def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> Non
 @pytest.mark.model
 def test_a_head_ranks_the_ways_that_its_reasoner_scores(tmp_path: Path) -> None:
     thinking = think(settings_in(tmp_path))
-    reasoner, sets = thinking.reasoner, thinking.strategies["sets"]
+    reasoner, reader = thinking.reasoner, thinking.language
     assert isinstance(reasoner, EmbeddedReasoner)
-    assert isinstance(sets, SetsStrategy)
+    assert isinstance(reader, EnglishReader)
     head = RelationAdapter(gain=2.0)
     reasoner.head = head
-    assert sets._scorer.head is head
+    assert reader.paths.head is head
 
 
 @pytest.mark.model
