@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -39,28 +40,25 @@ class ConceptNamer:
     """Names concepts by classes, by nouns of relations, and by likeness where many relations agree; deterministic."""
 
     def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+        self._fits = NounFits(embedder)
 
     def name(self, schema: Schema) -> list[str]:
         """One concept per signature, in the order of `schema.signatures`."""
         classes = _classes_reached(schema)
         given = [_given_word(schema, signature, classes) for signature in schema.signatures]
         unnamed = [signature for signature, word in zip(schema.signatures, given, strict=True) if word is None]
-        relations = {hop.relation for signature in unnamed for hop in signature.hops}
-        worded = [words for each in sorted(relations) if (words := readable(schema.described((Hop(each),))))]
-        if worded:
-            # All in one call: signature by signature, a few at a time, takes twice as long.
-            self._embedder.sentences(worded)
+        labels = {hop: schema.described((hop,)) for hop in sorted({hop for each in unnamed for hop in each.hops})}
+        self._fits.prepare(labels.values())
         agreement = NounAgreement(schema, unnamed)
         named = [
-            self._of_hops(schema, signature, agreement) if word is None else word
+            self._of_hops(signature, labels, agreement) if word is None else word
             for signature, word in zip(schema.signatures, given, strict=True)
         ]
         return named if _has_classes(schema) else _with_texts(schema, named)
 
-    def _of_hops(self, schema: Schema, signature: Signature, agreement: NounAgreement) -> str:
+    def _of_hops(self, signature: Signature, labels: Mapping[Hop, str], agreement: NounAgreement) -> str:
         said = agreement.of(signature.hops) or agreement.of_like(signature.hops)
-        return self._of_labels([schema.described((hop,)) for hop in signature.hops], said)
+        return self._of_labels([labels[hop] for hop in signature.hops], said)
 
     def name_relations(self, relations: Sequence[str]) -> str:
         """A concept for something that has these relations around it; `^` marks those that lead to it."""
@@ -70,13 +68,9 @@ class ConceptNamer:
         """The noun that the relations say, else what things with relations like these mostly are."""
         if said is not None and said.kind != AGENT and len(labels) < (MIN_OF_WORK if said.word == WORK else MANY):
             return said.word
-        worded = [(label, words) for label in labels if (words := readable(label))]
-        has = [words for label, words in worded if not label.startswith("^")]
-        plays = [words for label, words in worded if label.startswith("^")]
-        if not has and not plays:
+        fits = self._fits.mean_of(labels)
+        if fits is None:
             return "thing"
-        # Few relations say little each, many together say it well: so the mean over all of them.
-        fits = np.concatenate([self._fits(has, self._has), self._fits(plays, self._plays)]).mean(axis=0)
         best = int(np.argmax(fits))
         word, bound = NOUNS[best].word, MIN_FIT if len(labels) > 1 else MIN_FIT_OF_ONE
         if said is not None:
@@ -85,26 +79,55 @@ class ConceptNamer:
             return word if is_likely and is_of_kind else said.word
         return word if fits[best] >= bound else "thing"
 
-    def _fits(self, labels: list[str], examples: list[Fits]) -> Fits:
-        """Scores each label by the nearest example of each noun; shape (labels, nouns)."""
-        if not labels:
-            return np.empty((0, len(NOUNS)), dtype=np.float32)
-        vectors = self._embedder.sentences(labels)
-        columns = [(vectors @ each.T).max(axis=1) if len(each) else np.zeros(len(labels)) for each in examples]
-        return np.stack(columns, axis=1).astype(np.float32)
+
+class NounFits:
+    """How well relation labels fit the nouns of `NOUNS`: a row of scores a label, worked out once.
+
+    A label is scored by its nearest example: of what a thing of that noun has, or behind `^` of what leads to one.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._rows: dict[str, Fits | None] = {}
+
+    def prepare(self, labels: Iterable[str]) -> None:
+        """Works out the rows of `labels` in one call; masked relations without a description have none."""
+        unknown = [label for label in dict.fromkeys(labels) if label not in self._rows]
+        for is_played, examples in ((False, self._has), (True, self._plays)):
+            mine = [label for label in unknown if label.startswith("^") == is_played]
+            worded = {label: words for label in mine if (words := readable(label))}
+            self._rows.update(dict.fromkeys(mine))
+            if worded:
+                likeness = self._embedder.sentences([*worded.values()]) @ examples.vectors.T
+                rows = np.maximum.reduceat(likeness, examples.begins, axis=1)
+                self._rows.update(zip(worded, rows, strict=True))
+
+    def mean_of(self, labels: Sequence[str]) -> Fits | None:
+        """The mean over `labels`, shape (nouns,): few say little each, many together say it well. None where no label
+        has words."""
+        self.prepare(labels)
+        rows = [row for label in labels if (row := self._rows[label]) is not None]
+        return np.mean(rows, axis=0) if rows else None
 
     @cached_property
-    def _has(self) -> list[Fits]:
-        return self._vectors_of([noun.has for noun in NOUNS])
+    def _has(self) -> _Examples:
+        return self._examples_of([noun.has for noun in NOUNS])
 
     @cached_property
-    def _plays(self) -> list[Fits]:
-        return self._vectors_of([(noun.word, *noun.plays) for noun in NOUNS])
+    def _plays(self) -> _Examples:
+        return self._examples_of([(noun.word, *noun.plays) for noun in NOUNS])
 
-    def _vectors_of(self, groups: Sequence[Sequence[str]]) -> list[Fits]:
-        """The vectors of each group, all embedded in one call: fifty small ones take many times as long."""
+    def _examples_of(self, groups: Sequence[Sequence[str]]) -> _Examples:
         vectors = self._embedder.sentences([text for group in groups for text in group])
-        return np.split(vectors, np.cumsum([len(group) for group in groups])[:-1])
+        return _Examples(vectors, np.cumsum([0, *(len(group) for group in groups[:-1])]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Examples:
+    """The vectors of all examples, shape (examples, dimensions), and where those of each noun begin."""
+
+    vectors: Fits
+    begins: npt.NDArray[np.intp]
 
 
 def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
