@@ -155,7 +155,10 @@ class Schema:
 
     def label_step(self, step: Step) -> str:
         """Hops through mediators are joined by a bar: `marriage|spouse`."""
-        return "|".join(self.label(hop) for hop in step)
+        known = cast(dict[Step, str], self.derived.setdefault("step labels", {}))
+        if step not in known:
+            known[step] = "|".join(self.label(hop) for hop in step)
+        return known[step]
 
 
 @dataclass(frozen=True, slots=True)

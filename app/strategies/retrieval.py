@@ -15,7 +15,7 @@ from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
 from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
 from kg_store.graph.concept_paths import ConceptScope
-from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, walk
+from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, tail_concepts, walk
 from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
 from kg_store.text.concept_nouns import GENERAL_NOUNS
 from kg_store.text.pseudonymous import asked_words
@@ -92,6 +92,9 @@ def _arrive_unseen(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet,
     return place, fact_of(inquiry, way, place)
 
 
+Ways = Sequence[CandidatePath]
+
+
 def fact_of(inquiry: StrategyInput, way: CandidatePath, place: NodeSet) -> FoundFact:
     return FoundFact(
         start=way.start.pseudonym,
@@ -136,19 +139,37 @@ def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Coll
     ]
 
 
-def show_candidates(
-    inquiry: StrategyInput, ways: Sequence[CandidatePath]
-) -> tuple[list[Candidate], dict[int, CandidatePath]]:
-    """Candidates numbered from 1 in the thread's order, and the way that each number means."""
-    shown = [(way, labels_of(inquiry, way.path)) for way in ways]
-    order = inquiry.pseudonyms.shuffled_order([f"{way.start.pseudonym} {labels}" for way, labels in shown])
-    candidates, by_number = [], {}
-    for number, position in enumerate(order, start=1):
-        way, labels = shown[position]
-        concept = tail_concept(inquiry.graph.schema, way.path[-1])
-        candidates.append(Candidate(number=number, start=way.start.pseudonym, path=list(labels), concept=concept))
-        by_number[number] = way
-    return candidates, by_number
+@dataclass(frozen=True, slots=True, eq=False)
+class NumberedWays:
+    """Ways on as a prompt shows them: `candidates` in the thread's order, and `by_number` the way that each means.
+
+    `nearest` holds the numbers in the order in which the ways were given, the nearest first.
+    """
+
+    ways: Ways
+    candidates: list[Candidate]
+    by_number: Mapping[int, CandidatePath]
+    nearest: tuple[int, ...]
+
+
+def numbered(inquiry: StrategyInput, ways: Ways) -> NumberedWays:
+    """`ways` numbered from 1 in the thread's own order, the same numbers for the same ways."""
+    labels = [labels_of(inquiry, way.path) for way in ways]
+    keys = [f"{way.start.pseudonym} {told}" for way, told in zip(ways, labels, strict=True)]
+    order = inquiry.pseudonyms.shuffled_order(keys)
+    concepts = tail_concepts(inquiry.graph.schema)
+    candidates = [
+        Candidate(
+            number=number,
+            start=ways[at].start.pseudonym,
+            path=list(labels[at]),
+            concept=concepts.get(ways[at].path[-1][-1], "thing"),
+        )
+        for number, at in enumerate(order, start=1)
+    ]
+    numbers = {at: number for number, at in enumerate(order, start=1)}
+    by_number = {number: ways[at] for at, number in numbers.items()}
+    return NumberedWays(ways, candidates, by_number, tuple(numbers[at] for at in range(len(ways))))
 
 
 def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
@@ -196,14 +217,13 @@ def _described(schema: Schema) -> Mapping[str, str]:
     return {each.label: each.description for each in schema.relations if each.mask is not None and each.description}
 
 
-Ways = Sequence[CandidatePath]
-
-
 def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
     """The first of `ways` (nearest first) that `task_of` may show, `width` of which may be chosen.
 
     As many as leave room for one more call, to answer; where that leaves none, as many as fit alone.
     """
+    if not reasoner.is_model:
+        return ways  # The reasoner in the service costs no tokens.
     # What was chosen comes back as facts, and a fact takes less than two ways on.
     answering = task_of(ways[: 2 * width])
     if reasoner.fits(task_of(ways), answering):

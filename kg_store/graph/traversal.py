@@ -93,7 +93,7 @@ def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
 
 def tail_concept(schema: Schema, step: Step) -> str:
     """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
-    return _tail_concepts(schema).get(step[-1], "thing")
+    return tail_concepts(schema).get(step[-1], "thing")
 
 
 def leads_to_values(schema: Schema, step: Step) -> bool:
@@ -160,7 +160,7 @@ def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]
 
 
 @cached_by_version
-def _tail_concepts(schema: Schema) -> dict[Hop, str]:
+def tail_concepts(schema: Schema) -> dict[Hop, str]:
     """The concept that each hop leads to, counted by things, all in one pass over the signatures.
 
     Classes of the graph are told though they are few: doctors, too, live where patients live.

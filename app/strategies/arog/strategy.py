@@ -38,9 +38,9 @@ from app.strategies.retrieval import (
     cut_note,
     described_path,
     near_relations,
+    numbered,
     over_budget,
     parse_path,
-    show_candidates,
     show_dialogue,
     show_evidence,
     show_masked,
@@ -134,7 +134,7 @@ class ArogStrategy:
         if not ways:
             return []
         reply = (await inquiry.reasoner.ask(_choice(inquiry, progress, ways))).value
-        by_number = show_candidates(inquiry, ways)[1]
+        by_number = numbered(inquiry, ways).by_number
         numbers = [number for number in dict.fromkeys(reply.choices) if number in by_number]
         chosen = [by_number[number] for number in numbers[: inquiry.limits.width]]
         relations = {way.path for way in chosen}
@@ -230,7 +230,7 @@ def _shown(inquiry: StrategyInput, progress: _Progress) -> StepInput:
 
 
 def _choice(inquiry: StrategyInput, progress: _Progress, ways: Ways) -> Task[ChooseReply]:
-    candidates = show_candidates(inquiry, ways)[0]
+    candidates = numbered(inquiry, ways).candidates
     given = ChooseInput(
         question=inquiry.dialogue.question,
         path=progress.path,

@@ -18,6 +18,7 @@ from app.strategies.question_meaning import meaning_of, read_prompt
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
+    NumberedWays,
     Vocabulary,
     Ways,
     arrive,
@@ -25,9 +26,9 @@ from app.strategies.retrieval import (
     beside,
     cut_note,
     near_relations,
+    numbered,
     over_budget,
     parse_path,
-    show_candidates,
     show_dialogue,
     show_evidence,
     show_masked,
@@ -112,34 +113,34 @@ class SetsStrategy:
         for number in range(1, inquiry.limits.depth + 2):
             progress.round = number
             inquiry.on_round(number)
-            reply, by_number = await self._round(inquiry, progress, number)
+            reply, offered = await self._round(inquiry, progress, number)
             if progress.drafts.refusal:
                 return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.action == "answer" and reply.answer:
-                draft = _draft(inquiry, progress, reply, by_number)
+                draft = _draft(inquiry, progress, reply, offered)
                 if progress.timed is not None:
                     return await asyncio.to_thread(_in_time, progress.timed, progress, draft)
                 return _found(progress, draft)
-            if not _follow(inquiry, progress, _chosen(inquiry, reply, by_number)):
+            if not _follow(inquiry, progress, _chosen(inquiry, reply, offered)):
                 return _found(progress, None)
         return _found(progress, None)
 
     async def _round(
         self, inquiry: StrategyInput, progress: SearchProgress, number: int
-    ) -> tuple[StepReply, dict[int, CandidatePath]]:
+    ) -> tuple[StepReply, NumberedWays]:
         """Page after page, until the reply answers, follows a way, or no page is left."""
         shelf = await self._shelf(inquiry, progress, number)
         for page, ways in enumerate(shelf.pages or ((),)):
             progress.turned_pages |= page > 0
-            reply, by_number = await self._ask(inquiry, progress, ways, number, shelf.behind(page))
-            if len(by_number) < len(ways):
-                progress.notes.append(cut_note(number, len(ways) - len(by_number) + shelf.behind(page) + shelf.cut))
+            reply, offered = await self._ask(inquiry, progress, ways, number, shelf.behind(page))
+            if len(offered.ways) < len(ways):
+                progress.notes.append(cut_note(number, len(ways) - len(offered.ways) + shelf.behind(page) + shelf.cut))
                 progress.is_cut = True
-                return reply, by_number
-            if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, by_number):
-                return reply, by_number
+                return reply, offered
+            if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, offered):
+                return reply, offered
         _note_what_was_cut(progress, number, shelf.cut)
-        return reply, by_number
+        return reply, offered
 
     async def _shelf(self, inquiry: StrategyInput, progress: SearchProgress, number: int) -> CandidatePages:
         if number > inquiry.limits.depth or progress.voted is not None:
@@ -163,37 +164,38 @@ class SetsStrategy:
 
     async def _ask(
         self, inquiry: StrategyInput, progress: SearchProgress, ways: Ways, number: int, further: int
-    ) -> tuple[StepReply, dict[int, CandidatePath]]:
+    ) -> tuple[StepReply, NumberedWays]:
         """Shows as many of `ways` as the question's budget allows; where it cuts, nothing further is shown either."""
 
         def step_of(shown: Ways) -> Task[StepReply]:
             behind, is_last = (further if len(shown) == len(ways) else 0), bool(ways) and not shown
-            given = _step(inquiry, progress, shown, number, behind, is_last)
+            offered = whole if shown is ways else numbered(inquiry, shown)
+            given = _step(inquiry, progress, offered, number, behind, is_last)
             if inquiry.profile is not Profile.STRICT:
                 return Task(STEP, given)
             in_full = replace(inquiry, profile=Profile.KIND)
-            return Task(STEP, given, in_house=_step(in_full, progress, shown, number, behind, is_last))
+            return Task(STEP, given, in_house=_step(in_full, progress, offered, number, behind, is_last))
 
+        whole = numbered(inquiry, ways)
         if inquiry.profile is Profile.STRICT and not progress.path:
             progress.path = nearest_paths(inquiry, ways)
         if self._hints and number == 1 and _needs_prompt_reading(inquiry, progress):
             progress.meaning = await asyncio.to_thread(
-                read_prompt, inquiry.language, _step(inquiry, progress, ways, number, further, is_last=False)
+                read_prompt, inquiry.language, _step(inquiry, progress, whole, number, further, is_last=False)
             )
         shown = as_many_as_fit(inquiry.reasoner, ways, inquiry.limits.width, step_of)
         if ways and not shown and not progress.facts:
             raise QuestionBudgetUsedUpError("not one path could be shown")
         reply = await progress.drafts.ask(step_of(shown))
-        by_number = show_candidates(inquiry, shown)[1]
         if not progress.path:
             progress.path = parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, list(progress.things)))
-        return reply, by_number
+        return reply, whole if shown is ways else numbered(inquiry, shown)
 
 
 def _step(
-    inquiry: StrategyInput, progress: SearchProgress, ways: Ways, number: int, further: int, is_last: bool
+    inquiry: StrategyInput, progress: SearchProgress, offered: NumberedWays, number: int, further: int, is_last: bool
 ) -> StepInput:
-    candidates = show_candidates(inquiry, ways)[0]
+    candidates = offered.candidates
     is_strict = inquiry.profile is Profile.STRICT
     relations = beside(progress.near, steps_shown(progress.shown, candidates))
     given = StepInput(
@@ -217,7 +219,7 @@ def _step(
         voted=progress.voted.shown(inquiry) if progress.voted else None,
         meant=progress.held,
         cases=inquiry.cases,
-        nearest=_by_nearness(inquiry, ways),
+        nearest=offered.nearest,
         phrases=phrases_of(inquiry, candidates) if inquiry.reasoner.is_model else (),
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
@@ -226,23 +228,17 @@ def _step(
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
 
 
-def _by_nearness(inquiry: StrategyInput, ways: Ways) -> tuple[int, ...]:
-    """The numbers under which `ways` are shown, nearest first."""
-    numbers = {id(way): number for number, way in show_candidates(inquiry, ways)[1].items()}
-    return tuple(numbers[id(way)] for way in ways)
-
-
 def _needs_prompt_reading(inquiry: StrategyInput, progress: SearchProgress) -> bool:
     is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
     return is_asked and progress.meaning is None and not declares_kinds(inquiry.graph.schema)
 
 
-def _chosen(inquiry: StrategyInput, reply: StepReply, by_number: dict[int, CandidatePath]) -> list[CandidatePath]:
+def _chosen(inquiry: StrategyInput, reply: StepReply, offered: NumberedWays) -> list[CandidatePath]:
     """The ways to follow, best first, at most the width; what was not offered is ignored."""
     if reply.action != "follow":
         return []
-    offered = [by_number[number] for number in dict.fromkeys(reply.choices) if number in by_number]
-    return offered[: inquiry.limits.width]
+    ways = offered.by_number
+    return [ways[number] for number in dict.fromkeys(reply.choices) if number in ways][: inquiry.limits.width]
 
 
 def _follow(inquiry: StrategyInput, progress: SearchProgress, chosen: list[CandidatePath]) -> bool:
@@ -276,18 +272,17 @@ def _told(progress: SearchProgress) -> set[str]:
     return {*progress.things, *(fact.end for fact in progress.facts)}
 
 
-def _draft(
-    inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, by_number: dict[int, CandidatePath]
-) -> Draft:
+def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, offered: NumberedWays) -> Draft:
     """The reply's answer in our own words; the candidates that it speaks of are walked: their facts are evidence."""
     ends: dict[int, str | None] = {}
     for number in numbers_in(reply.answer)[: inquiry.limits.width]:
-        place = _walk(inquiry, progress, by_number[number]) if number in by_number else None
+        way = offered.by_number.get(number)
+        place = _walk(inquiry, progress, way) if way is not None else None
         ends[number] = place.pseudonym if place else None
     expressions = [filled(expression, ends.get) for expression in reply.answer]
     plainly = replace(inquiry, profile=Profile.KIND) if inquiry.profile is Profile.STRICT else inquiry
     fresh = show_evidence(inquiry, progress.facts[len(progress.shown) :], told=_told(progress))
-    shown = _step(plainly, progress, list(by_number.values()), progress.round, 0, is_last=False)
+    shown = _step(plainly, progress, offered, progress.round, 0, is_last=False)
     shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
     return draft_of(inquiry.language, expressions, shown)
 

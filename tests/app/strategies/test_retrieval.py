@@ -24,8 +24,8 @@ from app.strategies.retrieval import (
     Vocabulary,
     arrive,
     bucket,
+    numbered,
     parse_path,
-    show_candidates,
     show_dialogue,
     show_evidence,
     show_things,
@@ -280,9 +280,10 @@ def test_candidates_are_numbered_in_the_conversations_order_and_carry_no_size(
 ) -> None:
     start = place(asked, "Zofia Quarrel")
     ways = [CandidatePath(start, (step,)) for step in steps_from(asked.graph.blind, start.mids)]
-    candidates, by_number = show_candidates(inquiry, ways)
+    shown = numbered(inquiry, ways)
+    candidates, by_number = shown.candidates, shown.by_number
     assert [each.number for each in candidates] == list(range(1, len(ways) + 1))
-    again, _ = show_candidates(inquiry, ways[::-1])
+    again = numbered(inquiry, ways[::-1]).candidates
     assert again == candidates
     for each in candidates:
         assert each.path == [asked.graph.blind.schema.label_step(by_number[each.number].path[0])]
