@@ -87,6 +87,7 @@ def _kinds_with(schema: Schema) -> dict[str, list[int]]:
     return dict(found)
 
 
+@cached_by_version
 def declares_kinds(schema: Schema) -> bool:
     """True where the graph itself says what its things are, so that a kind that is asked for can bind an answer.
 

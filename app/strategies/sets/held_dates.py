@@ -200,10 +200,11 @@ def _may_be_date(schema: Schema, relation: int) -> bool:
 @cached_by_version
 def may_say_when(schema: Schema) -> bool:
     """True where the words of a relation say since when or until when; where kinds are declared, of a mediator's."""
+    of_all = not declares_kinds(schema)
     hops = {
         hop.relation
         for signature in schema.signatures
-        if signature.kind is NodeKind.MEDIATOR or not declares_kinds(schema)
+        if of_all or signature.kind is NodeKind.MEDIATOR
         for hop in signature.hops
         if not hop.inverse
     }
