@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -15,7 +16,18 @@ from app.chat.reply import cited_by
 from app.language.readings import AskedStep
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
 from kg_store.storage.vault import NO_NAME, readable_name
-from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, Step, ValueKind, as_mids
+from kg_store.terms import (
+    NO_MIDS,
+    Hop,
+    Mid,
+    Mids,
+    NodeKind,
+    Schema,
+    Step,
+    ValueKind,
+    as_mids,
+    cached_by_version,
+)
 from kg_store.text.labels import plain_words, reversed_label
 from kg_store.text.synonyms import synonyms_of
 
@@ -138,12 +150,18 @@ def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
             yield NextQuestion(subject, tuple(texts), relation, way.members)
 
 
+@cached_by_version
+def _spreads(schema: Schema) -> Mapping[Hop, int]:
+    """The number of things that have each hop."""
+    sizes = Counter[Hop]()
+    for signature in schema.signatures:
+        sizes.update(dict.fromkeys(signature.hops, signature.size))
+    return sizes
+
+
 def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
     graph, schema = run.graph.blind, run.graph.blind.schema
-    sizes: dict[object, int] = {}
-    for signature in schema.signatures:
-        for hop in signature.hops:
-            sizes[hop] = sizes.get(hop, 0) + signature.size
+    spreads = _spreads(schema)
     for step in steps_from(graph, subject.mids):
         relations = [schema.relations[hop.relation] for hop in step]
         if any(each.mask is not None or not each.label.isascii() for each in relations):
@@ -158,7 +176,7 @@ def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
         value = (relations[-1].value_kind or ValueKind.TEXT) if kind is NodeKind.VALUE else None
         if value is not None and subject.mid is None:
             continue  # The values of many things say little without the things.
-        yield _Way(step, schema.label_step(step), members, value, sizes.get(step[0], 0))
+        yield _Way(step, schema.label_step(step), members, value, spreads.get(step[0], 0))
 
 
 def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
