@@ -29,6 +29,7 @@ from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
 from app.telemetry.metrics import Metrics
 from app.wiring.endpoints import OnProbed, status_of, watch
 from app.wiring.services import Services, build
+from app.wiring.warm_start import warm_graphs
 from client_sdk.protocol import Readiness
 from kg_store.errors import StoreError
 
@@ -74,11 +75,15 @@ class ServiceStarter:
             self._missing = f"the service could not be built ({type(error).__name__}); its log says where"
             log.error("not_built", exc_info=error)
         else:
+            await warm_graphs(services, self._tell_warm)
             self.state.services = services
             self.state.metrics.tell_ready(True)
             log.info("ready")
             self._watching = asyncio.create_task(watch(services.thinking.endpoints, self._on_probed))
             await self._tell(services)
+
+    def _tell_warm(self, done: int, graphs: int) -> None:
+        self._missing = f"the service is still starting: {done} of {graphs} graphs are opened"
 
     @asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:

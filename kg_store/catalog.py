@@ -68,6 +68,10 @@ class Catalog:
         """The tenant's graphs by name."""
         return [self._info(row) for row in self._rows.current(tenant)]
 
+    def newest(self, most: int) -> list[tuple[str, str]]:
+        """Tenant and name of the graphs of all tenants that were loaded last, the newest first."""
+        return self._rows.newest(most)
+
     def is_empty(self) -> bool:
         """True when no tenant has a graph."""
         return self._rows.is_empty()

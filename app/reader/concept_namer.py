@@ -81,7 +81,7 @@ class ConceptNamer:
 
 
 class NounFits:
-    """How well relation labels fit the nouns of `NOUNS`: a row of scores a label, worked out once.
+    """Scores of relation labels against the nouns of `NOUNS`: a row of scores a label, worked out once.
 
     A label is scored by its nearest example: of what a thing of that noun has, or behind `^` of what leads to one.
     """

@@ -128,6 +128,17 @@ class GraphRows:
             rows = connection.execute(query, {"tenant": tenant, **wanted}).all()
         return [VersionRow(row.id, row.tenant, row.name, row.folder_id, *row[4:]) for row in rows]
 
+    def newest(self, most: int) -> list[tuple[str, str]]:
+        """Tenant and name of the graphs that were loaded last, the newest first."""
+        query = (
+            select(graphs.c.tenant, graphs.c.name)
+            .join(graph_versions, graph_versions.c.id == graphs.c.current_version)
+            .order_by(graph_versions.c.loaded_at.desc())
+            .limit(most)
+        )
+        with self._engine.connect() as connection:
+            return [(row.tenant, row.name) for row in connection.execute(query)]
+
     def is_empty(self) -> bool:
         with self._engine.connect() as connection:
             return connection.execute(select(graphs.c.id).where(graphs.c.current_version.is_not(None))).first() is None

@@ -1,4 +1,4 @@
-"""What strategies ask of a schema is worked out once for a version, however many signatures a graph has."""
+"""All that strategies ask of a schema is worked out once for a version, however many signatures a graph has."""
 
 from __future__ import annotations
 
