@@ -21,7 +21,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-ledger lint-deploy locks sbom clean
+.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-speed bench-ledger lint-deploy locks sbom clean
 
 serve: $(VENV)/.installed-$(if $(LIGHT),light,server) page-if-npm
 	@$(BIN)/arog serve
@@ -167,6 +167,10 @@ bench-privacy: $(VENV)/.installed-evaluation
 # The guard over a million made-up names, its time and memory against their bounds: make bench-guard NAMES=100000
 bench-guard: $(VENV)/.installed-evaluation
 	@$(BIN)/arog eval guard $(if $(NAMES),--names "$(NAMES)")
+
+# Speed as ratios to peers in the same run, against the last release: make bench-speed, or SMALL=1 in half a minute
+bench-speed: $(VENV)/.installed-evaluation
+	@$(BIN)/arog eval speed $(if $(SMALL),--small)
 
 # The check of a ledger, its processor time against its bounds: make bench-ledger ROWS=5700
 bench-ledger: $(VENV)/.installed-evaluation

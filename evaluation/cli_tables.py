@@ -28,8 +28,8 @@ _ResultT = TypeVar("_ResultT")
 
 
 def commands(parent: typer.Typer) -> None:
-    tables = (table, guard, ledger, embedded, natural, confidence, endpoint, drafts, masked, linking, reliability)
-    for command in (*tables, words, concepts):
+    tables = (table, guard, ledger, speed, embedded, natural, confidence, endpoint, drafts, masked, linking)
+    for command in (*tables, reliability, words, concepts):
         parent.command()(command)
 
 
@@ -60,6 +60,17 @@ def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How m
 
     scale = measure_ledger(rows)
     _end(markdown(scale), passed=scale.passed)
+
+
+def speed(
+    triples: Annotated[int, typer.Option(min=10_000, help="Triples of the made-up graph")] = 1_000_000,
+    small: Annotated[bool, typer.Option(help="30,000 triples, against twice the kept figures")] = False,
+) -> None:
+    """Measure speed beside peers in the same run; ends with code 1 when it got worse since the last release."""
+    from evaluation.scale.speed_run import SMALL, markdown, measure_speed
+
+    report = measure_speed(SMALL if small else triples, console.print, small=small)
+    _end(markdown(report), passed=report.passed)
 
 
 def embedded(

@@ -1,0 +1,230 @@
+"""The speed of the service as ratios that any machine gives alike: each figure beside a peer in the same run.
+
+`speed.toml` keeps the figures of the last release. A figure that is so many times worse is a fault (`SLOWER`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pyoxigraph
+from pydantic import SecretStr
+
+from app.api.problems import error_body
+from app.graphs.markdown_table import markdown_table
+from app.settings import Settings, load_settings
+from app.wiring.services import Services, build
+from app.wiring.warm_start import warm_graphs
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue
+from evaluation.bench.bench import CALLER, TENANT
+from evaluation.scale.made_up_graph import write_graph
+from kg_store.storage.master_key import MasterKey
+
+SMALL: Final = 30_000
+"""Triples of the form that tests run."""
+SLOWER: Final = 1.25
+SLOWER_AT_SMALL_SIZE: Final = 2.0
+_KEPT: Final = Path(__file__).with_name("speed.toml")
+_LOOP_ROUNDS: Final = 6
+_QUESTIONS: Final = 12
+_LATE_TURN, _EARLY_TURN = 30, 5
+_IDLE: Final = ("-c", "import pydantic, numpy")
+"""Starting Python with two libraries that every command needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedFigure:
+    """`times`: the figure as a multiple of what stands in `beside`; `kept`: that of the last release, if any."""
+
+    name: str
+    beside: str
+    times: float
+    kept: float | None = None
+
+    def is_slower(self, most: float) -> bool:
+        return self.kept is not None and self.times > most * self.kept
+
+
+@dataclass(frozen=True, slots=True)
+class SpeedReport:
+    """All figures of one run; `most`: how many times worse than kept a figure may be."""
+
+    figures: Sequence[SpeedFigure]
+    most: float
+
+    @property
+    def passed(self) -> bool:
+        return not any(each.is_slower(self.most) for each in self.figures)
+
+
+def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> SpeedReport:
+    """A minute at 30,000 triples. `say` is told what is measured."""
+    kept = tomllib.loads(_KEPT.read_text("utf-8"))["small" if small else "large"]
+    found = asyncio.run(_measure(triples, say))
+    figures = [replace(each, kept=kept.get(each.name)) for each in found]
+    return SpeedReport(figures, SLOWER_AT_SMALL_SIZE if small else SLOWER)
+
+
+def markdown(report: SpeedReport) -> str:
+    """The table of all figures, and which of them got worse."""
+    rows = [
+        (
+            each.name,
+            each.beside,
+            f"{each.times:.1f}",
+            "" if each.kept is None else f"{each.kept:.1f}",
+            "SLOWER" if each.is_slower(report.most) else "",
+        )
+        for each in report.figures
+    ]
+    table = markdown_table(("what", "beside", "times", "last release", ""), rows)
+    return f"{table}\nA figure may be {report.most:g} times that of the last release.\n"
+
+
+async def _measure(triples: int, say: Callable[[str], None]) -> list[SpeedFigure]:
+    found: list[SpeedFigure] = []
+    loop = statistics.median(_seconds_of(_fixed_loop) for _ in range(5))
+    with tempfile.TemporaryDirectory(prefix="arog-speed-") as folder:
+        for classes in (True, False):
+            say(f"loading {triples:,} triples {'with' if classes else 'without'} classes")
+            file = Path(folder) / f"{classes}.nt"
+            names = write_graph(file, triples, classes=classes)
+            found += await _of_graph(Path(folder) / str(classes), file, names, loop, classes=classes)
+    say("starting commands")
+    idle = _start(_IDLE)
+    found += [
+        SpeedFigure(f"start of `arog {' '.join(command)}`", "Python with pydantic and numpy", _arog(command) / idle)
+        for command in (["--help"], ["graph", "list"])
+    ]
+    return found
+
+
+async def _of_graph(
+    folder: Path, file: Path, names: Sequence[str], loop: float, *, classes: bool
+) -> list[SpeedFigure]:
+    """Load, first answer, a question with and without suggestions, and late turns of a dialogue, of one graph."""
+    kind = "with classes" if classes else "without classes"
+    folder.mkdir()
+    settings = _settings(folder)
+    bulk = _seconds_of(lambda: _bulk_load(folder / "peer", file))
+    services = build(settings, error_body)
+    load = services.graphs.load(TENANT, "graph", [file], None)
+    loading = _seconds_of(lambda: load.run(lambda _step, _done: None))
+    await services.close()
+    services = build(settings, error_body)
+    try:
+        await warm_graphs(services, lambda _done, _all: None)
+        asker = _Asker(services, names, classes=classes)
+        first = await asker.seconds(-1)
+        plain = await asker.median(suggestions=0)
+        suggesting = await asker.median(suggestions=3)
+        before = _memory()
+        early, late = await asker.turns()
+        held = _memory() - before
+    finally:
+        await services.close()
+    beside = "a fixed loop"
+    return [
+        SpeedFigure(f"load {kind}", "pyoxigraph's bulk_load", loading / bulk),
+        SpeedFigure(f"first answer {kind}", "the median answer", first / plain),
+        SpeedFigure(f"answer {kind}", beside, plain / loop),
+        SpeedFigure(f"answer with suggestions {kind}", beside, suggesting / loop),
+        SpeedFigure(f"turn {_LATE_TURN} {kind}", f"turn {_EARLY_TURN}", late / early),
+        SpeedFigure(f"memory of {_LATE_TURN} turns {kind}", "a megabyte", held),
+    ]
+
+
+@dataclass(slots=True)
+class _Asker:
+    """Asks a made-up graph for one step from each of its things in turn."""
+
+    services: Services
+    names: Sequence[str]
+    classes: bool
+
+    async def seconds(self, at: int, suggestions: int = 0) -> float:
+        """Processor time of one answer."""
+        dialogue = Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": suggestions})
+        return await self._asked(dialogue, at)
+
+    async def median(self, suggestions: int) -> float:
+        times = [await self.seconds(at, suggestions) for at in range(_QUESTIONS)]
+        return statistics.median(times[1:])
+
+    async def turns(self) -> tuple[float, float]:
+        """The medians around an early and a late turn of one dialogue."""
+        dialogue = Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": 0})
+        times = [await self._asked(dialogue, at) for at in range(_LATE_TURN + 2)]
+        early, late = (statistics.median(times[at - 2 : at + 2]) for at in (_EARLY_TURN, _LATE_TURN))
+        return early, late
+
+    async def _asked(self, dialogue: Dialogue, at: int) -> float:
+        question = f"Who is {self.names[at % len(self.names)]} treated by?"
+        request = dialogue.request(question, None, {})
+        began = time.process_time()
+        reply = await self.services.chat.answer(CALLER, request)
+        spent = time.process_time() - began
+        dialogue.accept(question, reply)
+        return spent
+
+
+def _settings(folder: Path) -> Settings:
+    own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
+    return load_settings().model_copy(update={**own, "master_key": SecretStr(MasterKey.generate())})
+
+
+def _fixed_loop() -> None:
+    """The same work on any machine: half of it Python's own, half numpy's."""
+    words = [f"word {number}" for number in range(2_000)]
+    vectors = np.random.default_rng(0).random((400, 400))
+    for _ in range(_LOOP_ROUNDS):
+        sorted(words, key=lambda word: word[::-1])
+        vectors @ vectors
+
+
+def _seconds_of(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def _bulk_load(folder: Path, file: Path) -> None:
+    pyoxigraph.Store(str(folder)).bulk_load(path=str(file), format=pyoxigraph.RdfFormat.N_TRIPLES)
+
+
+def _arog(command: Sequence[str]) -> float:
+    with tempfile.TemporaryDirectory(prefix="arog-speed-") as folder:
+        settings = {"AROG_DATA_DIR": folder, "AROG_MASTER_KEY": MasterKey.generate()}
+        return _start(["-m", "client_sdk", *command], {**os.environ, **settings})
+
+
+def _start(arguments: Sequence[str], environment: dict[str, str] | None = None) -> float:
+    """Processor time of a new Python, the least of three."""
+
+    def once() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, check=True)  # noqa: S603  # nosec B603
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    return min(once() for _ in range(3))
+
+
+def _memory() -> float:
+    """Resident megabytes of this process."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * resource.getpagesize() / 2**20
