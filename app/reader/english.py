@@ -1,4 +1,4 @@
-"""All that reads and words English in the service, around one sentence model."""
+"""Everything that reads and writes English in the service, built around one sentence model."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from kg_store.terms import Schema
 
 
 class EnglishReader:
-    """Making one is quick: the model is loaded by the first text that it embeds. `head`: a trained adapter.
+    """The reader's parts, sharing one sentence model. Quick to make: the model is loaded when the first text is
+    embedded.
 
-    `scorer` ranks paths, `reasoner` answers tasks without a model, `warmer` embeds a schema's words ahead of need.
+    `head` is a trained adapter. `scorer` ranks paths, `reasoner` does tasks without a language model, and `warmer`
+    embeds a schema's words before they are needed.
     """
 
     def __init__(self, embedder: Embedder, head: RelationAdapter = NO_HEAD) -> None:
@@ -27,10 +29,10 @@ class EnglishReader:
         self.warmer = CacheWarmer(embedder)
 
     def name_concepts(self, schema: Schema) -> Sequence[str]:
-        """One concept per signature, in the order of `schema.signatures`."""
+        """Returns one concept per signature, in the order of `schema.signatures`."""
         return ConceptNamer(self.embedder).name(schema)
 
     remark_on: Callable[[str], str | None] = staticmethod(remark_on)
-    """A sentence for the asker where a question is in another language; None where it is not."""
+    """Returns a sentence for the asker if the question is in another language than English, else None."""
     read_words: Callable[[], object] = staticmethod(read_words)
-    """Reads the words by which languages are told apart, which takes a second, before the first question does."""
+    """Loads the word lists of all languages ahead of the first question; takes about a second."""

@@ -1,4 +1,4 @@
-"""Reads a question that has no answer: which of its words nothing in the graph stands for."""
+"""Finds the words of an unanswered question that nothing in the graph stands for."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from kg_store.terms import Schema
 
 @dataclass(frozen=True, slots=True)
 class UnansweredQuestion:
-    """`lacking`: words that no relation and no kind is asked for by; `telling`: all that say something.
+    """The words of a question that explain why it has no answer.
 
-    `unread`: a word that nothing here executes, as it was typed; `operator`: one such word of ours, as "except" is.
-    Both are empty where the question has none.
+    `lacking`: words that no relation and no kind is asked for by; `telling`: all content words. `unread`: a word that
+    cannot be executed, as it was typed; `operator`: the negation or exclusion that was read, such as "except". Empty
+    if there is none.
     """
 
     lacking: tuple[str, ...]
@@ -26,7 +27,8 @@ class UnansweredQuestion:
 
 
 def read_unanswered(question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
-    """`kinds`: the concepts of `schema`; without any, no word is found lacking."""
+    """Reads why `question` has no answer. `kinds`: the concepts of `schema`; without them no word counts as lacking.
+    """
     turned = read_quantifier(question)
     rest = read_form(turned.rest, topics=0).rest
     lacking = vocabulary_of(schema, kinds).lacks(rest) if kinds else []

@@ -1,4 +1,4 @@
-"""Reads a question as a set expression, and tells how sure that is."""
+"""Reads a question as a set expression, and says how certain the reading is."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MIN_MARGIN = 0.14
 MIN_WEAKEST = 0.65
 MAX_OTHERS = 5
 NO_OTHER = 9.0
-"""The margin of a reading beside which there is none."""
+"""The margin of a reading that has no competitor."""
 _PLACES = frozenset({"place", "group"})
 _LABEL = re.compile(r'"[^"]*"')
 _NOW = re.compile(
@@ -37,10 +37,10 @@ _NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
-    """The best meaning, its margin over the next one that means something else, and the words it leaves over.
+    """The best meaning, its lead over the next one with another sense, and the words that it leaves unexplained.
 
-    `likeness` of its words to the whole question, where that decided and not each word; else 0. `others`: the next
-    meanings that leave nothing over either, each of another sense, best first.
+    `likeness`: of its words to the whole question (cosine), if that decided; else 0. `others`: the next complete
+    meanings, each with another sense, best first.
     """
 
     meaning: Meaning
@@ -51,12 +51,12 @@ class ReadMeaning:
 
     @property
     def scores(self) -> ReadingScores:
-        """The figures that the confidence of an answer is worked out from."""
+        """The figures from which the confidence of an answer is computed."""
         return scores_of(self.meaning, self.margin, self.likeness)
 
     @property
     def is_whole(self) -> bool:
-        """True where the best meaning explains all that was asked."""
+        """True if the best meaning explains the whole question."""
         return self.meaning.is_whole and not self.left
 
     @property
