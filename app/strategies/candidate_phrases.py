@@ -1,7 +1,7 @@
-"""Candidates in plain words, for models that choose from a list: `the patients that Eq7f2k treats`.
+"""Puts candidates into plain words for models that choose from a list: `the patients that Eq7f2k treats`.
 
-Promise: a phrase holds our own words, relation labels, concepts and pseudonyms; one that the guard would stop is left
-out. Limit: where a relation's words make no good English for certain, there is no phrase, and its path stands there.
+Promise: a phrase holds fixed wordings of the service, relation labels, concepts and pseudonyms; a phrase that the
+guard would stop is left out. Limit: if relation words do not certainly make good English, the path is shown instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from app.strategies.base import StrategyInput
 
 
 def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
-    """One for each candidate, in their order; empty where there is none."""
+    """Returns a phrase for each candidate, in order; empty if there is none."""
     return tuple(_allowed(inquiry, candidate_phrase(way)) for way in candidates)
 
 

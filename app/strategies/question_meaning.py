@@ -1,9 +1,9 @@
 """The service's own reading of a question that a model is asked: the kinds that it leads to, and a hint for the model.
 
-Where a graph declares no kinds, the hint is read from the prompt alone: the path of its candidates that scores best.
+On a graph without declared kinds the hint comes from the prompt alone: the candidate path that scores best.
 
-Promise: a hint holds no pseudonym and no relation that its prompt does not show, and goes by no more than the prompt's
-profile lets prompts tell: where that is of kinds alone, things are taken to have what all of their kind have.
+Promise: a hint holds no pseudonym and no relation that its prompt does not show, and depends on nothing that the
+prompt's profile hides: if prompts may show kinds only, every thing is taken to have the relations of its kind.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LABEL: Final = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class QuestionMeaning:
-    """`expression` over pseudonyms, the kinds of what it gives, and the scores of the reading."""
+    """An `expression` over pseudonyms, the kinds of its result, and the scores of the reading."""
 
     expression: str
     gives: ResultKind | None
@@ -43,17 +43,17 @@ class QuestionMeaning:
 
     @property
     def own(self) -> OwnReading:
-        """For the answer, beside a model's draft."""
+        """The reading as it is kept with the answer, beside a model's draft."""
         return OwnReading(self.scores, self.expression)
 
     @property
     def labels(self) -> list[str]:
-        """The relations that it takes, each by the words of its own direction."""
+        """The labels of the relations that it uses, without their direction."""
         said = (part for label in _LABEL.findall(self.expression) for part in label.split("|"))
         return [label.lstrip("^") for label in said]
 
     def hint_for(self, given: StepInput) -> str:
-        """The expression in the words of the prompt `given`; empty where these do not say it."""
+        """The expression in the words of the prompt `given`; empty if the prompt lacks some of them."""
         text = self.expression
         for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
             text = text.replace(walked_along(fact.start, fact.path), fact.end)
@@ -66,7 +66,7 @@ class QuestionMeaning:
 
 
 async def meaning_of(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet]) -> QuestionMeaning | None:
-    """None where no model is asked, the graph declares no kinds, or the reading is not sure."""
+    """Returns the reading; None if no model is asked, the graph declares no kinds, or the reading is uncertain."""
     is_asked = inquiry.reasoner.is_model and declares_kinds(inquiry.graph.schema)
     return await asyncio.to_thread(_read, inquiry, scorer, places) if is_asked else None
 
@@ -94,7 +94,9 @@ def _read(inquiry: StrategyInput, scorer: PathScorer, places: Sequence[NodeSet])
 
 
 def read_prompt(scorer: PathScorer, given: StepInput) -> QuestionMeaning | None:
-    """The reading of a prompt over a graph without kinds, by what it shows and nothing else; None where none fits."""
+    """Returns the reading of a prompt on a graph without kinds, from what the prompt shows alone; None if nothing
+    fits.
+    """
     ways = {_stand_in(way.number): way for way in given.candidates}
     walked = [
         Evidence(start=way.start, path=way.path, end=name, end_concept=way.concept) for name, way in ways.items()
@@ -110,12 +112,12 @@ def read_prompt(scorer: PathScorer, given: StepInput) -> QuestionMeaning | None:
 
 
 def _stand_in(number: int) -> str:
-    """A set that is no pseudonym of any conversation: those hold no run of three zeros."""
+    """A set's name that no conversation uses as a pseudonym, because pseudonyms hold no run of three zeros."""
     return f"S000{number:02}"
 
 
 def _of_their_kinds(inquiry: StrategyInput, things: Sequence[Thing]) -> dict[str, tuple[str, ...]]:
-    """The steps that all of the same kind leave by, of each of `things`."""
+    """For each of `things`, the labels of the steps that its kind has."""
     steps = schema_steps(inquiry.graph)
     kinds = {thing.name: thing.concept.split(", ") for thing in things}
     return {name: tuple(step.label for step in steps if step.kind in mine) for name, mine in kinds.items()}

@@ -1,4 +1,4 @@
-"""The schema as the embedded reasoner reads it: the steps of each kind, and a pseudonym for all things of it."""
+"""The schema as the embedded reasoner reads it: the steps of each kind, and a pseudonym for all its things."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kg_store.text.further_words import words_of_kinds
 
 
 def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
-    """Every step that things of a kind leave by; worked out once for a version of a graph."""
+    """Returns every step that leaves a kind; computed once for a version of a graph."""
     known = graph.schema.derived.get(schema_steps)
     if not isinstance(known, tuple):
         known = graph.schema.derived[schema_steps] = tuple(
@@ -28,13 +28,13 @@ def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
 
 
 def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:
-    """`step` as things of `kind` leave by it, to things of `concept`."""
+    """Returns the schema step from things of `kind` by `step` to things of `concept`."""
     schema = graph.schema
     return SchemaStep(kind, schema.label_step(step), schema.described(step), concept, _value_kind(schema, step))
 
 
 def schema_graph(graph: BlindGraph) -> SchemaGraph:
-    """The schema as meanings are read over it, without a pseudonym of any kind; once for a version of a graph."""
+    """Returns the schema on which meanings are read, without any pseudonym; computed once for a version of a graph."""
     known = graph.schema.derived.get(schema_graph)
     if not isinstance(known, SchemaGraph):
         kinds = [Thing(name=kind, concept=kind) for kind in kinds_of(graph.schema)]
@@ -45,14 +45,14 @@ def schema_graph(graph: BlindGraph) -> SchemaGraph:
 
 
 def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
-    """Everything of each kind, under its pseudonym."""
+    """Returns every kind with its pseudonym; sizes are not shown."""
     graph = inquiry.graph
     members = ((kind, members_of(graph, kind)) for kind in kinds_of(graph.schema))
     return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
 
 
 def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tuple[str, ...]]:
-    """The labels of the steps that leave each of `places`, by its pseudonym."""
+    """Returns, by pseudonym, the labels of the steps that leave each of `places`."""
     named = [place for place in places if len(place.mids)]
     steps = steps_from_each(inquiry.graph, [place.mids for place in named])
     label = inquiry.graph.schema.label_step

@@ -1,7 +1,7 @@
-"""A question about a graph that declares no kinds, read as a whole: chains, joins, extremes, ranges, comparisons.
+"""Reads a question on a graph without declared kinds as a whole: chains, joins, extremes, ranges, comparisons.
 
-Where kinds are guesses and relations many, a question has many readings, and most of them give nothing in the graph.
-Only readings that give something are taken. Promise: they are for the reasoner inside the service alone.
+With guessed kinds and many relations a question has many readings, most of which have no result. Only those with a
+result are kept. Promise: readings are used by the reasoner inside the service only.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from kg_store.errors import ExpressionError
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
 MAX_TRIED: Final = 60
-"""Readings of one question that are executed."""
+"""The greatest number of readings of one question that are executed. Chosen by hand; not fitted."""
+# Readings with a result that are compared; bounds the time. Chosen by hand.
 MAX_HELD: Final = 12
 MIN_SHARED: Final = 0.5
-"""Two readings that have so much in common, of what the smaller one gives, don't contradict each other."""
+"""Two results that share this part of the smaller one do not contradict each other. Chosen by hand; not fitted."""
 MIN_MARGIN_OF_CHAIN: Final = 0.3
-"""From one thing a single step is likely as well."""
+"""The lead that a chain from one thing needs, because a single step is likely as well. Chosen by hand; not fitted."""
 _LABEL: Final = re.compile(r'"([^"]*)"')
 _BOUNDED: Final = re.compile(r'filter\((\w{6}), "[^"]*", [<>]')
 _ONE_STEP: Final = re.compile(r'(?:union\()?reach\([ES]\w{5}, "[^"]*"\)(?:, reach\([ES]\w{5}, "[^"]*"\))*\)?')
@@ -48,8 +49,10 @@ def held_meaning(
     places: Sequence[NodeSet],
     ways: Sequence[WalkedWay],
 ) -> HeldMeaning | None:
-    """The best reading that leaves no word over and gives something; None without one, and where it is a single step
-    from one thing, which other roads know better."""
+    """Returns the best reading that explains every word and has a result, else None.
+
+    Also None for a single step from one thing, which other methods read better.
+    """
     said = SaidSchema.of(inquiry, labels, places, ways)
     given = StepInput(
         question=inquiry.dialogue.question,
@@ -77,7 +80,7 @@ class _HeldReading:
     result: ExpressionResult
 
     def agrees(self, other: _HeldReading) -> bool:
-        """True where both give much the same."""
+        """True if both results largely agree."""
         ours, theirs = set(self.result.mids), set(other.result.mids)
         if ours and theirs:
             return len(ours & theirs) >= MIN_SHARED * min(len(ours), len(theirs))
@@ -100,14 +103,13 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
 
 
 def _is_whole(found: Meanings, meaning: Meaning) -> bool:
-    """True where it leaves no word over. Steps that no word says join things that are named; from one alone they lead
-    anywhere."""
+    """True if the meaning explains every word, and steps that no word says only join named things."""
     silent = found.asked.form != "things" or meaning.silent < found.anchors
     return meaning.may_be_whole and not meaning.left and silent
 
 
 def _held(inquiry: StrategyInput, found: Meanings, said: SaidSchema) -> Iterator[_HeldReading]:
-    """The readings that give something, best first. What is named itself is nothing to ask for."""
+    """Readings with a result, best first; results that the question itself names are left out."""
     readings = (each for each in found.ranked if not _bounds_a_thing(each.expression, found))
     for each in islice(readings, MAX_TRIED):
         held = next(filter(None, (_read(inquiry, each, text, said) for text in _worded(each.expression, said))), None)
@@ -116,7 +118,7 @@ def _held(inquiry: StrategyInput, found: Meanings, said: SaidSchema) -> Iterator
 
 
 def _gives_what_is_named(held: _HeldReading, said: SaidSchema) -> bool:
-    """True where nothing else is given, or where the way led there and back."""
+    """True if the result holds only named things, or a path that leads back holds one."""
     labels, given = set(_LABEL.findall(held.meaning.expression)), set(held.result.mids)
     if any(f"^{label}" in labels for label in labels):
         return bool(given & said.named)
@@ -124,7 +126,7 @@ def _gives_what_is_named(held: _HeldReading, said: SaidSchema) -> bool:
 
 
 def _worded(expression: str, said: SaidSchema) -> Iterator[str]:
-    """`expression`, and with another relation of the same words: which of them a source wrote its values under."""
+    """`expression`, and variants with another relation of the same words, since sources store values under either."""
     yield expression
     for label in dict.fromkeys(_LABEL.findall(expression)):
         for other in said.alike.get(label, ()):
@@ -132,14 +134,17 @@ def _worded(expression: str, said: SaidSchema) -> Iterator[str]:
 
 
 def _bounds_a_thing(expression: str, found: Meanings) -> bool:
-    """True where what is asked of other things narrows one that the question names: "films by the director of X after
-    2005"."""
+    """True if a comparison applies to a thing that the question names, as in "films by the director of
+    X after 2005".
+    """
     return found.asked.form != "truth" and any(name in found.kinds for name in _BOUNDED.findall(expression))
 
 
 def _read(inquiry: StrategyInput, meaning: Meaning, text: str, said: SaidSchema) -> _HeldReading | None:
-    """None where there is nothing, nor any number of things. All that relations of the same words lead to is one
-    set. Nor is there a reading of more parts than an expression may have."""
+    """Executes a reading; None if it has no result, counts 0, or is too long.
+
+    Relations with the same words are merged into one set.
+    """
     try:
         expression = written(with_relations(parse(text), said.alike))
     except ExpressionError:
