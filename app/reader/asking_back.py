@@ -21,13 +21,16 @@ from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.question_text import QuestionWriter
 from kg_store.text.labels import plain_words
 
+# Questions offered, readings tried and wordings tried of each; few, so that asking back stays short. By hand.
 MAX_OFFERED: Final = 2
 MAX_TRIED: Final = 4
 MAX_WORDINGS: Final = 2
 
 
 def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
-    """Returns an action that answers nothing and offers at most MAX_OFFERED questions; None if there is none to offer.
+    """Returns an action that answers nothing and offers at most MAX_OFFERED questions;
+
+    None if there is none to offer.
     """
     if found is None or _is_answered(found) or not found.is_whole or given.further:
         return None
@@ -45,7 +48,8 @@ def _is_answered(found: ReadMeaning) -> bool:
 
 
 def _near(found: ReadMeaning) -> list[Meaning]:
-    """The readings that score within MIN_MARGIN of the best one, best first; of equal scores the shorter comes first.
+    """The readings that score within MIN_MARGIN of the best one, best first; of equal scores the
+    shorter comes first.
     """
     near = [each for each in (found.meaning, *found.others) if each.score > found.meaning.score - MIN_MARGIN]
     return sorted(near, key=lambda each: (-round(each.score, 2), each.silent, len(each.expression)))[:MAX_TRIED]

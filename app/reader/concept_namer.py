@@ -43,7 +43,8 @@ Fits = npt.NDArray[np.float32]
 
 
 class ConceptNamer:
-    """Names concepts by classes, else by the nouns in relation labels, else by likeness of the labels. Deterministic.
+    """Names concepts by classes, else by the nouns in relation labels, else by likeness of the labels.
+    Deterministic.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -75,7 +76,8 @@ class ConceptNamer:
         return self._of_labels(relations, agreed([noun for label in relations if (noun := noun_of(label))]))
 
     def _of_labels(self, labels: Sequence[str], said: Agreed | None) -> str:
-        """Returns the noun that the labels say; without one, the noun whose typical relations are most like `labels`.
+        """Returns the noun that the labels say; without one, the noun whose typical relations are most
+        like `labels`.
         """
         if said is not None and said.kind != AGENT and len(labels) < (MIN_OF_WORK if said.word == WORK else MANY):
             return said.word
@@ -111,7 +113,8 @@ class ConceptNamer:
         return self._vectors_of([(noun.word, *noun.plays) for noun in NOUNS])
 
     def _vectors_of(self, groups: Sequence[Sequence[str]]) -> list[Fits]:
-        """Embeds all groups in one call (fifty small calls take many times as long) and returns the vectors of each.
+        """Embeds all groups in one call (fifty small calls take many times as long) and returns the
+        vectors of each.
         """
         vectors = self._embedder.sentences([text for group in groups for text in group])
         return np.split(vectors, np.cumsum([len(group) for group in groups])[:-1])
@@ -133,7 +136,8 @@ def _has_classes(schema: Schema) -> bool:
 
 
 def _with_texts(schema: Schema, concepts: Sequence[str]) -> list[str]:
-    """Returns `concepts`, where "text" is replaced by the noun of the relations that lead there: "email", "language".
+    """Returns `concepts`, where "text" is replaced by the noun of the relations that lead there:
+    "email", "language".
     """
     return [
         said.word
@@ -158,7 +162,9 @@ def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
 
 
 def _borrowed_class(signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
-    """The class of at least SHARE_OF_CLASS of the things that the same relations lead to; None if no class reaches it.
+    """The class of at least SHARE_OF_CLASS of the things that the same relations lead to;
+
+    None if no class reaches it.
     """
     counts = sum((classes[hop] for hop in signature.hops if hop in classes), Counter[str]())
     if not counts:

@@ -18,6 +18,7 @@ from app.reader.meaning.question.spans import Span, spans_of
 from app.reader.scoring.hop_table import Wordings
 from kg_store.terms import Schema
 
+# Labels less like every span (cosine) are not taken. Chosen by hand; not fitted.
 MIN_LIKENESS: Final = 0.6
 MAX_LABELS: Final = 60
 """The greatest number of labels that are taken, those most like the words. Chosen by hand; not fitted."""

@@ -1,4 +1,5 @@
-"""Does the tasks `step` and `answer` without a language model: follows paths and answers with the end of the best one.
+"""Does the tasks `step` and `answer` without a language model: follows paths and answers with the end
+of the best one.
 """
 
 from __future__ import annotations

@@ -298,6 +298,7 @@ def _exists_over_truths(expression: Expression, shown: DraftKinds) -> bool:
 
 
 def denies(asked: AskedQuestion, answer: Sequence[str]) -> bool:
-    """True if the question or the answer excludes something, so that "not" in a sentence of the answer can be right.
+    """True if the question or the answer excludes something, so that "not" in a sentence of the answer
+    can be right.
     """
     return "negation" in asked.roles or any(map(_takes_out, _parsed(answer)))

@@ -1,2 +1,3 @@
-"""Finds concepts for things without a class: the nouns in relation labels, and the noun on which the relations agree.
+"""Finds concepts for things without a class: the nouns in relation labels, and the noun on which the
+relations agree.
 """

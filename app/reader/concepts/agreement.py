@@ -11,8 +11,10 @@ from typing import Final
 from app.reader.concepts.relation_nouns import Noun, object_noun, subject_noun, told
 from kg_store.terms import Hop, NodeKind, Schema, Signature, is_mask_word
 
+# A relation counts as stored the wrong way round if so many signatures say so, and twice as many as deny it. By hand.
 _MIN_TURNED: Final = 3
 _TURNED_SHARE: Final = 2
+# From this number of relations on, a thing is named by likeness or the general word. Chosen by hand; not fitted.
 MANY: Final = 4
 _GENERAL_WORDS: Final = frozenset("place location area people human holder head figure".split())
 _MIN_WEIGHT: Final = 0.5
@@ -23,6 +25,7 @@ _MIN_SPOKEN: Final = 3
 """If fewer relations than this say a kind, the other relations cannot confirm or refute it. Chosen by hand; not
 fitted.
 """
+# Shares that a word and a kind of similar things need, and the share assumed for a kind that was never seen. By hand.
 _SHARE_OF_WORD: Final = 0.6
 _SHARE_OF_LIKE: Final = 2 / 3
 _UNSEEN: Final = 0.01
@@ -143,7 +146,8 @@ def _checked(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Noun]:
 
 
 def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> bool:
-    """True if, by their other relations, the things at each end of `hop` look like those that belong at the other end.
+    """True if, by their other relations, the things at each end of `hop` look like those that belong
+    at the other end.
     """
     back = hop.reversed()
     own, other = nouns[hop].kind, nouns[back].kind
@@ -153,7 +157,8 @@ def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> boo
 
 
 def _share(kinds: Counter[str], noun: Noun, other: Noun) -> float:
-    """Of the things at one end that are of `noun`'s or of `other`'s kind: the share that are of `noun`'s. From 0 to 1.
+    """Of the things at one end that are of `noun`'s or of `other`'s kind: the share that are of
+    `noun`'s. From 0 to 1.
     """
     right, wrong = _count(kinds, noun.kind), _count(kinds, other.kind)
     return (right + 1) / (right + wrong + 1)
@@ -181,7 +186,8 @@ def _count(kinds: Counter[str], wanted: str) -> int:
 
 
 def _of_like(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, dict[Agreed, float]]:
-    """For each hop: the nouns of the things that have it, with their shares (0 to 1); ignores things without a noun.
+    """For each hop: the nouns of the things that have it, with their shares (0 to 1); ignores things
+    without a noun.
     """
     counts: dict[Hop, Counter[Agreed]] = defaultdict(Counter)
     for signature in signatures:

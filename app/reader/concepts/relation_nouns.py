@@ -23,6 +23,7 @@ _BEHIND: Final = frozenset(
 _BEFORE: Final = frozenset("has have had is was are be been a an the currently formerly historically".split())
 _ADVERBS: Final = frozenset("here there formerly currently primarily partially also together".split())
 _ONE_FORM: Final = frozenset("series species news premises headquarters aircraft".split())
+# Weights of nouns that a label only implies: an agent of a verb, a class noun, what has such a relation. By hand.
 _AGENT_SHARE: Final = 0.6
 _CLASSED: Final = 0.9
 _HAVING: Final = 0.7

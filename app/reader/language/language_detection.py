@@ -30,7 +30,9 @@ _SCRIPTS: Final = {
 _WORD = re.compile(r"[^\W\d_]+")
 # A pseudonym may touch letters of scripts without spaces.
 _RUN = re.compile(r"[A-Za-z0-9]+")
+# Numbers of most frequent words: small words of a language, its common words, and English words. Chosen by hand.
 _SMALL, _COMMON, _ENGLISH = 1_000, 3_000, 3_000
+# In so short a question one foreign small word is enough. Chosen by hand.
 _FEW_WORDS = 3
 _REMARK: Final = (
     "The question seems to be in {}; the sentence model in use reads English. "
@@ -39,7 +41,8 @@ _REMARK: Final = (
 
 
 def remark_on(question: str) -> str | None:
-    """Returns a note for the asker if `question` is in a language that the English model cannot read well, else None.
+    """Returns a note for the asker if `question` is in a language that the English model cannot read
+    well, else None.
     """
     language = foreign_language(question)
     return None if language is None else _REMARK.format(language)
@@ -53,7 +56,8 @@ def read_words() -> None:
 
 
 def foreign_language(question: str) -> str | None:
-    """The language's name (`German`) if `question`, in which names are pseudonyms, is clearly not English; else None.
+    """The language's name (`German`) if `question`, in which names are pseudonyms, is clearly not
+    English; else None.
     """
     bare = _RUN.sub(lambda run: " " if is_pseudonym(run[0]) else run[0], question)
     words = [word.casefold() for word in _WORD.findall(bare)]

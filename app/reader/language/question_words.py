@@ -11,6 +11,7 @@ from kg_store.text.morphology import is_agent, is_participle, may_be_noun, may_b
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
 
+# Labels rarely have more content words; longer spans would cost time. Chosen by hand.
 MAX_SPAN_WORDS = 3
 _WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
 
@@ -198,7 +199,7 @@ def _spans(side: Side, base: int) -> Iterator[WordSpan]:
             low, high = (len(places) - last - 1, len(places) - first) if side.backwards else (first, last + 1)
             beside = side.backwards and end == len(side.words)
             article = start > 0 and side.words[start - 1] in _ARTICLES
-            # A plural cannot call one thing something; and "the director X" may also name the relation by which X is reached.
+            # A plural cannot name one thing; "the director X" may also say the relation from X.
             single = may_be_noun(span[-1]) and singular(span[-1]) == span[-1]
             apposed = beside and article and single
             names_topic = apposed and not is_agent(span[-1])

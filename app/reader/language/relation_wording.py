@@ -177,7 +177,8 @@ def verbs_named(relation: str) -> frozenset[str]:
 
 
 def verbs_said(texts: Iterable[str]) -> frozenset[str]:
-    """Base forms of the verbs among further words that stand alone or before a preposition: `paid`, `pays in` -> pay.
+    """Base forms of the verbs among further words that stand alone or before a preposition: `paid`,
+    `pays in` -> pay.
     """
     words = (text.lower().split() for text in texts)
     done = (each[0] for each in words if len(each) == 1 or each[1] in _PLACED)

@@ -26,6 +26,7 @@ EMPTY: Final = frozenset(
     "something anything everything stuff doing done".split()
 )
 """Words that say little by themselves, so a reading need not explain them."""
+# Words that share fewer first letters are not treated as related. Chosen by hand; not fitted.
 MIN_KIN_LETTERS: Final = 5
 
 
@@ -37,7 +38,8 @@ class SchemaVocabulary:
     verbs: frozenset[str]
 
     def lacks(self, text: str) -> list[str]:
-        """Returns the content words of `text` that no relation and no concept of the schema uses; each once, in order.
+        """Returns the content words of `text` that no relation and no concept of the schema uses; each
+        once, in order.
         """
         return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
 

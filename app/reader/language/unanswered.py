@@ -27,7 +27,8 @@ class UnansweredQuestion:
 
 
 def read_unanswered(question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
-    """Reads why `question` has no answer. `kinds`: the concepts of `schema`; without them no word counts as lacking.
+    """Reads why `question` has no answer. `kinds`: the concepts of `schema`; without them no word
+    counts as lacking.
     """
     turned = read_quantifier(question)
     rest = read_form(turned.rest, topics=0).rest

@@ -27,6 +27,8 @@ _BACK = re.compile(r'reach\(reach\((E\w{5}), "[^"^]*"\), "\^[^"]*"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
+# Costs of a content word that is not explained, and of an operator or name that is not executed, which changes the
+# meaning more. Chosen by hand; not fitted.
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 _GOT = (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
 MIN_HEAD: Final = 0.72
@@ -81,7 +83,8 @@ class AnswerForms:
         )
 
     def _head_of_asked(self) -> int:
-        """Bit mask of the first content word where the asked noun may stand, if it names no kind of the graph; else 0.
+        """Bit mask of the first content word where the asked noun may stand, if it names no kind of
+        the graph; else 0.
         """
         asked = self._asked
         if asked.asked < 0 or asked.form not in ("things", "count"):
@@ -156,7 +159,8 @@ class AnswerForms:
         return bool(self._value) and _OF_VALUE.match(expression) is not None and f"=, {self._value})" in expression
 
     def _asked_value(self) -> str:
-        """Pseudonym of the value that stands where the asked noun may begin, if a thing is named as well; else empty.
+        """Pseudonym of the value that stands where the asked noun may begin, if a thing is named as
+        well; else empty.
         """
         asked = self._asked
         if asked.asked < 0 or asked.form not in ("things", "count") or "thing" not in asked.roles:

@@ -13,6 +13,7 @@ from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
+# Cost of a date or a person as the answer to "what" with a verb. Chosen by hand; not fitted.
 NO_WHAT: Final = 0.3
 _WHERE: Final = frozenset(
     "in at from to on near inside location place address street city town country region venue room site origin "

@@ -15,6 +15,7 @@ from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 
 _TRUTHS = frozenset("is are was were does do did has have".split())
 _MORE_OR_FEWER = frozenset({"more", "fewer", "less"})
+# The greatest number of sets tried for the second side of a comparison; bounds the time. Chosen by hand.
 MAX_SETS: Final = 250
 Answer = tuple[str, int, float]
 """An expression, the bit mask of the tokens that it uses, and what it adds to the score of the reading it was made
@@ -61,7 +62,8 @@ class Comparisons:
                     yield text, used | (said.used if said else 0), gained + 1.0 + gain - HOP
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
-        """Finds readings that say of the second thing what `each` says of the first; with what each adds to the score.
+        """Finds readings that say of the second thing what `each` says of the first; with what each
+        adds to the score.
         """
         if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.unsaid:
             return

@@ -25,6 +25,7 @@ from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop, are_records,
 from kg_store.text.plurals import singular
 
 _OF_TEXT = re.compile(r'(?:filter\()+S\w{5}, "([^"|]*)", =, V\w{5}\)')
+# Gain of an answer of the kind asked for, and cost of one of another kind. Chosen by hand; not fitted.
 OF_KIND, WRONG_KIND = 0.5, 1.0
 _LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
 _BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
@@ -67,7 +68,7 @@ class Groups:
             yield f"count({text})", each.used | sum(said[:1]), 0.0
 
     def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
-        """"How many beds has X": the number that X itself has, or for several things the sum of theirs."""
+        """ "How many beds has X": the number that X itself has, or for several things the sum of theirs."""
         if both := _BOTH.fullmatch(text):
             if not TOTALS.isdisjoint(self._asked.words) and both[2] == both[4]:
                 yield f'sum(union({both[1]}, {both[3]}), "{both[2]}")', each.used, 0.0
@@ -78,7 +79,7 @@ class Groups:
         yield text, each.used, 0.0
 
     def of_parts(self, each: Reading) -> Iterator[Answer]:
-        """"How many beds has X", if X has no such number: the sum over its parts, if only one relation leads to parts
+        """ "How many beds has X", if X has no such number: the sum over its parts, if only one relation leads to parts
         with it.
         """
         if not each.is_bare or any(
@@ -100,7 +101,7 @@ class Groups:
             yield text, each.used | said.used | nouns, gain_of(said) + nouns.bit_count() - UNSAID_BEFORE_NOUN - 2 * HOP
 
     def of_all(self, each: Reading) -> Iterator[Answer]:
-        """"How many beds are there", if things of only one kind have beds: the sum over all of them."""
+        """ "How many beds are there", if things of only one kind have beds: the sum over all of them."""
         asked = self._asked
         if (
             self._builder.nouns

@@ -15,6 +15,8 @@ from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.meaning_words import MeaningWords
 from kg_store.terms import is_mask_word
 
+# Least likeness (cosine) of a meaning to the whole question, and least lead over the next one (MIN_AHEAD). Chosen by
+# hand on the seen natural questions; not fitted.
 MIN_LIKENESS: Final = 0.69
 MAX_SILENT: Final = 1
 """Greatest number of hops of a meaning that no word of the question says. Chosen by hand; not fitted."""
@@ -25,6 +27,7 @@ MIN_AHEAD_OF_ANY: Final = 0.1
 cosine; evaluation_method.md says how the bounds of confidence are fitted; these were chosen by hand.
 """
 
+# The greatest number of meanings that are compared; bounds the time. Chosen by hand.
 MAX_COMPARED: Final = 12
 MAX_BEHIND: Final = 2.0
 """A meaning whose score lies further than this behind the best is not compared. Chosen by hand; not fitted."""
@@ -39,7 +42,8 @@ _ANCHORS: Final = frozenset({"thing", "value", "superlative"})
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """All meanings of a question, best first, and what they were read with; `kinds`: the kinds of the things it names.
+    """All meanings of a question, best first, and what they were read with; `kinds`: the kinds of the
+    things it names.
     """
 
     asked: AskedQuestion
@@ -136,7 +140,8 @@ def _runs(bits: int) -> int:
 
 
 def sense_of(expression: str) -> tuple[object, ...]:
-    """The relations, things and functions of an expression; two paths through the same relations have the same sense.
+    """The relations, things and functions of an expression; two paths through the same relations have
+    the same sense.
     """
     labels = {
         part.lstrip("^").removesuffix(" number") for label in _LABEL.findall(expression) for part in label.split("|")

@@ -85,7 +85,8 @@ class Joins:
         return is_listed and _LABEL.findall(first.expression) != _LABEL.findall(second.expression)
 
     def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
-        """`first` with the things it counts narrowed to `second`, which follows it: "the most patients in Arnsbridge".
+        """`first` with the things it counts narrowed to `second`, which follows it: "the most patients
+        in Arnsbridge".
         """
         begins = (first.counted & -first.counted).bit_length() - 1
         is_said = (
@@ -133,7 +134,8 @@ def _without_counted(text: str) -> str:
 
 
 def _undoes(text: str, taken: str) -> bool:
-    """True if the exclusion leaves nothing that anybody asks for: things with a relation, without those it leads to.
+    """True if the exclusion leaves nothing that anybody asks for: things with a relation, without
+    those it leads to.
     """
     had = {reversed_label(label) for label in _HAVING.findall(text)}
     return any(f'"{label}"' in taken for label in had)

@@ -38,6 +38,7 @@ hand; not fitted.
 _FILLING: Final = frozenset(
     "a an any the been be ever have has had work works got get gets left leave given give gave us".split()
 )
+# Least likeness at which a word counts as explained by a hop. Chosen by hand; not fitted.
 SURELY: Final = 0.8
 _ALL: Final = frozenset({"all", "each", "every"})
 MIN_CALLED: Final = 0.95

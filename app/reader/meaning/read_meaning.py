@@ -21,8 +21,12 @@ from app.reader.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordin
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.further_words import with_words
 
+# A reading is certain if its score lies MIN_MARGIN ahead of the next one and its worst explained hop has likeness
+# MIN_WEAKEST. Chosen by hand on the seen natural questions (`arog eval natural`); not fitted. The confidence that is
+# computed from them is fitted: `arog eval confidence`.
 MIN_MARGIN = 0.14
 MIN_WEAKEST = 0.65
+# The greatest number of other readings that are kept, to ask back. Chosen by hand; not fitted.
 MAX_OTHERS = 5
 NO_OTHER = 9.0
 """The margin of a reading that has no competitor."""

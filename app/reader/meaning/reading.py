@@ -18,7 +18,13 @@ from kg_store.text.synonyms import synonyms_of
 
 EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
 _RECORD: Final = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
+# Words say a hop from this likeness on; at 0.5 they gain nothing (see `gain_of`). Chosen by hand; not fitted.
 MIN_LIKENESS: Final = 0.55
+# Costs. HOP for every hop, so that the shorter of two paths wins; MEDIATED more through a record, so that a direct
+# relation is preferred; UNSAID_KIND if no word names the kind; OUT_OF_ORDER if words come in the wrong order; HAVING
+# if a relation is only required to exist. TURNED for going straight back, so high that it never wins unless the
+# question speaks of sharing; EXTREME_INSIDE for a superlative inside another set. UNSAID for a value whose hop no word
+# says, less before its noun. SAYS_HAS and BY_PREPOSITION are gains. All were chosen by hand; none is fitted.
 HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
 UNSAID_FURTHER_ON, BY_PREPOSITION = 0.5, 0.2
@@ -76,7 +82,8 @@ class Reading(NamedTuple):
 
     @property
     def is_exclusive(self) -> bool:
-        """True of members that have only certain things and no others; such a set is an answer and leads no further.
+        """True of members that have only certain things and no others; such a set is an answer and
+        leads no further.
         """
         return ", reach(difference(" in self.expression
 

@@ -46,6 +46,7 @@ from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.labels import reversed_label
 from kg_store.text.morphology import noun_lemma
 
+# Bounds of the search: readings kept a level, least likeness of an explained word, and levels. Chosen by hand.
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7
 MAX_LEVELS: Final = 5

@@ -26,7 +26,10 @@ from kg_store.text.morphology import is_form_of, verbs_of
 from kg_store.text.plurals import singular
 from kg_store.text.synonyms import synonyms_of
 
+# The greatest number of spans that are tried for one hop. Chosen by hand; not fitted.
 MAX_WAYS: Final = 3
+# Likeness by words themselves: a word of the label is certain (LEXICAL), a derived form nearly so (KIN), and a word of
+# its comment weak evidence (HINTED, docs/decisions/0029); a span that holds the whole label gains WHOLE. By hand.
 LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
 LEAST, CALLED_SO = 0.55, 0.15
 """Least likeness for "whose doctor is X" read from X backwards, and the cost if only the kind of its end is named so.
@@ -110,7 +113,7 @@ class SaidHops:
     def of_filler(
         self, hop: SchemaHop, kinds: frozenset[str], words: range, nouns: Mapping[int, tuple[int, frozenset[str]]]
     ) -> Iterator[tuple[Said, float]]:
-        """"Whose doctor is X": spans among `words` that say `hop`, whose end is X, each with its cost; `kinds` are
+        """ "Whose doctor is X": spans among `words` that say `hop`, whose end is X, each with its cost; `kinds` are
         those of X.
         """
         back = self._graph.turned(hop)

@@ -19,6 +19,7 @@ from kg_store.text.morphology import is_participle, may_be_noun, noun_lemma, ver
 from kg_store.text.plurals import singular
 from kg_store.text.synonyms import kind_words as synonyms_of_kind
 
+# Least likeness (cosine) of words to the name of the kind that they mean. Chosen by hand; not fitted.
 MIN_KIND = 0.55
 _WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")
 _NO_WORDINGS: Wordings = {}
@@ -61,7 +62,8 @@ class SchemaHop(NamedTuple):
 
     @property
     def leads_back_to_several(self) -> bool:
-        """True of a hop walked backwards to things of several kinds, such as all visits and vaccinations of an animal.
+        """True of a hop walked backwards to things of several kinds, such as all visits and
+        vaccinations of an animal.
         """
         return self.label.startswith("^") and len(self.ends) > 1
 
@@ -220,7 +222,8 @@ def _in_singular(words: str) -> str:
 
 
 def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
-    """The hops without duplicates: if a fact is stored plainly and through a record of its own, the plain hop is kept.
+    """The hops without duplicates: if a fact is stored plainly and through a record of its own, the
+    plain hop is kept.
     """
     hops = [SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value) for s in steps]
     hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]

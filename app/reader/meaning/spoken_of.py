@@ -128,7 +128,7 @@ def _with_that(question: str, given: StepInput, graph: SchemaGraph) -> str:
 
 
 def _as_superlative(question: str, given: StepInput) -> str:
-    """"Which one is cheaper?" as "which of (the set of the turn before) is the cheapest"; otherwise the question
+    """ "Which one is cheaper?" as "which of (the set of the turn before) is the cheapest"; otherwise the question
     itself.
     """
     found = _WHICH_IS.match(question)
@@ -161,7 +161,7 @@ def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iter
 
 
 def _without_only(question: str, given: StepInput) -> str:
-    """"Only those who smoke" as a question which members of the set named last smoke."""
+    """ "Only those who smoke" as a question which members of the set named last smoke."""
     found = _ONLY.match(question)
     told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
     if found is None or not told:
@@ -214,7 +214,7 @@ def _may_stand_for(pronoun: str, is_person: bool, is_any_person: bool) -> bool:
 
 
 def _as_before(words: Sequence[str], given: StepInput) -> str:
-    """"And X?" as the question before, with X in place of the one thing it named; empty if the turn asks more."""
+    """ "And X?" as the question before, with X in place of the one thing it named; empty if the turn asks more."""
     said = [word for word in words if word not in _COURTESIES]
     if not said or " ".join(said[:-1]) not in _SAME or said[-1][0] != "E":
         return ""
@@ -224,7 +224,7 @@ def _as_before(words: Sequence[str], given: StepInput) -> str:
 
 
 def _other_extreme(words: Sequence[str], given: StepInput) -> str:
-    """"And the smallest?" as the question before with its superlative exchanged; empty if it asks something else."""
+    """ "And the smallest?" as the question before with its superlative exchanged; empty if it asks something else."""
     said = [word for word in words if word not in _LEADING]
     if not words or words[0] != "and" or len(said) != 1 or said[0] not in SUPERLATIVE:
         return ""

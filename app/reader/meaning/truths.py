@@ -24,6 +24,8 @@ _ITS: Final = frozenset({"its", "his", "her", "their"})
 _DEAD: Final = frozenset({"dead", "deceased"})
 _IN_THE_PAST: Final = frozenset("was were has have did".split())
 _OF_SOME: Final = frozenset({"there", "any", "some"})
+# Gain of the expression that begins with the thing named first (a tie-break), and cost of a yes/no that is not a plain
+# chain of hops. Chosen by hand; not fitted.
 FIRST_NAMED: Final = 0.02
 NO_CHAIN: Final = 0.3
 TOLD_AT_ONCE: Final = 3
@@ -71,7 +73,7 @@ class Truths:
                 yield f"none({text.removeprefix('exists(')}", used | 1 << denied, gain
 
     def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """"Are all patients of X smokers": true if no member of the first set is outside the second."""
+        """ "Are all patients of X smokers": true if no member of the first set is outside the second."""
         text = self._builder.text(whole)
         if not text or not self._is_meant(whole) or (self._of_subject and not self._is_of_subject(whole)):
             return
@@ -93,7 +95,7 @@ class Truths:
         return whole.near < self._all and _OF_ONE.fullmatch(whole.expression) is not None
 
     def _all_have(self, whole: Reading, text: str) -> Iterator[Answer]:
-        """"Are all animals of X insured": true if no member lacks the relation; for "uninsured", if none has it."""
+        """ "Are all animals of X insured": true if no member lacks the relation; for "uninsured", if none has it."""
         for hop, _ in self._graph.leaving(whole.kinds):
             for said in self._builder.said(hop, whole.used):
                 if self._stands_apart(said.used, whole):
@@ -105,7 +107,7 @@ class Truths:
                         yield f"none(difference({text}, {having}))", used, score
 
     def _is_one_of(self, each: Reading) -> Iterator[Answer]:
-        """"Is X a nurse", "is X one of our patients": true if X is of the kind."""
+        """ "Is X a nurse", "is X one of our patients": true if X is of the kind."""
         for noun, (used, kinds) in self._builder.nouns.items():
             whole = self._graph.whole(kinds)
             between = self._asked.words[each.anchor + 1 : noun]
@@ -117,7 +119,7 @@ class Truths:
                 )
 
     def _is_without(self, each: Reading) -> Iterator[Answer]:
-        """"Is X unmarried", "is X a non-smoker": true if X lacks the relation."""
+        """ "Is X unmarried", "is X a non-smoker": true if X lacks the relation."""
         for hop, _ in self._graph.leaving(each.kinds) if self._non >= 0 else ():
             for said in self._builder.said(hop, each.used):
                 if said.first == self._non + 1 and (
@@ -148,7 +150,7 @@ class Truths:
         return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
 
     def _at_one_record(self, each: Reading) -> Iterator[Answer]:
-        """"Did X prescribe Y to Z": true if one record joins all three."""
+        """ "Did X prescribe Y to Z": true if one record joins all three."""
         things = list(self._asked.at("thing"))
         if len(things) != TOLD_AT_ONCE or each.anchor != things[0]:
             return
@@ -169,7 +171,7 @@ class Truths:
         return [hop for hop, _ in self._graph.leaving(kinds) if record in hop.ends and "|" not in hop.label]
 
     def _was_done(self, each: Reading) -> Iterator[Answer]:
-        """"Was X shipped", "is X dead": true if X has such a date."""
+        """ "Was X shipped", "is X dead": true if X has such a date."""
         found, words = _DATED.fullmatch(each.expression), self._asked.words
         if found is None or each.value != "date":
             return

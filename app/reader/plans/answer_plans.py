@@ -62,7 +62,8 @@ def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
 
 
 def plan_things(asked: ParsedQuestion) -> NextAction | None:
-    """Answers with the end of the best path; a path not walked yet is followed first if it scores ANSWER_BONUS more.
+    """Answers with the end of the best path; a path not walked yet is followed first if it scores
+    ANSWER_BONUS more.
     """
     paths = _answering(asked)
     walked = next((each for each in paths if each.path.end is not None), None)

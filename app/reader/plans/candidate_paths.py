@@ -13,6 +13,7 @@ from app.reader.language.relation_wording import with_descriptions
 from app.reader.scoring.path_scoring import PathScorer, WordedPath
 from kg_store.text.plurals import singular
 
+# The greatest number of steps of a path; bounds the time. Chosen by hand.
 MAX_STEPS = 4
 _WORD = re.compile(r"[A-Za-z0-9]+")
 

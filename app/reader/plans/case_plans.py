@@ -13,6 +13,7 @@ from app.reader.plans.candidate_paths import roots_of
 from app.reader.plans.next_action import SURE
 from kg_store.algebra.rewriting import walked_along
 
+# The lead that is reported for a settled path, which has no competitor. Chosen by hand; not fitted.
 MARGIN = 0.5
 
 

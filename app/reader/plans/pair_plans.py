@@ -6,6 +6,7 @@ from app.llm.in_house import VotedPaths
 from app.reader.plans.candidate_paths import ScoredPath, is_voted
 from app.reader.plans.next_action import NextAction, ParsedQuestion, numbers_of, share
 
+# Gain of a pair of paths, since each can explain only half of the words; _PAIRED paths a thing are tried. By hand.
 HALF_OF_WORDS = 0.3
 _PAIRED = 12
 # Difference of scores at which the vote makes a path a tenth as likely: 0.2 * ln(10), where 0.2 is its temperature

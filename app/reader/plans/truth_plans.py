@@ -38,7 +38,7 @@ def plan_truth(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _is_of_kind(asked: ParsedQuestion) -> NextAction | None:
-    """"Is X a doctor?" by X's concept, if the graph has things of the kind; else None."""
+    """ "Is X a doctor?" by X's concept, if the graph has things of the kind; else None."""
     found = _IS_A.match(asked.form.rest)
     thing = next((root for root in asked.roots if found and root.name == found[1]), None)
     if found is None or thing is None:
@@ -52,7 +52,7 @@ def _is_of_kind(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _equals(asked: ParsedQuestion, value: Thing) -> NextAction | None:
-    """"Was X opened in 2001?": true if X's value equals the one in the question."""
+    """ "Was X opened in 2001?": true if X's value equals the one in the question."""
     roots = [root for root in asked.roots if root.name != value.name]
     fitting = [
         each

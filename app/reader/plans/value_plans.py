@@ -41,7 +41,7 @@ def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
 
 
 def _is_extreme(asked: ParsedQuestion, best: ScoredPath) -> NextAction | None:
-    """"Is X the smallest city?": true if X is the least of its kind."""
+    """ "Is X the smallest city?": true if X is the least of its kind."""
     thing = next((root for root in asked.roots if root.name == best.path.root), None)
     kind = next((kind for kind in asked.kinds if thing and share(kind.concept, thing.concept)), None)
     if thing is None or kind is None or len(best.path.steps) != 1:

@@ -120,7 +120,7 @@ class _PathGains:
         self._after = np.concatenate([np.full((len(hops), 1), self._start), hops], axis=1)
         self._before = np.concatenate([hops, np.full((len(hops), 1), none)], axis=1)
         turns = gains.undoing[hops[:, :-1], hops[:, 1:]] & is_shared
-        self._there_and_back = turns & (turns.cumsum(axis=1) == 1)  # Of several turns only the first may be said by one word.
+        self._there_and_back = turns & (turns.cumsum(axis=1) == 1)  # One word says the first turn only.
 
     def of_hop(self, span: int) -> Scores:
         gains = self._gains

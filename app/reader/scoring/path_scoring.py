@@ -88,7 +88,8 @@ class PathScorer:
         return ReadPaths(paths, table, table.rows_of([path.hops for path in paths]), lengths)
 
     def cosine_unit(self, paths: Sequence[WordedPath]) -> float:
-        """Returns the part of a score that a cosine of 1 between path and whole question contributes, for these paths.
+        """Returns the part of a score that a cosine of 1 between path and whole question contributes,
+        for these paths.
         """
         if not paths:
             return 0.0

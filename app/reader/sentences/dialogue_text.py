@@ -14,6 +14,7 @@ from app.llm.tasks import ReplyInput
 from app.reader.sentences.fact_clauses import FactClause, clauses_of, concept_noun, is_person, joined
 from kg_store.text.plurals import with_article
 
+# Lengths of a reply: sentences of a description, and of a remark. Chosen by hand.
 MAX_SENTENCES: Final = 5
 MAX_REMARKS: Final = 3
 MAX_TOGETHER: Final = 3

@@ -23,7 +23,8 @@ def per_group(call: Call, facts: KnownFacts) -> str:
 
 
 def nothing_but(call: Call, facts: KnownFacts) -> str:
-    """The only things that are left if everything related to others is excluded ("with nothing but gout"); else empty.
+    """The only things that are left if everything related to others is excluded ("with nothing but
+    gout"); else empty.
     """
     others = call.operands[1]
     inner = others.operands[0] if isinstance(others, Call) and others.function == "reach" else others
@@ -37,7 +38,7 @@ def nothing_but(call: Call, facts: KnownFacts) -> str:
 
 
 def minus_text(call: Call, facts: KnownFacts) -> str:
-    """"X's salary less Y's salary is 200"; for dates the years between them."""
+    """ "X's salary less Y's salary is 200"; for dates the years between them."""
     first, second = (_measured(operand, facts) for operand in call.operands)
     if not first or not second:
         return "the difference is {1}"
@@ -93,7 +94,7 @@ def in_order(call: Call, facts: KnownFacts) -> str:
 
 
 def with_most(call: Call, facts: KnownFacts) -> str:
-    """"The clinic with the most wards"; for a sum, "with the highest total number of beds"."""
+    """ "The clinic with the most wards"; for a sum, "with the highest total number of beds"."""
     operand = call.operands[0]
     step = facts.last_step_to(operand.pseudonym) if isinstance(operand, Name) else None
     if isinstance(operand, Call) and operand.function == "reach":
@@ -114,5 +115,5 @@ def with_most(call: Call, facts: KnownFacts) -> str:
 
 
 def totalled(word: str, noun: str) -> str:
-    """"Total weight"; a noun that already begins with the word stays as it is ("total amount")."""
+    """ "Total weight"; a noun that already begins with the word stays as it is ("total amount")."""
     return noun if noun.startswith(word) else f"{word} {noun}"

@@ -35,7 +35,8 @@ ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group that a question asks per (see AskedQuestion); `silent` are tokens that only say that there is a group.
+    """The group that a question asks per (see AskedQuestion); `silent` are tokens that only say that
+    there is a group.
     """
 
     at: int = -1

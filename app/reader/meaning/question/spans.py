@@ -13,6 +13,7 @@ from kg_store.text.morphology import verbs_of
 from kg_store.text.plurals import singular
 from kg_store.text.synonyms import kind_words
 
+# Labels rarely have more content words; longer spans would cost time. Chosen by hand.
 MAX_SPAN_WORDS: Final = 3
 
 
@@ -47,7 +48,8 @@ class Span:
 
 
 def spans_of(asked: AskedQuestion) -> Iterator[Span]:
-    """Yields all runs of up to three content words, each also with the preposition behind it ("lives" and "lives in").
+    """Yields all runs of up to three content words, each also with the preposition behind it ("lives"
+    and "lives in").
     """
     words, saying = asked.words, [SaidWord.of(word) for word in asked.words]
     is_content = [asked.content >> at & 1 for at in range(len(asked.words))]

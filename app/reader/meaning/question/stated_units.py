@@ -24,7 +24,8 @@ _PLAIN: Final = frozenset("more less fewer before after".split())
 
 @dataclass(frozen=True, slots=True)
 class StatedUnit:
-    """The unit of a value by symbol and kind, and its period ("per month"), as stated after it; empty if not stated.
+    """The unit of a value by symbol and kind, and its period ("per month"), as stated after it; empty
+    if not stated.
     """
 
     symbol: str = ""
