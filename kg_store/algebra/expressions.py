@@ -210,7 +210,7 @@ Row = tuple[int | str, Decimal | int]
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """What a pseudonym means in an expression.
+    """The meaning of a pseudonym in an expression.
 
     `edges`: (entity, value) pairs if it is a set of values, because sums run over the pairs. `literal`: the text of a
     value that the user typed and the graph may not hold.

@@ -33,7 +33,7 @@ class ModelFolder:
 
 @dataclass(frozen=True, slots=True)
 class EncoderConfig:
-    """How to run a model that takes the mean over its tokens and nothing else."""
+    """The settings to run a model that takes the mean over its tokens and nothing else."""
 
     max_tokens: int
     pad_id: int

@@ -42,7 +42,7 @@ _AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its sch
 
 @dataclass(frozen=True, slots=True)
 class RequestTemplate:
-    """What all bodies for one endpoint have in common. `is_salted`: the endpoint shares its prefix cache between
+    """The common part of all bodies for one endpoint. `is_salted`: the endpoint shares its prefix cache between
     tenants.
     """
 

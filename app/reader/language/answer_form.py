@@ -28,7 +28,7 @@ _DETERMINERS = frozenset({"which", "what"})
 
 @dataclass(frozen=True, slots=True)
 class AskedKind:
-    """What a question asks for: a question word `wh` that stands for a kind, or the `nouns` behind "which".
+    """The kind that a question asks for: a question word `wh` that stands for a kind, or the `nouns` behind "which".
 
     `nouns` runs from long to short: "which romantic movies" -> `("romantic movies", "movies")`.
     """

@@ -25,7 +25,7 @@ _TOP: Final = frozenset({"top"})
 
 @dataclass(frozen=True, slots=True)
 class FirstOf:
-    """How many of the first things are asked for, or at which rank one stands (`is_rank`).
+    """The number of first things that are asked for, or the rank of a single one (`is_rank`).
 
     `number` is a figure or a value's pseudonym; `used` is the bit mask of the tokens that say it.
     """

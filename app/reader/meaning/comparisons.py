@@ -81,7 +81,7 @@ class Comparisons:
         return any(each.label == hop.label for each, _ in self._graph.leaving(other.kinds))
 
     def outnumbering(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """Whether one set is larger than another: "are there more doctors than nurses", "more customers in X than in
+        """Tests if one set is larger than another: "are there more doctors than nurses", "more customers in X than in
         Y".
         """
         asked = self._asked
@@ -181,7 +181,7 @@ class Comparisons:
             yield sign, said.used if said else 0, gain
 
     def same(self, each: Reading) -> Iterator[Answer]:
-        """Whether one hop leads from both things to a common one: "do X and Y live in the same city"."""
+        """Tests if one hop leads from both things to a common one: "do X and Y live in the same city"."""
         asked = self._asked
         things, same = list(asked.at("thing")), [at for at, word in enumerate(asked.words) if word == "same"]
         if len(things) != 2 or each.anchor != things[0]:

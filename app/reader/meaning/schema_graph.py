@@ -247,7 +247,7 @@ def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NamedThings:
-    """What a question names, by pseudonym: kinds of things, types of values, and the labels that leave each of them.
+    """Everything that a question names, by pseudonym: kinds of things, types of values, and the labels that leave each of them.
 
     `persons`, `groups` (firms, teams), `places`: the kinds that are such; firms are places too. `spoken`: things of
     earlier turns, the latest first.

@@ -95,7 +95,7 @@ class Wordings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HopTable:
-    """What scoring knows about a set of hops, whatever the question.
+    """Everything that scoring knows about a set of hops, whatever the question.
 
     Flags of pairs have shape (hops + 1, hops + 1): row for the hop before, column for the hop after; the last one
     stands for "no hop". `undoing`: the second hop walks back along the first. `turning`: it uses the same relation

@@ -29,7 +29,7 @@ _MONEY: Final = frozenset(
 
 
 class WordUses(Protocol):
-    """How the words of a question are used over a schema."""
+    """The uses of a question's words over a schema."""
 
     @property
     def nouns(self) -> Mapping[int, tuple[int, frozenset[str]]]: ...

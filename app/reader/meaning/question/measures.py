@@ -110,7 +110,7 @@ _SINCE: Final = Measure(
     ),
     only=frozenset("client customer member employed contract hired hire joined start started enrolled entry".split()),
 )  # fmt: skip
-"""How long something has been so; it is longer the earlier it began."""
+"""The time for which something has been so; it is longer the earlier it began."""
 _LASTING: Final = Measure(1, 0, ("duration", "runtime", "time"), only=frozenset({"duration", "runtime", "time"}))
 _TALL: Final = Measure(1, 0, ("height",))
 _HEAVY: Final = Measure(1, 0, ("weight",))

@@ -170,11 +170,7 @@ def read_question(
     numbers: Collection[str] = (),
     verbs: Collection[tuple[str, str]] = (),
 ) -> AskedQuestion:
-    """Returns the question as tokens.
-
-    `unknown`: words that the graph does not hold. `phrases`: see roles_of; `numbers`: see first_in; `verbs`: see
-    particles_in.
-    """
+    """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in`, `particles_in`."""
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
     words = with_prefix_apart(words_of(said, unknown), phrases)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
