@@ -78,7 +78,9 @@ class Guard:
         self._names, self._statics, self._lexicon = names, statics, lexicon
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
-        """Returns the SHA-256 of the body in hex. Raises BlockedError on a hit, and whenever the body cannot be read.
+        """Returns the SHA-256 of the body in hex.
+
+        Raises BlockedError on a hit, and whenever the body cannot be read.
         """
         try:
             hits = self._hits(egress, issued)
@@ -119,7 +121,8 @@ class Guard:
             yield from SYMBOLS.findall(reading)
 
     def _may_leave(self, word: str, issued: frozenset[str]) -> bool:
-        """True if the word may leave, also with an ending (`Eq7f2k's`), or beside letters of a script without spaces.
+        """True if the word may leave, also with an ending (`Eq7f2k's`), or beside letters of a script
+        without spaces.
         """
         if self._lexicon.permits_in_any_language(word.lower()) or (word.isascii() and word.isdecimal()):
             return True

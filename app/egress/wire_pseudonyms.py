@@ -1,4 +1,5 @@
-"""The words that are sent for pseudonyms and masked relations: inserted before a task leaves, removed from its reply.
+"""The words that are sent for pseudonyms and masked relations: inserted before a task leaves, removed
+from its reply.
 """
 
 from __future__ import annotations

@@ -43,7 +43,9 @@ class SpacyRecogniser:
 
 
 def open_recogniser(setting: str) -> Recogniser:
-    """Opens the recogniser that AROG_RECOGNISER names, and tries it once. Downloads nothing. Raises RecogniserError.
+    """Opens the recogniser that AROG_RECOGNISER names, and tries it once.
+
+    Downloads nothing. Raises RecogniserError.
     """
     kind, folder = setting[: len(SPACY)], Path(setting[len(SPACY) :])
     if kind != SPACY:

@@ -109,7 +109,8 @@ class PseudonymTable:
         return self._word_of(Meaning("outcome", in_order, expression=f"{RANKED}{expression_text})"), letter="S")
 
     def in_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` in the conversation's own order, so that the same facts give the same bytes.
+        """Returns the positions of `keys` in the conversation's own order, so that the same facts give
+        the same bytes.
         """
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
 

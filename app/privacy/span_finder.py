@@ -169,7 +169,8 @@ class SpanFinder:
         return [piece for span in found for piece in uncovered(text, span, covered)]
 
     def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
-        """Spans that the guard would still block as a name in another form: part of a title, or of a stranger's name.
+        """Spans that the guard would still block as a name in another form: part of a title, or of a
+        stranger's name.
         """
         found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]

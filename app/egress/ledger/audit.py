@@ -56,7 +56,8 @@ class LedgerAudit:
         )
 
     def _cursor(self, tenant: str, progress: CheckProgress) -> str:
-        """The progress sealed as text, so that nobody can submit another state of the check or that of another tenant.
+        """The progress sealed as text, so that nobody can submit another state of the check or that of
+        another tenant.
         """
         plain = json.dumps(asdict(progress)).encode()
         return base64.urlsafe_b64encode(self._master.seal(CURSOR_PURPOSE, bind(tenant), plain)).decode()

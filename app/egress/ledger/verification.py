@@ -42,7 +42,8 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class ChainRow:
-    """A row as it was found. `payload`: None if it is missing; `payload_fits`: False if it does not match its digest.
+    """A row as it was found. `payload`: None if it is missing; `payload_fits`: False if it does not
+    match its digest.
     """
 
     number: int

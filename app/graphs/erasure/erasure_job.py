@@ -168,7 +168,8 @@ class _ErasureRun:
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 
     def _delete_leftovers(self) -> int:
-        """Deletes uploads that have not been changed for a while: their load was killed, and they are not encrypted.
+        """Deletes uploads that have not been changed for a while: their load was killed, and they are
+        not encrypted.
         """
         old = time.time() - _UNTOUCHED_S
         left = [path for path in self._stores.incoming.rglob("*") if path.is_file() and path.stat().st_mtime < old]

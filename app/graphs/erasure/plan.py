@@ -51,7 +51,8 @@ class ErasurePlan:
 
 
 def names_of_removed(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
-    """Returns the names of these things, and the texts among their values; numbers and dates do not identify anybody.
+    """Returns the names of these things, and the texts among their values; numbers and dates do not
+    identify anybody.
     """
     records = opened.vault.records(mids).values()
     names = [name for record in records for name in record.names]

@@ -1,4 +1,5 @@
-"""The scan after an erasure: reads everything that the service's own keys open, and the raw bytes of the data folder.
+"""The scan after an erasure: reads everything that the service's own keys open, and the raw bytes of
+the data folder.
 """
 
 from __future__ import annotations

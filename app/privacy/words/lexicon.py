@@ -79,7 +79,8 @@ class Lexicon:
         return in_any_lexicon(word) or self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
-        """True if `word` is a word of the shown schema: a common noun of the graph, even if somebody has it as a name.
+        """True if `word` is a word of the shown schema: a common noun of the graph, even if somebody
+        has it as a name.
         """
         return base_of(word) in self.schema
 
@@ -126,7 +127,8 @@ def schema_units(schema: Schema) -> frozenset[Unit]:
 
 @cached_by_version
 def schema_periods(schema: Schema) -> frozenset[str]:
-    """Returns parts of schema words that look like relative dates: "last year", if a relation is "revenue last year".
+    """Returns parts of schema words that look like relative dates: "last year", if a relation is
+    "revenue last year".
     """
     return frozenset(part for phrase in phrases_of(schema) for part in relative_dates_in(phrase.replace("_", " ")))
 

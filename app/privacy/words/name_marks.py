@@ -63,7 +63,8 @@ def _title_before(text: str, start: int) -> re.Match[str] | None:
 
 
 def is_marked(turn: TurnTokens, at: int) -> bool:
-    """True if quotes, brackets or emphasis touch the word, or a possessive ending without anything that a noun needs.
+    """True if quotes, brackets or emphasis touch the word, or a possessive ending without anything
+    that a noun needs.
     """
     token = turn.tokens[at]
     around = turn.text[token.start - 1 : token.start] + turn.text[token.end : token.end + 1]

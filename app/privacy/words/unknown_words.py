@@ -1,4 +1,5 @@
-"""Finds the words of a turn that may not leave: those outside the lexicon, and those that are a name in their place.
+"""Finds the words of a turn that may not leave: those outside the lexicon, and those that are a name
+in their place.
 """
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ def is_public_word(word: str, public: PublicWords) -> bool:
 
 
 def is_disguised(word: str) -> bool:
-    """True if a word mixes Latin with look-alike letters or consists of small capitals; no everyday word is typed so.
+    """True if a word mixes Latin with look-alike letters or consists of small capitals; no everyday
+    word is typed so.
     """
     if word.isascii():
         return False
