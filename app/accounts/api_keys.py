@@ -1,4 +1,6 @@
-"""Authentication and grants: API keys kept as hashes, callers, and grants per graph. Closed by default."""
+"""Authentication and grants: API keys stored as hashes, callers, and grants for each graph. Nothing is allowed by
+default.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _GRANT = re.compile(rf"(?:{INSPECT})?(?:{_NAME}|\*)|{_NAME}{ROLE_MARK}{_NAME}")
 
 
 class NotAuthenticatedError(Exception):
-    """No key, an unknown key, or one that has expired or was revoked; which of them is not told."""
+    """There is no such key: missing, unknown, expired or revoked; the caller is not told which."""
 
 
 class NotPermittedError(Exception):
@@ -43,11 +45,11 @@ class NoGrantError(Exception):
 
 
 class UnknownAnswerError(Exception):
-    """No answer of that id that this caller may look into: absent, another's and not permitted all look the same."""
+    """There is no answer with this id that the caller may see; absent, foreign and forbidden ones look the same."""
 
 
 class BadGrantError(Exception):
-    """A grant that can't be meant; `reason` is our own words, and names its position."""
+    """A grant is not valid; `reason` says why in fixed words and names its position."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -60,10 +62,11 @@ class UnknownKeyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever holds an API key. `grants` are graph names of the tenant; `*` grants every graph of it; `NAME#ROLE`
-    grants what the graph's policy shows that role.
+    """The holder of an API key.
 
-    `inspect:NAME` (or `inspect:*`) lets it see the names in what the model was sent and said for its own answers.
+    `grants`: names of graphs of the tenant; `*` for all graphs; `NAME#ROLE` for what the graph's policy shows that
+    role; `inspect:NAME` (or `inspect:*`) to see the names in what the model was sent and replied for the caller's own
+    answers.
     """
 
     tenant: str
@@ -75,7 +78,7 @@ class Caller:
         return EVERY_GRAPH in self.grants or graph in self.grants or self.role_in(graph) is not None
 
     def role_in(self, graph: str) -> str | None:
-        """The role as which it sees a graph; None where it sees all of it, or nothing."""
+        """Returns the role in which the caller sees a graph; None if they see all of it, or nothing."""
         if EVERY_GRAPH in self.grants or graph in self.grants:
             return None
         start = graph + ROLE_MARK
@@ -83,11 +86,13 @@ class Caller:
 
     @property
     def is_restricted(self) -> bool:
-        """True where it sees only a part of some graph."""
+        """True if the caller sees only part of some graph."""
         return not self.is_admin and any(ROLE_MARK in grant for grant in self.grants)
 
     def may_inspect(self, graph: str | None) -> bool:
-        """None: a graph that nobody can name any more. An admin may, in the whole tenant."""
+        """True if the caller may inspect the graph; None stands for a deleted graph. An admin may inspect every graph
+        of the tenant.
+        """
         if self.is_admin:
             return True
         asked = graph is None or self.may_ask(graph)
@@ -101,13 +106,13 @@ class Caller:
 
     @property
     def is_operator(self) -> bool:
-        """True of the key in the settings, the only one that may make keys for other tenants."""
+        """True of the key in the settings, which alone may create keys for other tenants."""
         return self.key_id == OPERATOR_KEY_ID
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A new key. `key` exists here alone: the database has its hash."""
+    """A new key. `key` is shown only here; the database has its hash."""
 
     key_id: str
     key: str = field(repr=False)
@@ -115,7 +120,7 @@ class IssuedKey:
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """A key as the database knows it. `label` is what its maker calls it; `last_used_at` is kept to ten minutes."""
+    """A key as stored. `label`: its creator's name for it; `last_used_at` is accurate to ten minutes."""
 
     key_id: str
     tenant: str
@@ -131,8 +136,9 @@ class KeyRecord:
 class Access:
     """API keys in the database, and the operator's key from the settings.
 
-    Promise: whoever reads the database can't ask with what is in it. Condition: keys are 32 random bytes, so a
-    plain SHA-256 can't be guessed backwards and needs no slow hash. Limit: whoever holds a key is its caller.
+    Promise: nobody can ask questions with what is in the database. Condition: keys are 32 random bytes, so that a
+    plain SHA-256 cannot be reversed by guessing and no slow hash is needed. Limit: whoever holds a key is treated as
+    its caller.
     """
 
     def __init__(self, engine: Engine, operator_key: SecretStr | None = None) -> None:
@@ -140,7 +146,7 @@ class Access:
         self._operator = _digest(operator_key.get_secret_value()) if operator_key else None
 
     def authenticate(self, key: str) -> Caller:
-        """The caller that `key` belongs to. Raises NotAuthenticatedError."""
+        """Returns the caller that `key` belongs to. Raises NotAuthenticatedError."""
         digest = _digest(key)
         if self._operator is not None and hmac.compare_digest(digest, self._operator):
             return Caller(OPERATOR_TENANT, OPERATOR_KEY_ID, "admin", frozenset({EVERY_GRAPH}))
@@ -153,7 +159,7 @@ class Access:
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
 
     def _mark_used(self, row: Row[tuple[object, ...]]) -> None:
-        """Writes the time, seldom enough to cost nothing; a database that is busy just now leaves it as it was."""
+        """Stores the time of use, rarely enough to cost nothing; if the database is busy it is skipped."""
         now = _now()
         if row.last_used_at is not None and now - row.last_used_at < _USE_IS_KEPT_TO:
             return
@@ -163,7 +169,7 @@ class Access:
     def create(
         self, tenant: str, role: KeyRole, grants: Iterable[str], days: float | None = None, label: str = ""
     ) -> IssuedKey:
-        """A new key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
+        """Creates a key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
         grants = sorted(set(grants))
         refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
@@ -191,14 +197,14 @@ class Access:
             connection.execute(update(api_keys).where(ours, api_keys.c.revoked_at.is_(None)).values(revoked_at=_now()))
 
     def keys(self, tenant: str) -> list[KeyRecord]:
-        """Every key of `tenant`, oldest first, revoked ones too."""
+        """Returns every key of `tenant`, oldest first, including revoked ones."""
         query = select(api_keys).where(api_keys.c.tenant == tenant).order_by(api_keys.c.created_at)
         with self._engine.connect() as connection:
             return [_record(row) for row in connection.execute(query)]
 
 
 def refuse_bad_grants(grants: Sequence[str]) -> None:
-    """Raises BadGrantError for a grant of no known form, and for two that say different things of one graph."""
+    """Raises BadGrantError for a grant of unknown form, or for two that contradict each other about one graph."""
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):
             raise BadGrantError(
@@ -217,13 +223,13 @@ def refuse_bad_grants(grants: Sequence[str]) -> None:
 
 
 def require_grant(caller: Caller, graph: str) -> None:
-    """Raises NoGrantError, before anybody looks whether the graph exists."""
+    """Raises NoGrantError if the caller may not ask the graph, before its existence is checked."""
     if not caller.may_ask(graph):
         raise NoGrantError
 
 
 def require_admin(caller: Caller) -> None:
-    """Raises NotPermittedError."""
+    """Raises NotPermittedError if the caller is no admin."""
     if not caller.is_admin:
         raise NotPermittedError
 

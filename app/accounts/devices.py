@@ -1,4 +1,4 @@
-"""Devices: which public keys the capsules of an API key may be sealed to."""
+"""Devices: the public keys to which the capsules of an API key may be sealed."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class UnknownDeviceError(Exception):
 
 
 class TooManyDevicesError(Exception):
-    """The API key has MAX_DEVICES devices, revoked ones counted."""
+    """The API key already has MAX_DEVICES devices, including revoked ones."""
 
 
 class Devices:
     """The devices of API keys, as fingerprints of their public keys.
 
-    Promise: a revoked device gets no capsule any more, from any replica; with `required`, nobody does but registered
-    devices. Limit: without `required` whoever holds the API key may send another public key, so that the loss of a
-    device with its API key is ended by revoking that. What was sealed before stays open to whoever has the device.
+    Promise: a revoked device gets no further capsule from any replica; with `required`, only registered devices get
+    one. Limit: without `required` the holder of the API key may send another public key, so if a device is lost with
+    its API key, that key must be revoked. What was sealed before can still be opened with the device.
     """
 
     def __init__(self, engine: Engine, required: bool) -> None:
         self._engine, self.required = engine, required
 
     def admit(self, caller: Caller, public_key: str | None) -> None:
-        """Before anything is sealed to it. Raises BadPublicKeyError, DeviceNotAdmittedError."""
+        """Checks a public key before anything is sealed to it. Raises BadPublicKeyError, DeviceNotAdmittedError."""
         if public_key is None:
             return
         device = self._find(caller.tenant, caller.key_id, fingerprint_of(public_key))
@@ -48,10 +48,10 @@ class Devices:
             raise DeviceNotAdmittedError
 
     def register(self, tenant: str, key_id: str, public_key: str) -> Device:
-        """Registering twice is no error; a revoked device is not taken again.
+        """Registers a device; repeating that is no error, but a revoked device is refused.
 
-        Raises BadPublicKeyError, UnknownKeyError,
-        DeviceNotAdmittedError, TooManyDevicesError."""
+        Raises BadPublicKeyError, UnknownKeyError, DeviceNotAdmittedError, TooManyDevicesError.
+        """
         self._require_key(tenant, key_id)
         suite, fingerprint = parse_public_key(public_key).suite.name, fingerprint_of(public_key)
         if self._find(tenant, key_id, fingerprint) is None:
@@ -62,7 +62,7 @@ class Devices:
         return found
 
     def revoke(self, tenant: str, key_id: str, fingerprint: str) -> Device:
-        """At once, in every replica; revoking twice is no error. Raises UnknownDeviceError."""
+        """Revokes a device at once in every replica; repeating that is no error. Raises UnknownDeviceError."""
         ours = _is(tenant, key_id, fingerprint)
         with self._engine.begin() as connection:
             connection.execute(update(devices).where(ours, devices.c.revoked_at.is_(None)).values(revoked_at=_now()))
@@ -72,7 +72,7 @@ class Devices:
         return found
 
     def of(self, tenant: str, key_id: str) -> DeviceList:
-        """Every device of the API key, oldest first, revoked ones too. Raises UnknownKeyError."""
+        """Returns every device of the API key, oldest first, including revoked ones. Raises UnknownKeyError."""
         self._require_key(tenant, key_id)
         ours = (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
         with self._engine.connect() as connection:

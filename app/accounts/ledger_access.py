@@ -11,10 +11,10 @@ from client_sdk.protocol import LedgerPage, LedgerRow
 
 
 def read_ledger_page(ledger: Ledger, engine: Engine, caller: Caller, answer_id: str | None, limit: int) -> LedgerPage:
-    """The caller's own entries, newest first; an admin's are the whole tenant's.
+    """Returns the caller's own entries, newest first; for an admin those of the whole tenant.
 
-    Promise: a caller who sees a part of a graph gets no payload. What was replaced in a question tells which names
-    the graph has, those too that are withheld.
+    Promise: a caller who sees only part of a graph gets no payload, because the words replaced in a question reveal
+    which names the graph has, including hidden ones.
     """
     key_id = None if caller.is_admin else caller.key_id
     entries = ledger.entries(caller.tenant, key_id, answer_id, limit)

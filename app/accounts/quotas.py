@@ -1,4 +1,6 @@
-"""Budgets: tokens of a question and of a tenant's day, and what prompts show in a conversation and on a day."""
+"""Budgets: tokens for a question and for a tenant's day, and facts that prompts show in a conversation
+and on a day.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from client_sdk.protocol import TokenBudget
 
 Clock = Callable[[], dt.datetime]
 DIGEST_BYTES: Final = 8
-"""Of a fact that was shown, in the sealed row of its conversation."""
+"""The length of the digest of a shown fact, in the sealed row of its conversation."""
 
 
 def _now() -> dt.datetime:
@@ -28,7 +30,7 @@ def _now() -> dt.datetime:
 
 @dataclass(frozen=True, slots=True)
 class DayOfTokens:
-    """A tenant's tokens of one `day`, open calls at their most included. `limit` is None where there is none."""
+    """A tenant's tokens on one `day`, with open calls at their greatest cost. `limit`: None for no limit."""
 
     day: dt.date
     used: int
@@ -37,18 +39,18 @@ class DayOfTokens:
 
 
 class TenantTokens:
-    """Counts tokens by tenant and day (UTC), for all replicas. `limit` is for each tenant and day; None: no limit.
+    """Counts tokens by tenant and day (UTC), for all replicas. `limit`: for each tenant and day, None for no limit.
 
-    Promise: the calls that are let through never take a tenant over its limit, however many ask at once. Condition:
-    an endpoint takes no more tokens than were reserved, which are counted by the tokenizer of the sentence model. One
-    that says so falsely adds at most what `app.llm.endpoint.request_body` allows for a call, and never takes any off.
+    Promise: permitted calls never exceed a tenant's limit, however many run at once. Condition: an endpoint uses no
+    more tokens than were reserved, as counted by the sentence model's tokenizer. An endpoint that reports false counts
+    adds at most what `app.llm.endpoint.request_body` allows for a call, and never subtracts.
     """
 
     def __init__(self, engine: Engine, limit: int | None = None, now: Clock = _now) -> None:
         self._engine, self.limit, self.now = engine, limit, now
 
     def account(self, tenant: str) -> TenantAccount:
-        """For one question; all of it counts for the day on which it began."""
+        """Returns the account for one question, which counts for the day on which it began."""
         return TenantAccount(self, tenant, self.now().date())
 
     def state(self, tenant: str) -> DayOfTokens:
@@ -60,12 +62,12 @@ class TenantTokens:
         return _renews_in_s(self.now())
 
     def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:
-        """Adds `tokens`, which may be negative; False, and nothing is added, where that would pass `limit`."""
+        """Adds `tokens`, which may be negative; returns False and adds nothing if that would exceed `limit`."""
         return _TOKENS.add(self._engine, tenant, day, tokens, limit)
 
 
 class _Days:
-    """One number for each tenant and day, in a table of its own."""
+    """One number for each tenant and day, in its own table."""
 
     def __init__(self, table: Table, number: Column[int]) -> None:
         day = (table.c.tenant == bindparam("of_tenant")) & (table.c.day == bindparam("of_day"))
@@ -80,7 +82,7 @@ class _Days:
             return connection.execute(self._read, {"of_tenant": tenant, "of_day": day}).scalar() or 0
 
     def add(self, engine: Engine, tenant: str, day: dt.date, more: int, limit: int | None) -> bool:
-        """False, and nothing is added, where that would pass `limit`."""
+        """Adds `more`; returns False and adds nothing if that would exceed `limit`."""
         row = {"of_tenant": tenant, "of_day": day}
         with engine.begin() as connection:
             if limit is None:
@@ -104,7 +106,7 @@ _REVEALS: Final = _Days(tenant_reveals, tenant_reveals.c.reveals)
 
 
 class TenantAccount:
-    """One question's dealings with its tenant's day; not for several threads at once."""
+    """The account of one question with its tenant's day. Not thread-safe."""
 
     def __init__(self, tokens: TenantTokens, tenant: str, day: dt.date) -> None:
         self._tokens, self._tenant, self._day = tokens, tenant, day
@@ -127,10 +129,10 @@ class TenantAccount:
 
 
 class RevealBudgets:
-    """Counts what prompts show: facts of the evidence, each once in a conversation. None: no limit.
+    """Counts the facts that prompts show, each once in a conversation. None: no limit.
 
-    Promise: what is let through never takes a conversation or a tenant's day over its limit, however many ask at once.
-    Limit: of a question that fails after a prompt was sent the day counts what was shown, its conversation does not.
+    Promise: permitted prompts never exceed the limit of a conversation or of a tenant's day, however many run at once.
+    Limit: if a question fails after a prompt was sent, the day counts the facts, but its conversation does not.
     """
 
     def __init__(
@@ -139,20 +141,20 @@ class RevealBudgets:
         self._engine, self.conversation, self.tenant, self._now = engine, conversation, tenant, now
 
     def of(self, tenant: str, shown: set[str]) -> RevealAccount:
-        """For one question; `shown` is what its conversation has shown so far, and grows."""
+        """Returns the account for one question; `shown` holds what its conversation has shown so far, and grows."""
         return RevealAccount(self, tenant, self._now().date(), shown)
 
     def shown_today(self, tenant: str) -> int:
         return _REVEALS.read(self._engine, tenant, self._now().date())
 
     def add(self, tenant: str, day: dt.date, facts: int) -> None:
-        """Raises TenantRevealsUsedUpError, and then nothing was added."""
+        """Adds facts. Raises TenantRevealsUsedUpError, and adds nothing then."""
         if not _REVEALS.add(self._engine, tenant, day, facts, self.tenant):
             raise TenantRevealsUsedUpError(_renews_in_s(self._now()))
 
 
 class RevealAccount:
-    """Counts what the prompts of one question show; not for several threads at once."""
+    """Counts the facts that the prompts of one question show. Not thread-safe."""
 
     def __init__(self, budgets: RevealBudgets, tenant: str, day: dt.date, shown: set[str]) -> None:
         self._budgets, self._tenant, self._day, self._shown = budgets, tenant, day, shown
@@ -170,7 +172,9 @@ class RevealAccount:
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Of a service whose reasoner is paid by tokens; the embedded one has none. `question`: tokens of one question."""
+    """The budgets of a service whose reasoner costs tokens; the embedded one has none. `question`: tokens of one
+    question.
+    """
 
     question: int | None = None
     tenants: TenantTokens | None = None
@@ -181,7 +185,7 @@ UNLIMITED = Budgets()
 
 
 def read_budget(engine: Engine, budgets: Budgets, tenant: str) -> TokenBudget:
-    """The tokens and facts that the tenant has taken today, and how many it may."""
+    """Returns the tokens and facts that the tenant has used today, and its limits."""
     day = (budgets.tenants or TenantTokens(engine)).state(tenant)
     return TokenBudget(
         day=day.day,

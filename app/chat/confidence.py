@@ -1,7 +1,7 @@
-"""The confidence of a question's answer.
+"""The confidence of an answer.
 
-Promise: it is told of answers alone, and depends on the question, on the schema as the asker sees it and on what the
-things that the question names have in it; nothing that is hidden from the asker goes in.
+Promise: it depends only on the question, on the schema as the asker sees it and on which relations the named things
+have in it; nothing hidden from the asker is used.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from app.llm.confidence import as_confidence, confidence_of
 
 
 def confidence_in(run: QuestionRun) -> float | None:
-    """The chance that the answer is right; None where nothing was answered, or nothing measures it.
+    """Returns the chance (0 to 1) that the answer is right; None if nothing was answered or nothing measures it.
 
-    A model's answer is measured by the service's own reading of the question: where both give the same, it is the
-    chance that the reading is right, and else that it is wrong.
+    A model's answer is measured by the service's own reading of the question: the chance that this reading is right if
+    both give the same result, else the chance that it is wrong.
     """
     draft, own = run.found.draft, run.found.own
     if run.ended.conclusion is None or draft is None or own is None:

@@ -1,4 +1,4 @@
-"""Conversations: one sealed row each, that only the key which opened it can enter, and that expires."""
+"""Conversations: one sealed row each; only the key that opened it can use it, and it expires."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ _ADD = insert(conversations)
 
 
 class UnknownConversationError(Exception):
-    """No such conversation, or it has expired, or it is another key's or another graph's: all look the same."""
+    """There is no such conversation for this caller: unknown, expired, or of another key or graph; these look the
+    same.
+    """
 
 
 class ConversationBusyError(Exception):
@@ -46,7 +48,9 @@ class ConversationBusyError(Exception):
 
 @dataclass(slots=True)
 class Reason:
-    """The reason of the last answer, in pseudonyms: cited facts in the order they were found, and expressions."""
+    """The reason for the last answer, in pseudonyms: its cited facts in the order they were found, and its
+    expressions.
+    """
 
     facts: list[Fact] = field(default_factory=list)
     expressions: list[str] = field(default_factory=list)
@@ -64,34 +68,36 @@ class Conversation:
     table: PseudonymTable = field(repr=False)
     reason: Reason = field(default_factory=Reason)
     revealed: set[str] = field(default_factory=set, repr=False)
-    """Digests of the facts that its prompts have shown (`app.accounts.quotas`)."""
+    """Digests of the facts that the conversation's prompts have shown (`app.accounts.quotas`)."""
     answers: dict[str, RatableAnswer] = field(default_factory=dict, repr=False)
-    """Its newest answers by id, as long as they can be rated."""
+    """The newest answers that can still be rated, by id."""
 
     def may_be_rated(self, answer_id: str, answer: RatableAnswer) -> None:
-        """Remembers what a rating needs, of the newest MAX_RATABLE answers."""
+        """Remembers what a rating needs, for the newest MAX_RATABLE answers."""
         self.answers[answer_id] = answer
         for old in list(self.answers)[:-MAX_RATABLE]:
             del self.answers[old]
 
     @property
     def context(self) -> bytes:
-        """The ids that the sealed row is bound to: a row that is copied to another owner or graph does not open."""
+        """The ids that the sealed row is bound to, so that a row copied to another owner or graph cannot be opened."""
         return bind(self.tenant, self.key_id, self.graph, self.id)
 
 
 class ConversationStore:
-    """The conversations of every tenant.
+    """The conversations of all tenants.
 
-    Promise: a row read from the database tells no name, value or MID. Condition: the master key lies elsewhere.
-    Limit: who talked about which graph, and when, stands in clear.
+    Promise: a row in the database reveals no name, value or MID. Condition: the master key is stored elsewhere. Limit:
+    who talked about which graph, and when, is stored in clear.
     """
 
     def __init__(self, engine: Engine, master: MasterKey, days: float = 30.0) -> None:
         self._engine, self._master, self._life = engine, master, dt.timedelta(days=days)
 
     def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
-        """A new conversation, or the caller's own of that id. Raises UnknownConversationError, MasterKeyError."""
+        """Returns a new conversation, or the caller's own with that id. Raises UnknownConversationError,
+        MasterKeyError.
+        """
         if conversation_id is None:
             return Conversation(
                 secrets.token_urlsafe(ID_BYTES), tenant, key_id, graph, 0, PseudonymTable.new()
@@ -106,7 +112,10 @@ class ConversationStore:
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
     def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:
-        """The name of the graph that a key's conversation is about; None where it is not kept, or not any more."""
+        """Returns the name of the graph that a key's conversation is about;
+
+        None if there is none or it has expired.
+        """
         query = select(conversations.c.graph).where(
             conversations.c.id == conversation_id,
             conversations.c.tenant == tenant,
@@ -117,7 +126,10 @@ class ConversationStore:
             return connection.execute(query).scalar_one_or_none()
 
     def save(self, conversation: Conversation, schema: Schema) -> None:
-        """Keeps the conversation for its next turn. Raises ConversationBusyError when its row changed since `open`."""
+        """Saves the conversation for its next turn.
+
+        Raises ConversationBusyError if its row has changed since `open`.
+        """
         plain = _written(conversation, schema)
         content = {
             "version": conversation.version + 1,
@@ -137,7 +149,7 @@ class ConversationStore:
                 raise ConversationBusyError from None
 
     def purge(self) -> int:
-        """Deletes expired rows; how many."""
+        """Deletes expired conversations and returns their number."""
         expired = conversations.c.expires_at <= dt.datetime.now(dt.UTC)
         with self._engine.begin() as connection:
             return connection.execute(delete(conversations).where(expired)).rowcount
@@ -145,7 +157,7 @@ class ConversationStore:
     def that_hold(
         self, tenant: str, graph: str, mids: Collection[int], texts: Collection[str], schema: Schema
     ) -> list[str]:
-        """The ids of conversations over a graph that met one of these things or texts. Raises MasterKeyError."""
+        """Returns the ids of a graph's conversations that hold one of these things or texts. Raises MasterKeyError."""
         ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
         found: list[str] = []
         with self._engine.connect() as connection:
@@ -156,7 +168,7 @@ class ConversationStore:
         return found
 
     def forget(self, tenant: str, ids: Sequence[str]) -> int:
-        """Deletes these conversations of a tenant; how many."""
+        """Deletes these conversations of a tenant and returns how many there were."""
         gone = 0
         for start in range(0, len(ids), _MANY):
             these = (conversations.c.tenant == tenant) & conversations.c.id.in_(list(ids[start : start + _MANY]))
@@ -165,7 +177,7 @@ class ConversationStore:
         return gone
 
     def forget_graph(self, tenant: str, graph: str) -> int:
-        """Deletes every conversation over a graph that has been deleted; how many."""
+        """Deletes all conversations about a deleted graph and returns their number."""
         ours = (conversations.c.tenant == tenant) & (conversations.c.graph == graph)
         with self._engine.begin() as connection:
             return connection.execute(delete(conversations).where(ours)).rowcount
@@ -184,7 +196,7 @@ def _written(conversation: Conversation, schema: Schema) -> bytes:
 
 
 def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str], dict[str, RatableAnswer]]:
-    """Reads what `_written` gave, also before answers could be rated. Raises ValueError."""
+    """Reads what `_written` wrote, including rows from before answers could be rated. Raises ValueError."""
     content = json.loads(plain)
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}

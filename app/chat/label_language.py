@@ -1,4 +1,4 @@
-"""The language in which an answer names things that have labels in several."""
+"""Chooses the language in which an answer names things that have labels in several languages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from kg_store.storage.vault import VaultRecord
 from kg_store.text.normalise import Normalised, normalise
 
 MAX_OF_A_NAME: Final = 10
-"""Things that one name may stand for."""
+"""The greatest number of things of one name whose labels are looked at. Chosen by hand."""
 
 
 def language_of(run: QuestionRun) -> str:
-    """The language that the request asks for, else the one of the names that its latest turn with such names uses;
-    empty where those are of none or of several. It stays in the house: the names of the capsule are chosen by it."""
+    """Returns the language that the request asks for, else that of the labels in the latest turn that has any.
+
+    Empty if those labels have no language or several. The result stays inside the service, where it chooses the names
+    of the capsule.
+    """
     asked = run.request.options.language
     if asked:
         return asked.partition("-")[0].lower()
@@ -27,7 +30,7 @@ def language_of(run: QuestionRun) -> str:
 
 
 def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
-    """The language of the labels of `records` in the latest of `turns` that has one."""
+    """Returns the language of the labels of `records` in the latest of `turns` that has any; empty if unclear."""
     records = list(records)
     for turn in reversed(turns) if records else ():
         text = normalise(turn)
@@ -38,8 +41,9 @@ def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
 
 
 def _language_in(text: Normalised, record: VaultRecord) -> str | None:
-    """The language of the label in `text`: empty for the preferred name and for one of several languages, None where
-    there is no label."""
+    """The language of the label in `text`; empty for the preferred name or several languages, None if there is no
+    label.
+    """
     typed = {(label, language) for language, label in record.labels if _holds(text, label)}
     if not typed:
         return "" if _holds(text, record.names[0]) else None

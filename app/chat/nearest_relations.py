@@ -1,4 +1,4 @@
-"""Adds to a refusal what was understood of the question, and what may be asked of the first thing that it names."""
+"""Adds to a refusal what was understood of the question, and what can be asked about the first thing it names."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ MAX_KNOWN: Final = 2
 
 
 def with_nearest(run: QuestionRun, sentence: str, likeness: Likeness) -> str:
-    """`sentence` with up to two things that were understood, and the relations of the first one's kind that are
-    nearest to the words that were not.
+    """Returns `sentence` with up to two things that were understood, and the relations of the first one's kind that
+    are most like the words that were not understood.
 
-    Promise: a function of what was typed, of what `understood` tells, and of the schema that the asker is shown. What
-    things of a kind have is told, whatever the thing itself has; what is masked has no words here.
+    Promise: it depends on what was typed, on what `understood` returns and on the schema that the asker sees.
+    Relations are those of the kind, whether or not the thing has them; masked ones are not mentioned.
     """
     schema = run.graph.blind.schema
     known = understood(run)[:MAX_KNOWN] if declares_kinds(schema) else []
@@ -45,7 +45,7 @@ def _kind(concept: str) -> str:
 
 
 def _relations(run: QuestionRun, kinds: Sequence[str]) -> Iterator[str]:
-    """The words of every step that leads on from things of `kinds` by itself; what leads to them is not told."""
+    """The words of every hop forwards from things of `kinds`."""
     for step in schema_steps(run.graph.blind):
         hops = step.label.split("|")
         is_plain = not any(hop.startswith("^") or is_mask_word(hop) for hop in hops)

@@ -1,4 +1,6 @@
-"""QuestionRun: one question on its way through the stages of the service, its options, and their times."""
+"""QuestionRun: one question on its way through the stages of the service, with the options and the
+timing of stages.
+"""
 
 from __future__ import annotations
 
@@ -32,59 +34,64 @@ from kg_store.terms import Mids
 
 AUTO: Final = "auto"
 DEFAULT_STRATEGY: Final = "sets"
-"""Of turns that ask the graph."""
+"""The strategy for turns that ask the graph."""
 OPEN_PROFILE_STRATEGIES: Final = frozenset({"arog"})
-"""Strategies whose prompts tell of each thing what it has and what it lacks."""
+"""Strategies whose prompts show what each single thing has and lacks."""
 
 EndpointUse = Literal["always", "unsure", "alone"]
-"""When a model is asked: beside the service's own reading, where that is not sure, or with nothing beside it."""
+"""When a model is asked beside the service's own reading: always, only if that is unsure, or alone (no own reading).
+"""
 
 RemarkOn = Callable[[str], str | None]
-"""Gives what the asker should know of a question's wording, in words of our own; it gets no linked names."""
+"""Returns a note for the asker about a question's wording, in fixed words; it is given no linked names."""
 
 
 ReadBack = Callable[[str, str, str], tuple[str, ...]]
-"""Reads in a text what stands at the other end of a relation from a thing: of `text`, `known` and `relation`."""
+"""Reads from a text the other end of a relation: (text, known thing, relation) -> ends."""
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
-"""Gives questions that a graph answers, to whoever may ask it."""
+"""Returns questions that a graph answers, for a caller who may ask it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuggestedQuestion:
-    """A question to go on with, in pseudonyms of its conversation, and the things that answer it."""
+    """A follow-up question, in pseudonyms of its conversation, and the things that answer it."""
 
     text: str
     expected: Mids = field(repr=False)
 
 
 SuggestNext = Callable[["QuestionRun"], Awaitable[tuple[SuggestedQuestion, ...]]]
-"""Gives questions to go on with after an answer."""
+"""Returns follow-up questions for an answer."""
 
 
 async def nothing_next(_run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-    """For the chat that tries the questions, and where only an endpoint could."""
+    """Makes no follow-up questions: used by the chat that checks them, and where only an endpoint
+    could answer them.
+    """
     return ()
 
 
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
-    """For the chat that tries the questions, and where only an endpoint could: nobody asked it for them."""
+    """Suggests nothing: used by the chat that checks suggestions, and where only an endpoint could answer them."""
     return GraphSuggestions(questions=[])
 
 
 def no_remark(_question: str) -> str | None:
-    """For services that read every language."""
+    """Makes no remark: used by services that read every language."""
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """Fixed while a service runs. `cases`: what ratings have taught; without it nobody learns from them. `currency` is
-    that of the reasoner's prices. `read_back`: finds in a sentence what a fact says; without it no reply has
-    words of a model. `likeness`: tells which relations lie nearest to a question that has no answer; without it
-    none are told. `turns`: tells what kind of turn one is; without it, all but a few ask the graph. `today`
-    gives the day of a question. `in_house`: the reasoner that reads questions beside a model, by `endpoint_use`;
-    `falls_back`: it answers where the model can't."""
+    """The options of a chat service, fixed while it runs.
+
+    `cases`: memory of rated answers; without it nothing is learned. `currency`: that of the reasoner's prices.
+    `read_back`: reads facts from a sentence; without it no reply is worded by a model. `likeness`: ranks relations for
+    a question without an answer; without it none are suggested. `turns`: classifies turns; without it nearly all ask
+    the graph. `today`: returns the date of a question. `in_house`: the reasoner that reads questions beside a model,
+    as `endpoint_use` says; `falls_back`: it answers if the model cannot.
+    """
 
     remark_on: RemarkOn = no_remark
     suggest: Suggest = no_suggestions
@@ -104,27 +111,27 @@ class ChatOptions:
     falls_back: bool = False
 
     def offers(self, strategy: str) -> bool:
-        """True where the profile tells as much as the strategy needs to tell."""
+        """True if the profile lets prompts show as much as the strategy needs."""
         return self.profile.is_open or strategy not in OPEN_PROFILE_STRATEGIES
 
     def offered(self, strategies: Iterable[str]) -> list[str]:
-        """Those of `strategies` that are offered, and before them the choice by turn."""
+        """Returns the offered ones of `strategies`, after "auto", which chooses by the kind of turn."""
         return [AUTO, *sorted(filter(self.offers, strategies), key=lambda name: name != DEFAULT_STRATEGY)]
 
 
 OnStage = Callable[[str, int | None], None]
-"""Told of each stage as it begins, and of its number where it comes several times; on the event loop."""
+"""Called on the event loop when a stage begins, with its number if it comes several times."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def no_progress(_stage: str, _number: int | None) -> None:
-    """For whoever waits for the whole answer."""
+    """Reports no progress: for callers who wait for the whole answer."""
 
 
 class StageTimer:
-    """Adds up the time of each stage; a stage that runs twice counts both times."""
+    """Adds up the time of each stage in seconds; a stage that runs twice counts both times."""
 
     def __init__(self, on_stage: OnStage = no_progress) -> None:
         self._on_stage = on_stage
@@ -140,12 +147,12 @@ class StageTimer:
             self._seconds[name] = self._seconds.get(name, 0.0) + time.perf_counter() - began
 
     async def in_thread(self, name: str, call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
-        """A stage that computes, or waits for the database: in a thread, so that nobody else waits for it."""
+        """Runs a stage that computes or waits for the database in a thread, so that the event loop is not blocked."""
         with self.stage(name):
             return await asyncio.to_thread(call, *given, **more)
 
     def begin_round(self, number: int) -> None:
-        """Tells that a round of retrieval begins."""
+        """Reports that a round of retrieval begins."""
         self._on_stage("round", number)
 
     def milliseconds(self) -> dict[str, float]:
@@ -158,8 +165,11 @@ NOT_FOUND: Final = RetrievalResult(None, (), (), 0)
 
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
-    """The dialogue as the model may see it, read in one way. `needs_context`: it leans on the turns before.
-    `by_values`: its names are read as text values of the same spelling; `by_kinds`: its common nouns as names."""
+    """The dialogue as the model may see it, in one reading.
+
+    `needs_context`: it cannot be understood without earlier turns. `by_values`: names are read as text values of the
+    same spelling; `by_kinds`: common nouns are read as names.
+    """
 
     read: Anonymised = NOT_READ
     needs_context: bool = False
@@ -171,8 +181,8 @@ class QuestionReading:
 class ConclusionResult:
     """The end of a question: a conclusion, or the sentence that says why there is none.
 
-    `asks_back`: questions that may have been meant instead, in pseudonyms; the sentence holds them too. `sentences`,
-    `removed` and `attachment` are those of a reply in dialogue that was checked sentence by sentence.
+    `asks_back`: questions that may have been meant, in pseudonyms; the sentence holds them too. `sentences`, `removed`
+    and `attachment` belong to a reply in dialogue that was checked sentence by sentence.
     """
 
     conclusion: Conclusion | None = None
@@ -186,7 +196,7 @@ class ConclusionResult:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRun:
-    """Each stage takes it and gives it back with more in it.
+    """One question on its way through the service; each stage returns it with more fields filled.
 
     `readings` are tried in their order; `reading` is the one that `found` and `ended` belong to. `turn` is the
     kind of the last turn, `strategy` the one for it. `known` is what needs no search. `asks_why`: the question is
@@ -232,7 +242,7 @@ class QuestionRun:
 
     @property
     def is_settled(self) -> bool:
-        """True once no further reading need be tried."""
+        """True once no further reading needs to be tried."""
         found = self.found
         ended = found.over_budget or found.withheld or bool(found.contradicted)
         return self.ended.conclusion is not None or ended

@@ -1,4 +1,4 @@
-"""The first two stages: the graph and conversation that a question is asked of, and the question in pseudonyms."""
+"""The first two stages: open the graph and conversation of a question, and put the question into pseudonyms."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from kg_store.text.plurals import singular, with_article
 from kg_store.text.synonyms import names_one_of
 
 MIN_WORDS_OF_TALK: Final = 3
-"""Of a turn behind others, so that its likeness alone makes it small talk."""
+"""A turn with fewer words, after other turns, is not taken for small talk by likeness alone. Chosen by hand."""
 
 
 class QuestionOpener:
-    """Opens what a question is asked of. What a role sees is made when it is first asked for."""
+    """Opens the graph and the conversation of a question. A role's view of a graph is made at its first use."""
 
     def __init__(
         self, catalog: Catalog, conversations: ConversationStore, reader: Language, options: ChatOptions
@@ -59,7 +59,7 @@ class QuestionOpener:
         if not self._options.offers(request.strategy):
             raise StrategyNotOfferedError
         if request.public_key is not None:
-            parse_public_key(request.public_key)  # Before any work: a bad key must cost no model call.
+            parse_public_key(request.public_key)  # Checked first, so that a bad key costs no model call.
         graph = self._catalog.open_as(caller.tenant, request.graph, caller.role_in(request.graph))
         conversation = self._conversations.open(
             caller.tenant, caller.key_id, request.graph, request.conversation, graph.blind.schema
@@ -72,14 +72,14 @@ class QuestionOpener:
 
 
 def strategy_for(turn: TurnKind, asked: str) -> str:
-    """The strategy of a turn; `asked` is the request's own."""
+    """Returns the strategy for a turn; `asked` is the one in the request, which wins unless it is "auto"."""
     if asked != AUTO:
         return asked
     return "dialogue" if turn in ("tell", "talk") else DEFAULT_STRATEGY
 
 
 class QuestionReader:
-    """Replaces names by pseudonyms, and puts in what the question leaves to earlier turns."""
+    """Replaces names by pseudonyms, and completes the question from earlier turns."""
 
     def __init__(self, options: ChatOptions) -> None:
         self._options = options
@@ -87,10 +87,10 @@ class QuestionReader:
     def read(self, run: QuestionRun) -> QuestionRun:
         completed = self._completed(run)
         dialogue = completed.read.dialogue
-        # What was offered is asked for by itself, as it was read when it was offered.
+        # An offered question is read alone, as it was when it was offered.
         offered = was_offered(dialogue)
         needs = needs_context(dialogue) and not offered
-        # A profile that is open sends all turns; the others leave out those that the question can do without.
+        # The open profile sends all turns; other profiles send earlier ones only if the question needs them.
         leans = (self._options.profile.is_open or needs) and not offered
         earlier = run.conversation.table.assign_thread(run.answer_id, leans=leans)
         read = replace(completed.read, dialogue=dialogue.with_earlier(earlier))
@@ -104,17 +104,18 @@ class QuestionReader:
         return replace(read_so_far, known=known, invites=invites(talk))
 
     def _talk(self, run: QuestionRun) -> Talk | None:
-        """Small talk; by likeness only where nothing is named or unknown, and no word is one of the graph."""
+        """The kind of small talk; judged by likeness only if the turn names nothing and holds no word of the graph."""
         question = str(run.read.dialogue.question)
         words = question.lower().split()
-        is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" goes on.
+        is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" is a follow-up.
         if is_short or run.conversation.table.known(question) or any(map(run.lexicon.is_own, words)):
             return talk_of(run.request.messages[-1].content)
         return talk_of(question, self._options.likeness)
 
     def _turn(self, run: QuestionRun, talk: Talk | None) -> TurnKind:
-        """The kind of the last turn: small talk and a known thing to describe by their wording, others by the
-        classifier; a question where there is none."""
+        """The kind of the last turn: by wording for small talk and descriptions, else by the classifier; "question"
+        without one.
+        """
         if talk is not None:
             return "neither"
         thing = described_thing(run.read.dialogue.question)
@@ -147,7 +148,7 @@ class QuestionReader:
 
 
 def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
-    """The dialogue as it was read, and others in which less of it is a name: those may need the turns before."""
+    """The dialogue as it was read, then readings in which fewer words are names; these may need earlier turns."""
     first, *others = read.readings()
     yield QuestionReading(first, needs)
     yield from (QuestionReading(each, needs_context(each.dialogue)) for each in others)
@@ -158,7 +159,9 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
 
 
 def _known(completed: Completed) -> RetrievalResult | None:
-    """The one thing of an earlier answer that the question points at, or that there is none; else None."""
+    """The reply if the question only points at a thing of an earlier answer, or at one that is not
+    there; else None.
+    """
     if completed.lost:
         return NOT_FOUND
     pointed = completed.pointed
@@ -166,7 +169,7 @@ def _known(completed: Completed) -> RetrievalResult | None:
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:
-    """The reply to small talk, or the kind of the one thing whose kind is asked for; else None."""
+    """The reply to small talk, or to a question for the kind of a thing; else None."""
     if talk:
         return RetrievalResult(None, (), (), 0, said=reply_to(talk, kinds_of(run.graph.blind.schema)))
     question = run.read.dialogue.question
@@ -178,7 +181,7 @@ def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | N
 
 
 def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
-    """The kind of thing that `pseudonym` stands for, as an answer; None where the graph does not say."""
+    """Returns an answer with the kind of `pseudonym`; None if the graph does not know it."""
     graph, table = run.graph.blind, run.conversation.table
     concept = concept_of(graph, table.resolve(pseudonym, graph)[0])
     if concept in ("", "thing"):
@@ -188,7 +191,7 @@ def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
 
 
 def _with_names_out(run: QuestionRun) -> str:
-    """The turn as it was typed, but for what it names of the graph. It stays in the house."""
+    """The turn as typed, with the names of the graph replaced by NAME. It stays inside the service."""
     question, table = str(run.read.dialogue.question), run.conversation.table
     for word in table.known(question):
         meaning = table.meaning(word)
@@ -198,8 +201,10 @@ def _with_names_out(run: QuestionRun) -> str:
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:
-    """The question with the words that were replaced since the lexicon does not have them: they tell its language.
-    It stays in the house."""
+    """The question with words restored that were replaced only because the lexicon lacks them; they show its language.
+
+    It stays inside the service.
+    """
     for word in table.known(question):
         meaning = table.meaning(word)
         begins = question.lstrip("¿¡ ").startswith(word)

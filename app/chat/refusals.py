@@ -1,4 +1,4 @@
-"""Sentences for a question that has no answer: they name the words of it that nothing in the graph stands for."""
+"""Sentences for questions without an answer: they quote the words that nothing in the graph stands for."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ SENTENCES: Final = (
 
 
 def refusal(run: QuestionRun) -> str:
-    """Why there is no answer, by the question as it was typed and what the asker may see of the graph.
+    """Returns why there is no answer, from the question as typed and what the asker may see of the graph.
 
-    Promise: a value that is hidden from the asker is spoken of just as a word that nobody knows, and can't be told
-    from one. So the reasoner is not asked which word it stumbled over: it may have met a hidden value. What may be a
-    name is not quoted: no common word, or one with a capital.
+    Promise: a value that is hidden from the asker is treated like an unknown word and cannot be told from one.
+    Therefore the reasoner is not asked which word it failed on, as it may have met a hidden value. Words that may be
+    names (uncommon or with a capital) are not quoted.
     """
     if run.found.over_budget:
         return OVER_BUDGET
@@ -55,13 +55,13 @@ def refusal(run: QuestionRun) -> str:
     if run.found.draft is not None:
         return NOT_IN_GRAPH
     word = asked.unread or asked.operator
-    # "top" takes the word behind it along, which may be a name.
+    # "top" is read together with the word after it, which may be a name.
     is_common = word == asked.operator or all(_may_quote(part, typed) for part in word.split())
     return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
 
 
 def words_left(run: QuestionRun) -> Sequence[str]:
-    """The words of the question that nothing in the graph stands for; all that say something where there are none."""
+    """Returns the words of the question that nothing in the graph stands for; all content words if there are none."""
     asked = _read(run)
     return asked.lacking or asked.telling
 
@@ -76,12 +76,12 @@ def _may_quote(word: str, typed: Collection[str]) -> bool:
 
 
 def _as_typed(run: QuestionRun) -> str:
-    """The question in which what stands for nothing that the asker may see is what it was typed as."""
+    """The question with pseudonyms of nothing that the asker may see replaced by what was typed."""
     table, question = run.conversation.table, str(run.read.dialogue.question)
     for word in table.known(question):
         meaning = table.meaning(word)
         if meaning is None or meaning.value_kind in (ValueKind.NUMBER, ValueKind.DATE):
-            continue  # The months of dates are no words that could be missing.
+            continue  # Numbers and dates are not words that the graph could lack.
         if meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
             question = question.replace(word, meaning.literal)
     return question

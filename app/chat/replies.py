@@ -1,4 +1,4 @@
-"""A reply in dialogue: the service's own sentences, or a model's that are read back from the facts that they cite."""
+"""A reply in dialogue: the service's own sentences, or a model's that were checked against the facts they cite."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from kg_store.terms import NO_MIDS
 from kg_store.text.inflection import lemmas_of
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
-# Grammar that adds nothing to a fact, nor takes from it: "not", "may", "only" and "once" are left out on purpose.
+# Function words that neither add to a fact nor take from it; "not", "may", "only" and "once" do, so they are missing.
 _ASSERTING: Final = frozenset(
     "a an the this that these there it its he she they his her their who whom whose which and also too be have do "
     "of to by in at on for from with as both where".split()
 )
 _WORD: Final = re.compile(r"[^\W_]+")
 IN_MODELS_WORDS: Final = "(In the model's words.)"
-"""Behind a reply of which a model worded a part."""
+"""Follows a reply that was partly worded by a model."""
 
 
 def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionResult:
-    """The sentences of the reply, with the facts that carry each.
+    """Returns the sentences of the reply, with the facts behind each.
 
-    Promise: a sentence of a model's stays only where it names nothing but the ends of the facts that it cites,
-    `read_back` finds each of these in it, and it has no word beside those of the facts and of grammar; else what it
-    cites is told by the service. An answer with a sentence of a model's is not grounded, and says so.
+    Promise: a model's sentence is kept only if it names nothing but the ends of the facts that it cites, `read_back`
+    finds each of these in it, and its other words are those of the facts or function words. Otherwise the service
+    words the cited facts itself. A reply with a model's sentence is marked as not grounded.
     """
     found = run.found
     told: list[Sentence] = []
@@ -69,7 +69,7 @@ def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionRes
 
 
 def _worded(text: str, facts: Sequence[FoundFact], run: QuestionRun, read_back: ReadBack | None) -> str | None:
-    """A model's sentence as it may be shown; None where it may not be."""
+    """A model's sentence as it may be shown; None if it may not."""
     safe = _grounded(text, run)
     ends = {end for fact in facts for end in (fact.start, fact.end)}
     if safe is None or read_back is None or not set(run.conversation.table.known(safe)) <= ends:
@@ -78,13 +78,14 @@ def _worded(text: str, facts: Sequence[FoundFact], run: QuestionRun, read_back: 
 
 
 def stays(text: str, facts: Sequence[FoundFact], read_back: ReadBack) -> bool:
-    """True where a model's sentence says the facts that it cites, and nothing else."""
+    """True if a model's sentence says the facts that it cites and nothing else."""
     return adds_nothing(text, facts) and all(is_read_back(text, fact, read_back) for fact in facts)
 
 
 def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
-    """True where each word of `text` is a pseudonym, a form of a word of the facts' relations and kinds, or one of the
-    grammar that asserts something. What denies, doubts or narrows ("never", "may", "only") is none of these."""
+    """True if each word of `text` is a pseudonym, a form of a word of the facts' relations and kinds, or a function
+    word that asserts. Words that deny, doubt or narrow ("never", "may", "only") are not allowed.
+    """
     schema = [text for fact in facts for text in (*fact.path, fact.start_concept, fact.end_concept)]
     said = (word for text in schema for word in _WORD.findall(text.lower()))
     allowed = _ASSERTING.union(*map(lemmas_of, said))
@@ -93,7 +94,7 @@ def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
 
 
 def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:
-    """True where the end of `fact` is what `read_back` finds in `text` for its start and its relation."""
+    """True if `read_back` finds the end of `fact` in `text`, given its start and relation."""
     if len(fact.path) != 1 or "|" in fact.path[0]:
         return False
     step = fact.path[0]
@@ -120,7 +121,7 @@ def _in_our_words(language: Language, facts: Sequence[FoundFact], places: Sequen
 
 
 def _grounded(text: str, run: QuestionRun) -> str | None:
-    """The text as it may be shown; None where it may not be."""
+    """The text as it may be shown; None if it may not."""
     topics = (topic.pseudonym for topic in run.read.dialogue.topics)
     ends = (end for fact in run.found.evidence for end in (fact.start, fact.end))
     try:
@@ -130,7 +131,7 @@ def _grounded(text: str, run: QuestionRun) -> str | None:
 
 
 def _concluded(run: QuestionRun, told: Sequence[Sentence], text: str) -> Conclusion:
-    """The reply with what its facts lead to, for whoever reads it as data."""
+    """The reply with the things that its facts lead to, for clients that read it as data."""
     ends = dict.fromkeys(run.found.evidence[at].end for each in told for at in each.facts)
     found = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS)
     return found or Conclusion(text, (), {})
@@ -140,5 +141,5 @@ Extract = Callable[[str, str, str, bool], tuple[str, ...]]
 
 
 def reading_back(answers: Extract) -> ReadBack:
-    """The learned extractor as it is asked here: who or what stands at the other end of a relation."""
+    """Returns the trained extractor as a function that reads the other end of a relation from a text."""
     return lambda text, known, relation: answers(text, known, relation, False)

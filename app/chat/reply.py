@@ -1,4 +1,4 @@
-"""The reply to a question: its text and evidence in pseudonyms, its names sealed to whoever asks, and what it cost."""
+"""The reply to a question: text and evidence in pseudonyms, names sealed to the asker, and its cost."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ NAMES_IN_A_REASON = 5  # of one set
 
 
 def pseudonyms_cited(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclusion | None) -> list[str]:
-    """The pseudonyms of the answer's text and of the expressions that it came from."""
+    """Returns the pseudonyms in the answer's text and in the expressions behind it."""
     if conclusion is None or finding.draft is None:
         return []
     return table.known(" ".join([conclusion.text, *finding.draft.expressions]))
 
 
 def cited_by(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclusion | None) -> list[FoundFact]:
-    """The facts that lead to what was said, in the order in which they were found."""
+    """Returns the facts that lead to the answer, in the order in which they were found."""
     cited: list[FoundFact] = []
     if conclusion is None or finding.draft is None:
         return cited
-    # A sentence may repeat what the question named: that nothing has to lead to.
+    # A sentence may repeat what the question named; no fact has to lead there.
     said, drafted = pseudonyms_cited(table, finding, conclusion), table.known(" ".join(finding.draft.expressions))
     wanted = {*said} - {*finding.things} | {*drafted}
     for fact in reversed(finding.evidence):
@@ -61,7 +61,7 @@ def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | 
 
 
 class AnswerKeeper:
-    """The last stage: saves the conversation with what leads to its newest answer, and tells of that when asked."""
+    """The last stage: saves the conversation with the reason of its newest answer, and explains it when asked."""
 
     def __init__(self, conversations: ConversationStore, cases: CaseMemory | None = None) -> None:
         self._conversations, self._cases = conversations, cases
@@ -75,8 +75,10 @@ class AnswerKeeper:
             self._cases.store.count_use(run.tenant, run.request.graph, leaned)
 
     def explain(self, run: QuestionRun) -> ChatAnswer:
-        """The reason of the last answer, from what the conversation kept: nothing is asked of anybody. Raises
-        ConversationBusyError."""
+        """Returns the reason of the last answer from what the conversation kept; no reasoner is asked.
+
+        Raises ConversationBusyError.
+        """
         if self._cases:
             _keep_ratable(run, self._cases)
         self._conversations.save(run.conversation, run.graph.blind.schema)
@@ -84,7 +86,7 @@ class AnswerKeeper:
 
 
 def _keep_reason(conversation: Conversation, finding: RetrievalResult, conclusion: Conclusion | None) -> None:
-    """Remembers what leads to this answer, in place of what led to the one before."""
+    """Replaces the stored reason of the previous answer by that of this one."""
     cited = cited_by(conversation.table, finding, conclusion)
     reason = conversation.reason
     reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
@@ -92,7 +94,7 @@ def _keep_reason(conversation: Conversation, finding: RetrievalResult, conclusio
 
 
 def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
-    """Remembers what a rating of this answer needs; gives the ids of the cases that the answer leaned on."""
+    """Stores what a rating of this answer needs; returns the ids of the cases that the answer used."""
     draft, question = run.found.draft, run.read.dialogue.question
     is_answered = draft is not None and run.ended.conclusion is not None
     evidence, things = run.found.evidence, run.found.things
@@ -106,7 +108,7 @@ def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
 
 
 def _explanation(run: QuestionRun) -> ChatAnswer:
-    """The facts that the last answer rests on, in pseudonyms, with the capsule of their names."""
+    """The facts behind the last answer, in pseudonyms, with the capsule of their names."""
     reason = _still_shown(run.conversation.reason, run.graph.blind.schema)
     text = reason_of(reason.facts, reason.expressions)
     answer = ChatAnswer(
@@ -130,14 +132,14 @@ def _explanation(run: QuestionRun) -> ChatAnswer:
 
 
 def _still_shown(reason: Reason, schema: Schema) -> Reason:
-    """The reason, if the graph as this caller sees it by now still shows every relation of it."""
+    """The reason, if the caller may still see every relation in it; else an empty one."""
     shown = {relation.label for relation in schema.relations}
     steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
     return reason if shown.issuperset(steps) else Reason()
 
 
 def sealed_answer(run: QuestionRun) -> ChatAnswer:
-    """The answer without what it cost. New pseudonyms of its choices are issued here."""
+    """Returns the answer without its cost. New pseudonyms for its choices are issued here."""
     conclusion, found = run.ended.conclusion, run.found
     read = replace(run.read, ambiguous=tuple(_with_hints(each, run) for each in run.read.ambiguous))
     cited = cited_by(run.conversation.table, found, conclusion)
@@ -175,7 +177,7 @@ def _with_hints(ambiguity: Ambiguity, run: QuestionRun) -> Ambiguity:
 
 
 def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, Names]:
-    """The names of this answer, of its cited evidence, of its choices and of what it understood, and no others."""
+    """The names of this answer, its cited evidence, its choices and what it understood, and no others."""
     table, conclusion = run.conversation.table, run.ended.conclusion
     cited = cited_by(table, run.found, conclusion)
     words = [word for ambiguity in read.ambiguous for word in (ambiguity.pseudonym, *ambiguity.choices)]
@@ -193,7 +195,7 @@ def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, 
 
 
 def with_usage(answer: ChatAnswer, run: QuestionRun, milliseconds: dict[str, float], currency: str) -> ChatAnswer:
-    """`answer` with what it cost: that stands outside of what its capsule is sealed to."""
+    """Returns `answer` with its cost, which the seal of the capsule does not cover."""
     spent, stages = run.spent, dict(milliseconds)
     stages["guarding"] = round(spent.guard_s * 1000, 3)
     stages["reasoning"] = round(spent.reasoner_s * 1000, 3)

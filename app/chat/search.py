@@ -1,4 +1,4 @@
-"""The third stage: a strategy searches the graph, reading after reading; its draft is grounded and executed."""
+"""The third stage: a strategy searches the graph, reading by reading; its draft is checked and executed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the gr
 
 
 def conclude(run: QuestionRun, read_back: ReadBack | None) -> QuestionRun:
-    """Sets how the question ended, by what was found. `read_back`: for replies that a model worded."""
+    """Returns the run with its end, from what was found. `read_back`: for replies that a model worded."""
     draft = run.found.draft
     return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, read_back))
 
@@ -60,7 +60,7 @@ def _without_draft(run: QuestionRun) -> ConclusionResult:
     said, asks_back = run.found.said, run.found.asks_back
     if said:
         return ConclusionResult(Conclusion(said, (), {}), sentence=said)
-    # Which of several things a name means has to be known first.
+    # An ambiguous name has to be resolved first.
     if asks_back and not run.read.ambiguous:
         return ConclusionResult(sentence=did_you_mean(asks_back), asks_back=asks_back)
     return ConclusionResult(sentence=refusal(run))
@@ -84,7 +84,7 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
 
 
 def _is_nameless(conclusion: Conclusion) -> bool:
-    """True where all that was found only joins others, as an admission joins a patient and a ward."""
+    """True if everything found only joins other things and has no name, as an admission joins a patient and a ward."""
     names = [name for item in conclusion.items if item.kind in ("set", "entity") for name in _names(conclusion, item)]
     return bool(names) and set(names) == {NO_NAME} and all(item.kind != "value" for item in conclusion.items)
 
@@ -95,13 +95,13 @@ def _names(conclusion: Conclusion, item: Item) -> list[str]:
 
 
 def _named_in(read: Anonymised) -> Mids:
-    """The single things that the question names itself; a set of an earlier answer may well be asked for again."""
+    """The single things that the question itself names; sets of earlier answers may be asked for again."""
     named = [topic.mids for topic in read.dialogue.topics if topic.newest and len(topic.mids) == 1]
     return np.unique(np.concatenate(named)) if named else NO_MIDS
 
 
 def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResult:
-    """Where a turn that does not ask the graph comes to nothing, the reply says what can be asked."""
+    """Adds what can be asked to a turn that does not ask the graph and got no reply."""
     is_lost = found.draft is None and not (found.said or found.over_budget or found.contradicted or found.asks_back)
     if not is_lost or run.turn not in ("talk", "neither") or run.request.strategy != AUTO:
         return found
@@ -109,7 +109,10 @@ def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResul
 
 
 def in_order(readings: Sequence[QuestionReading], *, is_model: bool) -> list[QuestionReading]:
-    """That by common nouns first. A model gets none: beside the plain question it would tell what a pseudonym is."""
+    """Returns the readings with those by common nouns first.
+
+    A model gets none of these: beside the plain question they would reveal what a pseudonym stands for.
+    """
     by_kinds = [] if is_model else [each for each in readings if each.by_kinds]
     return [*by_kinds, *(each for each in readings if not each.by_kinds)]
 
@@ -120,7 +123,7 @@ ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not
 
 
 Strategies = Mapping[str, Strategy]
-"""Strategies by their names."""
+"""Strategies by name."""
 
 
 @cached_by_version
@@ -130,14 +133,14 @@ def _labels(schema: Schema) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Asker:
-    """Who reads a question, and how much its strategy may show of the graph."""
+    """The reasoner that reads a question, and how much its prompts may show of the graph."""
 
     runner: TaskRunner
     profile: Profile
 
 
 class GraphSearch:
-    """Searches by the strategy that was asked for, through one guarded reasoner for each question."""
+    """Searches with the requested strategy, through one guarded reasoner for each question."""
 
     def __init__(
         self,
@@ -151,7 +154,9 @@ class GraphSearch:
         self._ledger, self._options = ledger, options
 
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (nothing more was sent), ReasonerError."""
+        """Returns the run with its end. Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (no more was
+        sent), ReasonerError.
+        """
         own = await self._own(run, timer) if self._has_second_opinion(run) else None
         if own is not None and self._options.endpoint_use == "unsure" and is_sure(own):
             return own
@@ -169,7 +174,7 @@ class GraphSearch:
     async def _asked(
         self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer
     ) -> QuestionRun:
-        """The end of the question with the model, and with the service's own reading where there is one."""
+        """The end of the question with the model, combined with the service's own reading if there is one."""
         try:
             if own is None:
                 return await self._read_in_turn(run, _Asker(reasoner, self._options.profile), timer)
@@ -184,14 +189,16 @@ class GraphSearch:
             return remarked(own or await self._own(run, timer), why_not(error))
 
     async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """The end of the question by the reasoner inside the service; nothing is sent, so nothing is kept from it."""
+        """The end of the question by the reasoner inside the service; nothing is sent, so prompts may
+        show everything.
+        """
         assert self._options.in_house is not None
         asker = _Asker(InHouseRunner(self._options.in_house), Profile.OPEN)
         strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy
         return await self._read_in_turn(replace(run, strategy=strategy), asker, timer)
 
     async def _read_in_turn(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> QuestionRun:
-        """Reading after reading, until one settles the question."""
+        """Tries reading after reading until one settles the question."""
         asks_back: QuestionRun | None = None
         last = run
         for reading in in_order(run.readings, is_model=asker.runner.is_model):
@@ -207,7 +214,7 @@ class GraphSearch:
         return asks_back or last
 
     async def _with_cases(self, run: QuestionRun) -> QuestionRun:
-        """With the cases that this reading of the question may lean on, by whoever asks it and what they see."""
+        """The run with the cases that this reading may use, limited to what the asker sees."""
         cases = self._options.cases
         if cases is None or run.known is not None:
             return run

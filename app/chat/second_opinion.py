@@ -1,7 +1,7 @@
-"""A model and the reasoner inside the service read the same question: what is told where they agree and where not.
+"""Combines the answers of a model and of the reasoner inside the service, and says where they agree or differ.
 
-Promise: a reading that is told is a set expression that was executed; where only one of the two readers has it, or
-they differ, the answer says so in words.
+Promise: every reading that is told is an expression that was executed; if only one of the two has it, or they differ,
+the answer says so.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from app.llm.reasoner import ReasonerError, ReasonerRefusedError, ReplyUnusableE
 from client_sdk.protocol import Names
 
 SURE: Final = 0.9
-"""The chance from which the service's own reading is sure."""
+"""From this confidence on the service's own reading is used without a second opinion. Chosen by hand; not fitted."""
 MODEL_ALONE: Final = "This is how the model read the question; the service could not read it by itself."
 MODEL_ELSE: Final = "The model read the question in another way:"
 OWN_ELSE: Final = "The service itself read the question in another way:"
@@ -31,12 +31,12 @@ TOO_FEW: Final = "The model was not asked, since too few things match; this is t
 
 
 def is_sure(run: QuestionRun) -> bool:
-    """True where the service's own reading needs no second opinion."""
+    """True if the service's own reading needs no second opinion."""
     return run.ended.conclusion is not None and (confidence_in(run) or 0.0) >= SURE
 
 
 def why_not(error: Exception) -> str:
-    """The sentence for whoever asked, where a model could not answer."""
+    """Returns the sentence for the asker when a model could not answer."""
     if isinstance(error, BudgetUsedUpError):
         return OVER_BUDGET
     if isinstance(error, ReplyUnusableError):
@@ -48,15 +48,16 @@ def why_not(error: Exception) -> str:
 
 
 def remarked(own: QuestionRun, remark: str) -> QuestionRun:
-    """The service's own end of a question that no model answered; the remark stands where there is an answer."""
+    """Returns the service's own end of a question that no model answered, with the remark if there is an answer."""
     if own.ended.conclusion is None or own.found.said:
         return own
     return replace(own, remarks=(*own.remarks, remark))
 
 
 def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> QuestionRun:
-    """Which of two ends of a question is told. `is_capable`: the model was seen to read questions, so that its reading
-    counts where the service has none, or is not sure of its own."""
+    """Returns the end that is told. `is_capable`: the model has shown that it reads questions, so its reading counts
+    if the service has none or is unsure.
+    """
     if asked.found.over_budget:
         return remarked(own, OVER_BUDGET)
     if asked.found.withheld:
@@ -73,7 +74,7 @@ def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> Questi
 
 
 def _uses_what_is_named(run: QuestionRun) -> bool:
-    """False of an answer that begins at nothing that the question names: it answers another one."""
+    """False of an answer that starts from nothing the question names, because it answers another question."""
     topics = {topic.pseudonym for topic in run.read.dialogue.topics if topic.newest and not topic.doubtful}
     named = {topic for topic in topics if topic in run.read.dialogue.question}
     if not named or run.found.draft is None:
@@ -98,7 +99,7 @@ def _warned(asked: QuestionRun) -> QuestionRun:
 
 
 def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:
-    """`first` as the answer, and the sentence of `second` behind it: two readings, the likelier one first."""
+    """`first` as the answer, followed by the sentence of `second`: two readings, the likelier one first."""
     other = second.ended.conclusion
     assert other is not None
     told = _with_text(first, f"{first.ended.sentence} {between} {second.ended.sentence}", other.names)

@@ -1,4 +1,4 @@
-"""ChatService: the road of a question, from names to pseudonyms and back to a sealed answer, stage by stage."""
+"""ChatService: takes a question from names to pseudonyms and back to a sealed answer, stage by stage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kg_store.catalog import Catalog
 
 
 class ChatService:
-    """Answers questions over the private graphs of all tenants, through one guarded reasoner."""
+    """Answers questions about the private graphs of all tenants, through one guarded reasoner."""
 
     def __init__(
         self,
@@ -50,8 +50,11 @@ class ChatService:
         return ChatService(catalog, conversations, log, reasoner, language, strategies, statics, options)
 
     async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer:
-        """One question of a dialogue. Raises UnknownGraphError, UnknownConversationError, ConversationBusyError,
-        BadPublicKeyError, StrategyNotOfferedError, and what GraphSearch raises."""
+        """Answers one question of a dialogue.
+
+        Raises UnknownGraphError, UnknownConversationError, ConversationBusyError, BadPublicKeyError,
+        StrategyNotOfferedError, and what GraphSearch raises.
+        """
         timer = StageTimer(on_stage)
         run = await timer.in_thread("opening", self._opener.open, caller, request)
         run = await self.concluded(run, timer)
@@ -64,13 +67,14 @@ class ChatService:
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
 
     async def concluded(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """The question of an open run, read and searched for; nothing is kept. Raises what GraphSearch raises."""
+        """Reads the question of an opened run and searches for its answer; nothing is kept. Raises what GraphSearch
+        raises.
+        """
         run = await timer.in_thread("linking", self._reader.read, run)
         return run if run.asks_why else await self._search.search(run, timer)
 
     async def _with_questions(self, run: QuestionRun, caller: Caller) -> QuestionRun:
-        """Adds what is known and questions to try to what refuses or greets; not to what asks back, or was ended by a
-        limit."""
+        """Adds help and questions to try to a refusal or greeting, unless it asks back or was ended by a limit."""
         refuses = run.ended.conclusion is None and not (
             run.read.ambiguous or run.ended.asks_back or run.found.over_budget or run.found.withheld
         )
@@ -81,7 +85,7 @@ class ChatService:
         return replace(run, ended=replace(run.ended, sentence=sentence))
 
     async def _with_next(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """Adds questions to go on with to what answers."""
+        """Adds follow-up questions to an answer."""
         makes = self.options.suggest_next is not nothing_next and run.request.options.suggestions > 0
         if not makes or run.ended.conclusion is None or run.invites:
             return run
@@ -89,7 +93,7 @@ class ChatService:
             return replace(run, suggestions=await self.options.suggest_next(run))
 
     async def _with_nearest(self, run: QuestionRun) -> str:
-        """The sentence with what was understood, where the question was not read in whole."""
+        """The sentence with what was understood, if the question was not read completely."""
         sentence, likeness = run.ended.sentence, self.options.likeness
         if likeness is None or run.ended.conclusion is not None or run.found.draft or run.found.contradicted:
             return sentence

@@ -1,4 +1,4 @@
-"""Tracer: what the model was sent and said for one answer, with the names, for those who may look into it."""
+"""Tracer: what the model was sent and replied for one answer, with names, for those who may inspect it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,28 @@ from kg_store.catalog import Catalog
 from kg_store.errors import UnknownGraphError
 
 NAMES_OF_A_SET = 50
-# A prompt is JSON within JSON: what stands behind an escape (`\\nEq7f2k`) begins a word.
+# A prompt is JSON within JSON, so a word may begin directly after an escape (`\\nEq7f2k`).
 _ESCAPE = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
 
 
 class Tracer:
-    """Promise: nobody gets a trace but the key that asked, where it may inspect that graph, and the tenant's admins;
-    all others are told what they are told of an id that was never given. It leaves sealed to the key that is named.
+    """Returns traces.
 
-    Condition: the conversation is still kept, else the trace has no names. Limit: what a question's own words meant
-    that are not in the graph is kept nowhere, so their pseudonyms stay.
+    Promise: only the key that asked (if it may inspect the graph) and the tenant's admins get a trace; all others get
+    the same reply as for an unknown id. It is sealed to the given key. Condition: the conversation is still kept, else
+    the trace has no names. Limit: question words that are not in the graph are stored nowhere, so their pseudonyms
+    stay.
     """
 
     def __init__(self, ledger: Ledger, conversations: ConversationStore, catalog: Catalog) -> None:
         self._ledger, self._conversations, self._catalog = ledger, conversations, catalog
 
     def trace(self, caller: Caller, answer_id: str, public_key: str) -> SealedTrace:
-        """Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError."""
-        parse_public_key(public_key)  # Before anything is looked up: a bad key must tell nobody what is there.
+        """Returns the sealed trace of an answer.
+
+        Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError.
+        """
+        parse_public_key(public_key)  # Checked before any lookup, so that a bad key reveals nothing.
         entries = self._entries(caller, answer_id)
         graph = self._conversations.graph_of(caller.tenant, entries[0].caller, entries[0].conversation)
         if not caller.may_inspect(graph):
@@ -45,7 +49,9 @@ class Tracer:
         return SealedTrace(answer=answer_id, capsule=seal_trace(public_key, content))
 
     def _entries(self, caller: Caller, answer_id: str) -> Sequence[LedgerEntry]:
-        """In the order in which they were sent; at least one."""
+        """The entries of the answer in the order in which they were sent; at least one, else raises
+        UnknownAnswerError.
+        """
         key_id = None if caller.is_admin else caller.key_id
         entries = self._ledger.entries(caller.tenant, key_id, answer_id, MAX_ENTRIES)
         if not entries:
@@ -55,7 +61,10 @@ class Tracer:
     def _names(
         self, caller: Caller, entry: LedgerEntry, graph_name: str, calls: Sequence[TracedCall]
     ) -> dict[str, Names] | None:
-        """The names behind the pseudonyms of `calls`, on the graph as it is now; None where nobody knows any more."""
+        """The names behind the pseudonyms of `calls`, on the graph as it is now;
+
+        None if they are not known any more.
+        """
         try:
             role = None if caller.is_admin else caller.role_in(graph_name)
             graph = self._catalog.open_as(entry.tenant, graph_name, role)

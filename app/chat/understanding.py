@@ -1,4 +1,4 @@
-"""Words for whoever asked: what a question was understood to name, and how its answer was worked out."""
+"""Explains to the asker what a question was understood to name, and how its answer was computed."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ _Describe = Callable[[str], str]
 
 
 def count_of(run: QuestionRun, pseudonym: str) -> int | None:
-    """The number of things that `pseudonym` stands for; None where it stands for none of the graph."""
+    """Returns how many things of the graph `pseudonym` stands for; None if it stands for none."""
     return len(run.conversation.table.resolve(pseudonym, run.graph.blind)[0]) or None
 
 
 def understood(run: QuestionRun) -> list[Understood]:
-    """The things that the question was read to name, where it has no answer.
+    """Returns the things that a question without an answer was understood to name.
 
-    Promise: none but single things that the asker's own view of the graph holds. Values, words that are not known, and
-    names of what this view does not hold are left out alike, for to tell them apart would tell what is hidden. Names
-    that several things share are left out too: the answer's choices tell them.
+    Promise: only single things in the asker's own view of the graph. Values, unknown words and names outside of this
+    view are all left out, because a difference would reveal what is hidden. Names that several things share are left
+    out too, as the answer's choices list them.
     """
     if run.ended.conclusion is not None:
         return []
@@ -80,7 +80,9 @@ def understood(run: QuestionRun) -> list[Understood]:
 
 
 def worked_out(run: QuestionRun) -> list[str]:
-    """Sentences on the road to each part of the answer; none for a part that the evidence holds as it is."""
+    """Returns sentences on how each part of the answer was computed; none for a part that the evidence
+    holds as it is.
+    """
     if run.ended.conclusion is None or run.found.draft is None:
         return []
     sentences: list[str] = []
@@ -96,7 +98,7 @@ def worked_out(run: QuestionRun) -> list[str]:
 
 
 def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str], bool]) -> str:
-    """`expression` as an English phrase; `describe` says what a pseudonym stands for."""
+    """Returns `expression` as an English phrase; `describe` says what a pseudonym stands for."""
     if isinstance(expression, Name):
         return describe(expression.pseudonym)
     parts = [in_words(each, describe, is_date) for each in expression.operands]
@@ -137,14 +139,14 @@ def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str
 
 
 def _narrowed(part: str, relation: str, operator: str, value: str) -> str:
-    """The words for a filter; two of them one after the other are joined."""
+    """The words of a filter; a second filter is joined to the first by "and"."""
     whose = f'whose "{relation}" is {f"{operator} {value}".strip()}'
     is_narrow = part.startswith("of ") and " those whose " in part
     return f"{part} and {whose}" if is_narrow else f"of {part} those {whose}"
 
 
 def _as_things(part: str) -> str:
-    """`of A those whose B` as `those of A whose B`, which may stand behind an "of"; of the latest the same."""
+    """`of A those whose B` as `those of A whose B`, which can follow an "of"; likewise for superlatives."""
     if not part.startswith("of "):
         return part
     for first in ("latest", "earliest", "greatest", "least"):
@@ -156,14 +158,14 @@ def _as_things(part: str) -> str:
 
 
 def _operator(asked: Call, is_date: Callable[[str], bool]) -> str:
-    """Words for the operator of a filter: of dates "before" and "after"."""
+    """The word for a filter's operator; for dates "before" and "after"."""
     value = asked.operands[1] if len(asked.operands) > 1 else None
     dated = isinstance(value, Name) and is_date(value.pseudonym)
     return ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[asked.words[1]]
 
 
 def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], bool]) -> str:
-    """`whether "opened on" of X is before 2015`; empty where more than one thing is asked about."""
+    """`whether "opened on" of X is before 2015`; empty if more than one thing is asked about."""
     is_one = isinstance(asked, Call) and asked.function == "filter" and isinstance(asked.operands[0], Name)
     if not (is_one and isinstance(asked, Call)) or len(asked.operands) < 2:
         return ""
@@ -173,7 +175,9 @@ def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], 
 
 
 def _is_told_by_facts(expression: Expression) -> bool:
-    """True of what the facts tell by themselves: a step, that there is any or true, and what several sets share."""
+    """True of expressions that the facts explain by themselves: hops, existence, truth, and what
+    several sets share.
+    """
     if isinstance(expression, Name):
         return True
     shared = expression.function in ("exists", "holds", "intersect", "union", "reach")
@@ -181,20 +185,20 @@ def _is_told_by_facts(expression: Expression) -> bool:
 
 
 def _is_all_of(part: str, parts: Sequence[str]) -> bool:
-    """True of `all 90 patients` beside `4 patients`, which it takes nothing from."""
+    """True of `all 90 patients` beside `4 patients`: the intersection takes nothing away."""
     kind = part.removeprefix(_ALL).partition(" ")[2]
     return part.startswith(_ALL) and any(each != part and each.endswith(f" {kind}") for each in parts)
 
 
 def _described(run: QuestionRun, pseudonym: str) -> str:
-    """`all 12 cities`, `4 patients`; what is one thing keeps its pseudonym, which its name takes the place of."""
+    """`all 12 cities`, `4 patients`; a single thing keeps its pseudonym, which its name will replace."""
     meaning = run.conversation.table.meaning(pseudonym)
     if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
         return pseudonym
     mids = run.conversation.table.resolve(pseudonym, run.graph.blind)[0]
     if len(mids) < 2:
         return pseudonym
-    # Who lives in a city may be mostly patients: they are no count of patients.
+    # People in a city may be mostly patients, but their number is not a number of patients.
     concept = _concept(run, mids) if are_of_one_concept(run.graph.blind, mids) else "thing"
     words = f"{len(mids):,} {plural(concept)}"
     return f"{_ALL}{words}" if meaning.kind == "kind" else words

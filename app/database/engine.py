@@ -1,4 +1,4 @@
-"""The database of a service: an engine that bears several writers, and the tables brought to the newest form."""
+"""The database of a service: an engine for several writers, and migration of the tables."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ _LOCK_NUMBER = 0x61726F67  # "arog"
 _PRIVATE = 0o600
 _making = threading.Lock()
 _BESIDE = ("", "-wal", "-shm", "-journal")
-"""The files that SQLite writes: the database, and the files that it makes beside it with the database's own mode."""
+"""Suffixes of the files that SQLite writes: the database and the files beside it, which get the database's mode."""
 
 
 class DatabaseExposedError(Exception):
-    """A file of the database is open to other users, and this user may not close it."""
+    """A file of the database can be read by other users, and this user may not change that."""
 
 
 def make_engine(url: str) -> Engine:
-    """An engine for `url`. SQLite gets WAL, foreign keys, and a wait instead of an error while another writes.
+    """Returns an engine for `url`. SQLite gets WAL, foreign keys, and waits while another process writes.
 
     Promise: before a connection opens a SQLite file, it and those beside it have mode 0600, whatever the umask and
-    whoever made them; else connecting raises DatabaseExposedError. Limit: other databases keep their files themselves.
+    whoever created them; otherwise connecting raises DatabaseExposedError. Limit: other databases protect their files
+    themselves.
     """
     parsed = make_url(url)
     sqlite = parsed.get_backend_name() == "sqlite"
@@ -63,7 +64,7 @@ def migrate(engine: Engine) -> None:
 
 
 def _wait_for_turn(connection: Connection) -> None:
-    """Two processes that start together migrate one after the other."""
+    """Makes two processes that start together migrate one after the other."""
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     elif connection.dialect.name == "postgresql":
@@ -71,7 +72,7 @@ def _wait_for_turn(connection: Connection) -> None:
 
 
 def _file_of(url: URL) -> Path | None:
-    """The file of a SQLite URL; None where it lies in memory."""
+    """The file of a SQLite URL; None for a database in memory."""
     name = url.database or ""
     if name in ("", ":memory:") or url.query.get("mode") == "memory":
         return None
@@ -82,7 +83,7 @@ def _file_of(url: URL) -> Path | None:
 
 
 def _close_to_others(file: Path | None, *_connecting: object) -> None:
-    """Makes the file where it is missing, so that it is private from its first byte on."""
+    """Creates the file if it is missing, so that it is private from the beginning."""
     if file is None:
         return
     # Closing a file drops every lock that this process holds on it: SQLite's own connections would lose theirs, and
@@ -112,7 +113,9 @@ def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) ->
 
 
 def _journal_ahead(connection: sqlite3.Connection) -> None:
-    """Turns WAL on. SQLite answers "locked" at once where two do so together, whatever its timeout: so we wait."""
+    """Turns WAL on. SQLite reports "locked" at once if two processes do so together, despite its timeout; so this
+    waits.
+    """
     deadline = time.monotonic() + BUSY_TIMEOUT_S
     while True:
         try:

@@ -1,4 +1,7 @@
-"""The service's own tables: keys, devices, conversations, cases, jobs. Ids, hashes, times, sealed bytes; no name."""
+"""The service's own tables: keys, devices, conversations, cases, jobs.
+
+They hold ids, hashes, times and sealed bytes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from sqlalchemy import (
 
 
 class UtcTime(TypeDecorator[dt.datetime]):
-    """Aware times in, aware times out; SQLite forgets the zone, so everything is kept in UTC."""
+    """Stores aware times in UTC and returns aware times, because SQLite drops the time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Only `Random.random` is used: its numbers are the ones that Python promises to keep for a seed."""
+    """Uses only `Random.random`, whose numbers Python guarantees for a seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311  # invented data, no secret depends on it  # nosec B311

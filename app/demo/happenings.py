@@ -13,7 +13,7 @@ FIRST_DAY = date(2023, 1, 9)
 
 
 class Happenings:
-    """Appointments, admissions and prescriptions are blank nodes: they have no name and only join others."""
+    """Creates appointments, admissions and prescriptions as blank nodes: they have no name and only join others."""
 
     def __init__(self, words: Words, places: Places, people: People, dice: Dice) -> None:
         self._words, self._places, self._people, self._dice = words, places, people, dice
@@ -36,7 +36,7 @@ class Happenings:
         return self._dice.day_between(max(FIRST_DAY, patient.born), TODAY)
 
     def _typed(self, kind: str) -> Node:
-        """Half of the blank nodes say their class, as real exports do."""
+        """A node; half of these blank nodes state their class, as in real exports."""
         node = Node("")
         return node.add("a", f":{kind}") if self._dice.chance(0.5) else node
 

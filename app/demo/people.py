@@ -17,7 +17,7 @@ TODAY = date(2026, 3, 31)
 
 @dataclass(slots=True)
 class Person:
-    """A node with what the other steps need to know of it."""
+    """A node with the data that other steps need."""
 
     node: Node
     name: str
@@ -30,7 +30,7 @@ class Person:
 
 
 class People:
-    """Built in one order from one seed, so that the same people come out every time."""
+    """Creates people in a fixed order from one seed, so that the result is always the same."""
 
     def __init__(self, words: Words, places: Places, dice: Dice) -> None:
         self._words, self._places, self._dice = words, places, dice
@@ -128,7 +128,7 @@ class People:
 
 
 class Families:
-    """Marries, gives children and siblings; nobody is in two families."""
+    """Creates marriages, children and siblings; nobody belongs to two families."""
 
     def __init__(self, people: People, dice: Dice) -> None:
         self._dice = dice

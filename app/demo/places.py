@@ -32,7 +32,7 @@ class Places:
         return int(self._words["wards"][ward][2])
 
     def drug_for(self, disease: int) -> tuple[Node, list[str]]:
-        """The drug and its usual doses in mg."""
+        """Returns the drug and its usual doses in mg."""
         number = next(n for n, row in enumerate(self._words["drugs"]) if row[1] == disease)
         return self.drugs[number], list(self._words["drugs"][number][3])
 
@@ -59,7 +59,7 @@ class Places:
 
 
 def bilingual(kind: str, number: int, english: str, german: str) -> Node:
-    """A node of class `kind` with both names, or with one that both languages share."""
+    """Returns a node of class `kind` with both names, or with one name if both languages share it."""
     names = (text(english, "en"), text(german, "de"))
     return Node(f"{kind}{number}").add("a", f":{kind.capitalize()}").add("rdfs:label", *names)
 

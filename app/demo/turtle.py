@@ -1,4 +1,4 @@
-"""Writes Turtle, one block a subject, in the order given: the same things give the same bytes."""
+"""Writes Turtle, one block a subject, in the given order; the same input gives the same bytes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Node:
         return f"{self.ref} {lines} .\n"
 
     def inline(self) -> str:
-        """The blank node as it stands in object place."""
+        """The blank node as an object in Turtle."""
         return "[ " + " ; ".join(f"{predicate} {found}" for predicate, found in self.facts) + " ]"
 
 

@@ -1,4 +1,4 @@
-"""All that leaves the house: guarded, metered, budgeted and written to the ledger.
+"""Everything that leaves the service: it is guarded, measured, budgeted and written to the ledger.
 
 Imports `llm`, `privacy` and `kg_store`.
 """

@@ -13,15 +13,15 @@ from typing import Protocol
 
 
 class BudgetUsedUpError(Exception):
-    """A request was not sent, since it might have taken more tokens than were left."""
+    """A request was not sent because it might have used more tokens than were left."""
 
 
 class QuestionBudgetUsedUpError(BudgetUsedUpError):
-    """Strategies end with what they have; the next question has a budget of its own."""
+    """The question's budget is used up. Strategies end with what they have; the next question has a new budget."""
 
 
 class TenantBudgetUsedUpError(BudgetUsedUpError):
-    """`renews_in_s`: whole seconds until the next day begins, in UTC."""
+    """The tenant's budget is used up; `renews_in_s`: whole seconds until the next day begins in UTC."""
 
     def __init__(self, renews_in_s: int) -> None:
         super().__init__(f"renews in {renews_in_s} s")
@@ -29,11 +29,13 @@ class TenantBudgetUsedUpError(BudgetUsedUpError):
 
 
 class ConversationRevealsUsedUpError(BudgetUsedUpError):
-    """Another conversation has a budget of its own."""
+    """The conversation has shown as many facts as it may; a new conversation has a new budget."""
 
 
 class TenantRevealsUsedUpError(BudgetUsedUpError):
-    """`renews_in_s` as for tokens."""
+    """The tenant has shown as many facts as it may today; `renews_in_s`: whole seconds until the next day begins in
+    UTC.
+    """
 
     def __init__(self, renews_in_s: int) -> None:
         super().__init__(f"renews in {renews_in_s} s")
@@ -44,22 +46,26 @@ class Reveals(Protocol):
     """The facts that a conversation's prompts have shown, as one question sees them."""
 
     def take(self, shown: frozenset[str]) -> None:
-        """Counts those of `shown` that were not shown before. May wait for the database. Raises
-        ConversationRevealsUsedUpError or TenantRevealsUsedUpError, and then nothing was counted."""
+        """Counts those of `shown` that were not shown before; may wait for the database.
+
+        Raises ConversationRevealsUsedUpError or TenantRevealsUsedUpError, and counts nothing then.
+        """
         ...
 
 
 class Account(Protocol):
-    """The tokens of a tenant's day, as one question sees them. Both calls may wait for the database."""
+    """The tokens that a tenant has used today, as one question sees them. Both methods may wait for the database."""
 
     @property
     def is_limited(self) -> bool: ...
 
     def reserve(self, tokens: int, spent: int) -> None:
-        """Counts `tokens` beforehand, beside the `spent` ones of the calls so far. Raises TenantBudgetUsedUpError, and
-        then nothing was counted."""
+        """Reserves `tokens`, beside the `spent` ones of the calls so far.
+
+        Raises TenantBudgetUsedUpError, and reserves nothing then.
+        """
         ...
 
     def settle(self, spent: int) -> None:
-        """Counts what all calls took in the end; what was reserved beyond it is free again."""
+        """Counts what all calls used in the end, and releases the rest of what was reserved."""
         ...

@@ -1,4 +1,4 @@
-"""Disclosure: profiles of what prompts may show, the measure of a prompt, and what is done where it shows too much."""
+"""Disclosure: profiles of what prompts may show, how much one shows, and what happens if it is too much."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Hop, Path, Schema, cached_by_version
 
 MAX_READINGS: Final = 64
-"""Of one path, where relations share their words. Fewer readings never make the number greater."""
+"""The greatest number of readings of one path whose words several relations share. Fewer readings never raise the
+count.
+"""
 
 BUCKETS: Final[dict[Size, tuple[int, int | None]]] = {"1": (1, 1), "2-5": (2, 5), "6-20": (6, 20), "more": (21, None)}
 
@@ -26,8 +28,11 @@ Labels = tuple[str, ...]
 
 @dataclass(slots=True)
 class DisclosedEntity:
-    """A task's words on one entity: its concept, where paths from it lead (`reaches`, with the bucket of how many
-    there are), which single steps it is offered to go, and what the concept path of a strict prompt sets out on."""
+    """What a task shows about one entity.
+
+    `concept`; `reaches`: the paths from it that lead somewhere, with the size class of their ends; the single steps it
+    is `offered`; and the concept paths of a strict prompt that start from it.
+    """
 
     concept: str = ""
     reaches: set[tuple[Labels, Size]] = field(default_factory=set)
@@ -36,19 +41,19 @@ class DisclosedEntity:
 
 
 class DisclosureMeter:
-    """Promise: an entity that fits what a task's input shows of a thing is counted, in the graph that the asker's role
-    sees, and none that does not fit: not of the shown concept, or without an end to a path that is shown as followed.
+    """Measures how many entities match what a prompt shows.
 
-    Condition: whoever reads the prompt takes it that such a path leads somewhere. Limit: what the words of the
-    question tell, what earlier prompts of the conversation told, and, where the profile is open, that two things are
-    joined and which ways of two steps there are, is not counted.
+    Promise: it counts the entities that match what a task's input shows of a thing, in the graph as the asker's role
+    sees it: those of the shown concept for which every path shown as followed has an end. Condition: the reader of the
+    prompt assumes that such a path leads somewhere. Limit: it does not count what the question's words or earlier
+    prompts reveal, nor, in the open profile, that two things are joined and which two-step candidates exist.
     """
 
     def __init__(self, graph: BlindGraph, profile: Profile) -> None:
         self._graph, self._profile = graph, profile
 
     def fewest(self, given: TaskModel) -> int | None:
-        """The least number of entities that fit one of the shown things; None where no entity is shown."""
+        """Returns the least number of entities that match one of the shown things; None if no entity is shown."""
         return min(map(self._fitting, things_shown(given).values()), default=None)
 
     def _fitting(self, shown: DisclosedEntity) -> int:
@@ -69,13 +74,13 @@ class DisclosureMeter:
 
 
 def facts_shown(given: TaskModel) -> frozenset[str]:
-    """The facts that a task's evidence reveals, each once: a thing or set, and the path that leads on from it."""
+    """Returns the facts that a task's evidence reveals: a thing or set, and the path that leads on from it."""
     evidence: Sequence[Evidence] = getattr(given, "evidence", ())
     return frozenset(" > ".join((fact.start, *fact.path)) for fact in evidence)
 
 
 def things_shown(given: TaskModel) -> dict[str, DisclosedEntity]:
-    """The single entities that a task's input shows, by pseudonym."""
+    """Returns the single entities that a task's input shows, by pseudonym."""
     things: Sequence[Thing] = getattr(given, "things", ())
     evidence: Sequence[Evidence] = getattr(given, "evidence", ())
     candidates: Sequence[Candidate] = getattr(given, "candidates", ())
@@ -111,19 +116,21 @@ def things_shown(given: TaskModel) -> dict[str, DisclosedEntity]:
 
 
 def is_entity(pseudonym: str) -> bool:
-    """True of one that stands for an entity; values, sets and kinds begin with other letters."""
+    """True of the pseudonym of an entity; those of values, sets and kinds begin with other letters."""
     return pseudonym.startswith("E")
 
 
 def readings(schema: Schema, path: Labels) -> frozenset[Path]:
-    """The paths that read so; none where the schema has no such words."""
+    """Returns the paths with these labels; empty if the schema has no such labels."""
     hops = _hops(schema)
     steps = [product(*(hops.get(label, ()) for label in step.split("|"))) for step in path]
     return frozenset(islice(product(*steps), MAX_READINGS))
 
 
 def _from_root(start: str, path: Labels, before: dict[str, tuple[str, Labels]]) -> tuple[str, Labels]:
-    """The single thing that a set hangs on, and the whole path from there; the set where that is not shown."""
+    """The single thing from which a set was reached and the whole path from there; the set itself if that is not
+    shown.
+    """
     passed = set[str]()
     while start in before and start not in passed:
         passed.add(start)
@@ -133,7 +140,7 @@ def _from_root(start: str, path: Labels, before: dict[str, tuple[str, Labels]]) 
 
 
 def _asked_paths(triples: Iterable[PathTriple]) -> Iterator[tuple[str, Labels]]:
-    """Each chain of a concept path that sets out from a pseudonym."""
+    """Yields each chain of a concept path that starts from a pseudonym."""
     root, path, here = "", Labels(), ""
     for triple in triples:
         if triple.head != here or is_entity(triple.head):
@@ -146,7 +153,7 @@ def _asked_paths(triples: Iterable[PathTriple]) -> Iterator[tuple[str, Labels]]:
 
 
 def _sized(schema: Schema, reaches: Iterable[tuple[Labels, Size]]) -> Iterator[PathCardinality]:
-    """Where words have several readings, sizes say nothing that could be counted."""
+    """Yields paths with sizes; labels with several readings are skipped, since their sizes cannot be counted."""
     for path, size in reaches:
         found = readings(schema, path)
         if size in BUCKETS and len(found) == 1:
@@ -163,10 +170,10 @@ def _hops(schema: Schema) -> dict[str, list[Hop]]:
 
 
 class Profile(StrEnum):
-    """The rule of what prompts tell of a thing beside its kind.
+    """What prompts may show of a thing beside its kind.
 
-    OPEN: its own relations and sizes, as the paper's method shows them. KIND: what all of its kind have in common.
-    STRICT: that, and not the question's text either.
+    OPEN: its own relations and sizes, as in the paper's method. KIND: what all things of its kind have in common.
+    STRICT: the same, and not even the question's text.
     """
 
     OPEN = "open"
@@ -179,24 +186,25 @@ class Profile(StrEnum):
 
 
 class BelowAnonymityThresholdError(Exception):
-    """A prompt was not sent: of what it would have shown of a thing, too few entities of the graph fit."""
+    """A prompt was not sent, because too few entities of the graph match what it would have shown of a thing."""
 
 
 class StrategyNotOfferedError(Exception):
-    """The profile of the service tells less than the strategy needs to tell."""
+    """The strategy needs to show more than the service's profile allows."""
 
 
 Policy = Literal["tell", "generalise", "refuse"]
-"""The fate of a prompt that fewer than k entities fit. `tell`: it is sent. `generalise`: things of small kinds are
-shown as of wider ones, and where that does not do, the reasoner in the house takes the step. `refuse`: the question
-ends."""
+"""What happens to a prompt that fewer than k entities match. `tell`: it is sent. `generalise`: things of small kinds
+are shown as of wider ones, and if that is not enough the reasoner inside the service does the step. `refuse`: the
+question ends.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """The rule for all questions of a service. `meters` false: nothing leaves the house, so nothing is counted.
+    """The rule for all questions of a service. `meters` is False if nothing leaves the service, so nothing is counted.
 
-    `in_house` is a reasoner that sends nothing; without one `generalise` ends questions as `refuse` does.
+    `in_house`: a reasoner that sends nothing; without one `generalise` ends questions as `refuse` does.
     """
 
     meters: bool = True
@@ -205,7 +213,7 @@ class Disclosure:
     in_house: Reasoner | None = field(default=None, repr=False)
 
     def of_question(self, graph: BlindGraph, profile: Profile, reveals: Reveals | None = None) -> QuestionDisclosure:
-        """The rule for one question about `graph`, as the role of whoever asks sees it."""
+        """Returns the rule for one question about `graph`, as the asker's role sees it."""
         wider = wider_kinds(graph.schema, self.k) if self.policy == "generalise" else {}
         return QuestionDisclosure(self, DisclosureMeter(graph, profile) if self.meters else None, wider, reveals)
 
@@ -217,9 +225,10 @@ NO_EGRESS = Disclosure(meters=False)
 class QuestionDisclosure:
     """Measures each prompt of one question.
 
-    Promise: with any policy but `tell`, `measured` gives back no task that fewer than k entities fit. Condition and
-    limit are those of the meter. `wider`: what things of small kinds are to be shown as. `fewest`: the least number of
-    the tasks that were given back; `kept`: how many were not. `reveals` counts what those show.
+    Promise: with any policy but `tell`, `measured` returns no task that fewer than k entities match. Condition and
+    limit are those of the meter. `wider`: the concepts that things of small kinds are shown as. `fewest`: the least
+    number among the returned tasks; `kept`: number of tasks not returned. `reveals` counts the facts that those
+    returned show.
     """
 
     rule: Disclosure = NO_EGRESS
@@ -231,7 +240,7 @@ class QuestionDisclosure:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Tells the asker of the steps that no model was asked for."""
+        """Returns notes for the asker about steps for which no model was asked."""
         if not self.kept or self.rule.policy != "generalise":
             return ()
         steps = "1 step was" if self.kept == 1 else f"{self.kept} steps were"
@@ -239,7 +248,8 @@ class QuestionDisclosure:
         return (f"{steps} taken inside the service: {few}.",)
 
     def measured(self, task: Task[ReplyT]) -> Task[ReplyT] | None:
-        """`task` with the number of entities that fit it; None where the house has to take the step.
+        """Returns `task` with the number of entities that match it; None if the reasoner inside the service has to do
+        the step.
 
         Raises BelowAnonymityThresholdError, and what `reveals` raises; may wait for the database.
         """
@@ -258,7 +268,7 @@ class QuestionDisclosure:
         return replace(task, manner=replace(task.manner, anonymity=fitting))
 
     async def in_house(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """The reply of the reasoner that sends nothing. Raises BelowAnonymityThresholdError, ReasonerError."""
+        """Returns the reply of the reasoner that sends nothing. Raises BelowAnonymityThresholdError, ReasonerError."""
         reasoner = self.rule.in_house
         if reasoner is None:
             raise BelowAnonymityThresholdError

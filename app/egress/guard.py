@@ -1,4 +1,4 @@
-"""The guard: reads every byte of a request before it leaves, and lets none pass that holds a name or value."""
+"""The guard: reads every byte of a request before it leaves, and blocks it if it holds a name or value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kg_store.text.normalise import normalise
 from kg_store.text.numbers.number_words import in_figures
 
 MIN_STATIC_BYTES: Final = 16
-"""Shorter segments are always read: a name could be split around one."""
+"""Shorter segments are always read, because a name could be split around one. Chosen by hand."""
 
 MAX_READINGS: Final = 64
 _BORDER = "\n|\n"  # Nothing that a name could run across, as normalising would make one space of it.
@@ -34,7 +34,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class BlockedError(PrivacyError):
-    """A request was not sent. `hits` counts the distinct names in it; 0: it could not be read at all."""
+    """A request was not sent. `hits`: the number of distinct names in it; 0 if it could not be read at all."""
 
     def __init__(self, hits: int) -> None:
         self.hits = hits
@@ -42,13 +42,13 @@ class BlockedError(PrivacyError):
 
 
 class StaticSegments:
-    """Our own words, known by their digest: all that the guard subtracts beside pseudonyms."""
+    """Fixed text of the service, known by digest: besides pseudonyms the only text that the guard skips."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
     def register(self, data: bytes) -> Segment:
-        """Only text that was written before any graph was loaded may be registered."""
+        """Registers fixed text; only text written before any graph was loaded may be registered."""
         self._digests.add(sha256(data).digest())
         return Segment(data, static=True)
 
@@ -57,27 +57,31 @@ class StaticSegments:
 
 
 class Permission(Protocol):
-    """Which words may leave."""
+    """Says which words may leave."""
 
     def permits_in_any_language(self, word: str) -> bool:
-        """`word` is in small letters, as it was written."""
+        """True if `word`, in lower case as it was written, may leave."""
         ...
 
 
 class Guard:
-    """Promise: what `clear` lets pass holds no word but pseudonyms and what `lexicon` permits; and of these no name,
-    alias or protected value of `names` between word borders, and no name in a form that the linker would know it by
-    (docs/linking.md), plain or escaped (JSON, percent, HTML; several times over), except public words.
+    """Checks requests.
 
-    Condition: `names` is the index of the graph that the request is about, with its public words marked, and
-    `lexicon` that graph's. Not promised: everyday words alone that are a part of a name.
+    Promise: what `clear` accepts holds no words but pseudonyms and those that `lexicon` permits; and among these no
+    name, alias or protected value of `names` between word borders, and no name in a form by which the linker would
+    recognise it (docs/linking.md), plain or escaped (JSON, percent, HTML, several times over), except public words.
+    Condition: `names` is the index of the graph that the request is about, with its public words marked, and `lexicon`
+    belongs to that graph. Not promised: everyday words alone that are part of a name.
     """
 
     def __init__(self, names: NameIndex, statics: StaticSegments, lexicon: Permission) -> None:
         self._names, self._statics, self._lexicon = names, statics, lexicon
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
-        """The SHA-256 of the body, hex. Raises BlockedError: on a hit, and whenever the body can't be read."""
+        """Returns the SHA-256 of the body in hex.
+
+        Raises BlockedError on a hit, and whenever the body cannot be read.
+        """
         try:
             hits = self._hits(egress, issued)
             digest = digest_of(egress)
@@ -106,7 +110,7 @@ class Guard:
         return (hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
 
     def _without_permission(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
-        """Words that are neither issued nor of the lexicon. Escapes are undone first: they make words of their own."""
+        """Words that are neither issued pseudonyms nor in the lexicon, in readings without JSON escapes."""
         if _undo_json(reading) != reading:
             return
         # What nobody sees parts no word for a reader.
@@ -117,7 +121,9 @@ class Guard:
             yield from SYMBOLS.findall(reading)
 
     def _may_leave(self, word: str, issued: frozenset[str]) -> bool:
-        """Also with an ending (`Eq7f2k's`), and where letters of a script without spaces touch a pseudonym."""
+        """True if the word may leave, also with an ending (`Eq7f2k's`), or beside letters of a script
+        without spaces.
+        """
         if self._lexicon.permits_in_any_language(word.lower()) or (word.isascii() and word.isdecimal()):
             return True
         pseudonym, *endings = APOSTROPHE.split(word)
@@ -131,14 +137,18 @@ class Guard:
         return ending in CONTRACTIONS or self._lexicon.permits_in_any_language(ending)
 
     def _near(self, reading: str, issued: frozenset[str]) -> set[str]:
-        """Names in other forms. Escapes would make words of their own (`nIn` of a line end and In): undone first."""
+        """Names in other forms, in readings without JSON escapes, which would otherwise form words (`nIn` of a line
+        end and "In").
+        """
         if _undo_json(reading) != reading:
             return set()
         hits = (hit for hit in self._names.find_inexact(reading, issued) if not hit.public)
         return {normalise(reading[hit.start : hit.end]).text for hit in hits}
 
     def _dynamic_text(self, egress: Egress) -> str:
-        """Neighbouring dynamic segments run together, so that no name hides by being split over two."""
+        """The variable text of a request; neighbouring segments are joined, so that no name hides by being split over
+        two.
+        """
         border = _BORDER.encode()
         parts = (border if self._is_static(segment) else segment.data for segment in egress.segments)
         return b"".join(parts).decode("utf-8", errors="strict")
@@ -148,12 +158,14 @@ class Guard:
 
 
 def digest_of(egress: Egress) -> str:
-    """SHA-256 of the whole body, hex."""
+    """Returns the SHA-256 of the whole body, in hex."""
     return sha256(egress.body).hexdigest()
 
 
 def readings(text: str) -> Iterator[str]:
-    """`text` as it stands, and with every mixture of escapes undone. Raises ValueError when they never end."""
+    """Yields `text` as it is and with every combination of escapes undone. Raises ValueError if there is no end of
+    them.
+    """
     seen = {text}
     queue = [text]
     while queue:

@@ -1,4 +1,6 @@
-"""GuardedReasoner: measure, afford, clear, record, ask. The only way by which a strategy reaches a reasoner."""
+"""GuardedReasoner: measures, budgets, checks, records and sends each request; strategies have no other way to a
+reasoner.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """The tenant and caller for whom a question is asked; ids only."""
+    """For whom a question is asked: the ids of tenant, caller, answer and conversation."""
 
     tenant: str
     caller: str
@@ -63,7 +65,7 @@ class UsageTotals:
 
 @dataclass(frozen=True, slots=True)
 class Admitted(Generic[ReplyT]):
-    """A prompt that may leave: its task in the words that are sent, its bytes, and their row in the ledger."""
+    """A prompt that may leave: its task as it is sent, its bytes, and its row in the ledger."""
 
     task: Task[ReplyT]
     egress: Egress
@@ -72,12 +74,11 @@ class Admitted(Generic[ReplyT]):
 
 @dataclass(slots=True)
 class GuardedReasoner:
-    """A reasoner for one question. Leaving its `async with` records what was replied, in one go.
+    """The reasoner of one question. On leaving its `async with` block the replies are recorded together.
 
-    Promise: no byte reaches `inner` but by `_admit`. Condition: `pseudonyms` are those of this conversation. Limit:
-    that of the disclosure meter, and of the guard.
-    `most_tokens` is what the question may take, None for no limit; `account` is its tenant's, None where asking
-    costs nothing.
+    Promise: every byte that reaches `inner` has passed `_admit`. Condition: `pseudonyms` are those of this
+    conversation. Limit: those of the disclosure meter and of the guard. `most_tokens`: budget of the question, None
+    for no limit; `account`: that of its tenant, None if asking costs nothing.
     """
 
     inner: Reasoner
@@ -95,7 +96,7 @@ class GuardedReasoner:
         return self
 
     async def __aexit__(self, *_raised: object) -> None:
-        """Raises LedgerUnavailableError. Replies are kept of a question that failed, too: those are looked for."""
+        """Records the replies, also those of a question that failed. Raises LedgerUnavailableError."""
         if self.heard or self.account is not None:
             await asyncio.to_thread(self._close)
 
@@ -124,7 +125,7 @@ class GuardedReasoner:
         return self._fit([self.inner.egress_of(self._worded(task)) for task in tasks])
 
     def may_leave(self, text: str) -> bool:
-        """True where the guard would let `text` pass; nothing is sent or recorded."""
+        """True if the guard would let `text` pass; nothing is sent or recorded."""
         try:
             self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms.now().issued)
         except BlockedError:
@@ -132,10 +133,10 @@ class GuardedReasoner:
         return True
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError or BelowAnonymityThresholdError, and then
-        nothing was sent; ReasonerError.
+        """Returns the reply. A repair, or another endpoint, is a request of its own that passes the same checks.
 
-        A repair, or another endpoint, is a request of its own: admitted like the first one.
+        Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError or BelowAnonymityThresholdError before anything
+        is sent, and ReasonerError.
         """
         while True:
             # Reading, counting and writing take their time, which other questions should not wait for.
@@ -149,9 +150,10 @@ class GuardedReasoner:
             task = replace(task, manner=reply.manner)
 
     def _admit(self, task: Task[ReplyT]) -> Admitted[ReplyT] | None:
-        """All that stands before a prompt, in the order of docs/privacy.md: disclosure, budgets, guard, ledger.
+        """Makes all checks before a prompt, in the order of docs/privacy.md: disclosure, budgets, guard, ledger.
 
-        None where the house has to take the step. Nothing of a task leaves where any of it raises.
+        Returns None if the reasoner inside the service has to do the step. If a check raises, nothing of the task
+        leaves.
         """
         measured = self.disclosure.measured(task)
         if measured is None:
@@ -166,14 +168,14 @@ class GuardedReasoner:
         return Admitted(worded, egress, entry)
 
     def _afford(self, egress: Egress) -> None:
-        """Reserves what the call takes at most. Raises QuestionBudgetUsedUpError, TenantBudgetUsedUpError."""
+        """Reserves the greatest cost of the call. Raises QuestionBudgetUsedUpError, TenantBudgetUsedUpError."""
         if not self._fit([egress]):
             raise QuestionBudgetUsedUpError(f"of {self.most_tokens} tokens {self.spent.tokens} are spent")
         if self.account is not None and self.account.is_limited:
             self.account.reserve(self.inner.tokens_in(egress) + self.inner.longest_reply, self.spent.tokens)
 
     def _cleared(self, task: Task[Any], egress: Egress) -> LedgerEntry:
-        """The row of a request that the guard lets pass. Raises BlockedError, when that has been recorded."""
+        """The row of a request that the guard accepts. Raises BlockedError, after recording that."""
         try:
             # The pseudonyms are asked for anew: one that is to go out under another word may not go under its own.
             digest = self.guard.clear(egress, self.pseudonyms.now().sendable)
@@ -214,14 +216,16 @@ class GuardedReasoner:
         return sum(self.inner.tokens_in(egress) for egress in requests) <= self._left_for(requests)
 
     def _surely_fit(self, requests: Sequence[Egress]) -> bool:
-        """True where bytes alone tell it. No token is shorter than a byte, so most requests need not be counted."""
+        """True if the number of bytes proves it: no token is shorter than a byte, so most requests need not be
+        tokenised.
+        """
         return sum(len(egress.body) for egress in requests) <= self._left_for(requests)
 
     def _left_for(self, requests: Sequence[Egress]) -> int:
         return (self.most_tokens or 0) - self.spent.tokens - len(requests) * self.inner.longest_reply
 
     def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
-        """`task` in the words that are sent, for this tenant."""
+        """`task` with the words that are sent for pseudonyms, for this tenant."""
         return replace(
             self.pseudonyms.now().substitute_in(task), manner=replace(task.manner, tenant=self.errand.tenant)
         )
@@ -245,7 +249,9 @@ class GuardedReasoner:
 
 
 async def _in_thread(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> T:
-    """Waits for the end of `call` also where the question is given up: nothing is counted or written after that."""
+    """Runs `call` in a thread and waits for its end even if the question is cancelled, so that nothing is written
+    later.
+    """
     work = asyncio.ensure_future(asyncio.to_thread(call, *given, **more))
     try:
         return await asyncio.shield(work)

@@ -1,4 +1,6 @@
-"""InHouseRunner: the reasoner inside the service as strategies ask one. Nothing leaves, so nothing is guarded."""
+"""InHouseRunner: the reasoner inside the service with the interface that strategies use; nothing leaves, so nothing is
+guarded.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from app.llm.tasks import ReplyT, Task
 
 @dataclass(frozen=True, slots=True)
 class InHouseRunner:
-    """Condition: `inner` sends nothing. A task's fuller input is read, where it has one that no prompt may hold."""
+    """Condition: `inner` sends nothing. It reads a task's fuller input, if there is one that no prompt may hold."""
 
     inner: Reasoner
 
@@ -27,7 +29,7 @@ class InHouseRunner:
         return True
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises ReplyUnusableError."""
+        """Returns the reply. Raises ReplyUnusableError."""
         task = replace(task, input=task.in_house or task.input)
         reply = await self.inner.reply_to(task, self.inner.egress_of(task))
         if isinstance(reply, Retry):

@@ -1,4 +1,6 @@
-"""Words that go out for pseudonyms and masked relations: put in before a task leaves, taken out of its reply."""
+"""The words that are sent for pseudonyms and masked relations: inserted before a task leaves, removed
+from its reply.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,11 @@ _ModelT = TypeVar("_ModelT", bound=TaskModel)
 
 @dataclass(frozen=True, slots=True)
 class PseudonymSubstitution:
-    """`words` leads from each word of ours to the one that is sent for it; no two lead to the same. `issued` are the
-    conversation's pseudonyms, with a word in `words` or not.
+    """Maps the service's words to those that are sent.
 
-    Promise: no word that has another in `words` may leave. Limit: what a thing is asked about, and what a relation
-    leads to, may be the same under both words.
+    `words`: one distinct word for each; `issued`: the conversation's pseudonyms, in `words` or not. Promise: a word
+    that has another one in `words` never leaves. Limit: what is asked about a thing, and what a relation leads to, may
+    be the same under both words.
     """
 
     words: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -30,14 +32,14 @@ class PseudonymSubstitution:
 
     @property
     def sendable(self) -> frozenset[str]:
-        """The words that may stand in what is sent."""
+        """The words that a request may hold."""
         return frozenset(self.words.values()) | (self.issued - self.words.keys())
 
     def substitute_in(self, task: Task[ReplyT]) -> Task[ReplyT]:
         return replace(task, input=_renamed(task.input, self.words)) if self.words else task
 
     def restore_in(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
-        """Puts our own words back; those of the model stay in `words`, as the ledger keeps them."""
+        """Puts the service's own words back into the reply; `words` keeps the model's text for the ledger."""
         if not self.words:
             return reply
         back = {word: own for own, word in self.words.items()}
@@ -46,16 +48,16 @@ class PseudonymSubstitution:
 
 
 class WirePseudonyms(Protocol):
-    """The pseudonyms of one question, of which there are more with every step."""
+    """The pseudonyms of one question, which increase with every step."""
 
     def now(self) -> PseudonymSubstitution:
-        """All that have been issued so far."""
+        """Returns all that have been issued so far."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class NoPseudonyms:
-    """For requests that speak of nothing but relations."""
+    """No pseudonyms: for requests that only speak of relations."""
 
     def now(self) -> PseudonymSubstitution:
         return PseudonymSubstitution()
@@ -63,7 +65,7 @@ class NoPseudonyms:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPseudonyms:
-    """Those of a conversation, as they are sent for one of its answers."""
+    """The pseudonyms of a conversation, as they are sent for one of its answers."""
 
     table: PseudonymTable = field(repr=False)
     schema: Schema = field(repr=False)
@@ -74,7 +76,7 @@ class AnswerPseudonyms:
 
 
 def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:
-    """The model with other words, and with the fields that stay in the house: no dump holds those."""
+    """The model with other words, including the fields that stay inside the service, which no dump holds."""
     house = {name: getattr(model, name) for name, field in type(model).model_fields.items() if field.exclude}
     return type(model).model_validate(_in(model.model_dump() | house, words))
 

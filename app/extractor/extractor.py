@@ -1,4 +1,4 @@
-"""Extractor: which spans of a text fill the unknown end of a fact, or none where the text does not say it."""
+"""Extractor: finds the spans of a text that fill the unknown end of a fact."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.extractor.network import ExtractorWeights, SpanScores, scores_of
 from app.extractor.weights import read_weights
 
 MAX_SPAN: Final = 16
-"""Words of an answer."""
+"""The greatest number of words of an answer. Chosen by hand."""
 MAX_ANSWERS: Final = 12
 _BLOCK: Final = 2048
 
@@ -31,18 +31,18 @@ class _Asked:
 
 
 class Extractor:
-    """Reads the context alone: it knows no graph. For one thread at a time."""
+    """Reads only the given text, no graph. For one thread at a time."""
 
     def __init__(self, weights: ExtractorWeights, lower: TokenReader) -> None:
-        """`lower`: as for SpanFeatureMaker."""
+        """`lower`: see SpanFeatureMaker."""
         self._weights, self._maker = weights, SpanFeatureMaker(lower)
 
     def answers(self, context: str, known: str, relation: str, unknown_is_head: bool) -> tuple[str, ...]:
-        """Parts of `context`, letter by letter and each once; none where it is impossible."""
+        """Returns parts of `context`, unchanged and each once; empty if the text does not say the fact."""
         return self.answers_to([_Asked(context, known, relation, unknown_is_head)])[0]
 
     def answers_to(self, batch: Sequence[Question]) -> list[tuple[str, ...]]:
-        """As `answers`, for each question of the batch."""
+        """Does the same as `answers` for each question of the batch."""
         found: list[tuple[str, ...]] = []
         for start in range(0, len(batch), _BLOCK):
             part = batch[start : start + _BLOCK]
@@ -57,14 +57,16 @@ class Extractor:
 
 
 def open_extractor(file: Path, model: str, cache: Path) -> Extractor:
-    """The extractor whose weights are in `file`, above the sentence model `model`. Raises NetworkWeightsError,
-    SentenceModelError, OSError."""
+    """Returns the extractor with the weights in `file`, on top of the sentence model `model`.
+
+    Raises NetworkWeightsError, SentenceModelError, OSError.
+    """
     weights = read_weights(file, model)
     return Extractor(weights, open_lower_layers(model, cache, weights.config.below))
 
 
 def spans_of(scores: SpanScores, words: Words) -> list[tuple[int, int]]:
-    """Places in the text, in its order; none where no answer is the likeliest."""
+    """Returns the spans of the answers, in order; empty if "no answer" is the likeliest."""
     best = float(scores.starts.max())
     if scores.impossible > best:
         return []
@@ -78,6 +80,6 @@ def spans_of(scores: SpanScores, words: Words) -> list[tuple[int, int]]:
 
 
 def _length(ends: Floats) -> int:
-    """The number of words from an answer's first to its last: the first that looks like an end, else the best."""
+    """The number of words of an answer: up to the first that looks like an end, else up to the likeliest end."""
     likely = np.flatnonzero(ends > 0)
     return int(likely[0]) if len(likely) else int(ends.argmax())

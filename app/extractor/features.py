@@ -1,4 +1,4 @@
-"""The extractor's network reads words: of the question and of the context, each with a vector and some marks."""
+"""The input of the extractor's network: words of question and context, each with a vector and marks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ _SMALL = frozenset("the a an of in on at and or for to with by from is was de la
 
 
 class Question(Protocol):
-    """One end of a fact is known: `known` as it is written; the context may name it in part, or not at all."""
+    """A question for one end of a fact; `known` is the other end as it is written, which the context may name only in
+    part.
+    """
 
     @property
     def context(self) -> str: ...
@@ -44,15 +46,17 @@ class Question(Protocol):
 
 
 class TokenReader(Protocol):
-    """Layers of a sentence model, such as an Embedder has them."""
+    """The layers of a sentence model that read tokens; an Embedder is one."""
 
     def tokens(self, texts: Sequence[str]) -> list[TokenVectors]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words and signs of a text with their places; `vectors`: the mean over each word's pieces, shape (words, width);
-    `whole`: the vector of the mark in front of the text."""
+    """The words and signs of a text with their positions.
+
+    `vectors`: the mean over each word's pieces, shape (words, width); `whole`: the vector of the mark before the text.
+    """
 
     texts: tuple[str, ...] = field(repr=False)
     spans: tuple[tuple[int, int], ...]
@@ -62,7 +66,9 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class SpanFeatures:
-    """`known`: the mean vector of its words; `marks`: of the words of the context, shape (words, MARKS)."""
+    """The features of one question. `known`: the mean vector of its words; `marks`: of the context's words, (words,
+    MARKS).
+    """
 
     relation: Floats = field(repr=False)
     known: Floats = field(repr=False)
@@ -72,15 +78,15 @@ class SpanFeatures:
 
 
 class SpanFeatureMaker:
-    """Each text is read once for all questions that are asked together, and each relation once for ever."""
+    """Makes features; each text is read once for all questions asked together, and each relation only once."""
 
     def __init__(self, lower: TokenReader) -> None:
-        """`lower`: the lower layers of the sentence model, as `open_lower_layers` gives them."""
+        """`lower`: the lower layers of the sentence model, from `open_lower_layers`."""
         self._lower = lower
         self._relations: dict[str, Floats] = {}
 
     def make(self, questions: Sequence[Question]) -> list[SpanFeatures]:
-        """In the order of the questions."""
+        """Returns the features in the order of the questions."""
         relations = [relation_words(each.relation) for each in questions]
         new = [words for words in dict.fromkeys(relations) if words not in self._relations]
         self._relations |= {words: read.vectors[:MAX_RELATION_WORDS] for words, read in self._read(new).items()}
@@ -104,13 +110,16 @@ class SpanFeatureMaker:
 
 
 def relation_words(relation: str) -> str:
-    """`film.film.directed_by`, `~directed-by` and `Directed by` are the same words."""
+    """Returns a relation's words: the same for `film.film.directed_by`, `~directed-by` and `Directed by`."""
     last = relation.removeprefix("~").rsplit(".", 1)[-1]
     return last.replace("_", " ").replace("-", " ").strip().lower() or relation
 
 
 def words_of(text: str, pieces: Floats, places: Ints) -> Words:
-    """`pieces`, `places`: as TokenVectors has them. Words that the model cut off are left out."""
+    """Returns the words of `text` with their vectors; `pieces` and `places` are those of TokenVectors.
+
+    Words that the model cut off are left out.
+    """
     found = [match.span() for match in _WORD.finditer(text)][:MAX_WORDS]
     is_real, whole = places[:, 1] > places[:, 0], pieces[0]
     pieces, begins = pieces[is_real], places[is_real, 0]
@@ -131,7 +140,7 @@ def _mean_of(words: Words) -> Floats:
 
 
 def marks_of(words: Words, text: str, known: str, relation: str) -> Floats:
-    """Marks of each word: those of its own shape, and those by the known end and the relation; (words, MARKS)."""
+    """Returns marks of each word, from its form, the known end and the relation; shape (words, MARKS)."""
     count = len(words.texts)
     marks = np.zeros((count, MARKS), np.float32)
     stems = {word[:_SHARED_STEM] for word in relation.split() if word not in _SMALL}
@@ -160,7 +169,7 @@ def marks_of(words: Words, text: str, known: str, relation: str) -> Floats:
 
 
 def _nearness(is_there: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """To the nearest such word before each word, and behind it: 1 at the word itself, 0 where there is none."""
+    """The nearness to the closest marked word before and after each word: 1 at the word itself, 0 if there is none."""
     places = np.arange(len(is_there))
     before = np.maximum.accumulate(np.where(is_there, places, -1))
     behind = np.minimum.accumulate(np.where(is_there, places, len(is_there))[::-1])[::-1]
@@ -171,7 +180,7 @@ def _nearness(is_there: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
 
 
 def mentions_of(words: Words, text: str, known: str) -> Iterator[tuple[int, int, bool]]:
-    """Where the known end is named: first and last word (exclusive), and whether in whole; else in part."""
+    """Yields where the known end is named: first and last word (exclusive), and True if it is named in full."""
     wanted = [match.group().lower() for match in _WORD.finditer(known)]
     small = [word.lower() for word in words.texts]
     found = False

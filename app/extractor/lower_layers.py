@@ -16,12 +16,15 @@ _CONFIG: Final = "config.json"
 
 
 class SentenceModelError(Exception):
-    """The sentence model is none that can be cut in two. The text says what to do."""
+    """The sentence model cannot be cut in two; the text says what to do."""
 
 
 def open_lower_layers(model: str, cache: Path, layers: int) -> Embedder:
-    """The first `layers` layers of the sentence model `model`. Their files lie in `cache`, and are written where they
-    are missing. Raises SentenceModelError, ModelNotTrustedError, OSError."""
+    """Returns the first `layers` layers of the sentence model `model`; their files are in `cache` and written if
+    missing.
+
+    Raises SentenceModelError, ModelNotTrustedError, OSError.
+    """
     whole, config = _opened(model)
     folder = cache / f"lower-{layers}-{weights_digest_of(model)[:16]}"
     if not (folder / _CONFIG).is_file():

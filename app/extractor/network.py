@@ -12,15 +12,17 @@ import numpy as np
 from app.extractor.features import MARKS, Floats, Ints, SpanFeatures
 
 KINDS: Final = 5
-"""Of places: that of no answer (tail unknown, head unknown), the known end, the relation, the context."""
+"""The kinds of positions: "no answer" (tail unknown, head unknown), the known end, the relation, the context."""
 _EPSILON: Final = 1e-5
 _RUN: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractorConfig:
-    """`below`: layers of the sentence model that read the texts, `dimensions` their width. `width`, `layers`, `heads`:
-    of the network above, which is trained."""
+    """The shape of an extractor: `below` layers of the sentence model read the texts, with width `dimensions`.
+
+    `width`, `layers`, `heads` describe the trained network on top.
+    """
 
     below: int = 3
     dimensions: int = 384
@@ -31,7 +33,7 @@ class ExtractorConfig:
 
 @dataclass(frozen=True, slots=True)
 class ExtractorWeights:
-    """Arrays by the names of `shapes_of`."""
+    """Arrays by the names in `shapes_of`."""
 
     config: ExtractorConfig
     arrays: Mapping[str, Floats] = field(repr=False)
@@ -39,7 +41,7 @@ class ExtractorWeights:
 
 @dataclass(frozen=True, slots=True)
 class SpanScores:
-    """Logits: that an answer begins or ends at a word, shape (words,), and that there is none."""
+    """Logits: that an answer begins or ends at a word, shape (words,), and that there is no answer."""
 
     starts: Floats = field(repr=False)
     ends: Floats = field(repr=False)
@@ -48,9 +50,11 @@ class SpanScores:
 
 @dataclass(frozen=True, slots=True)
 class PaddedQuestions:
-    """Questions as one array: `values` (questions, places, dimensions); `kinds` (questions, places) is -1 for no
-    place; `relations` (questions, dimensions): the mean of its words; `heads`: 1 where the head is unknown. Contexts
-    begin at place `first`."""
+    """Questions as one array.
+
+    `values`: (questions, places, dimensions); `kinds`: (questions, places), -1 for padding; `relations`: (questions,
+    dimensions), the mean of its words; `heads`: 1 if the head is unknown. Contexts begin at place `first`.
+    """
 
     values: Floats = field(repr=False)
     kinds: Ints = field(repr=False)
@@ -110,7 +114,9 @@ def padded(questions: Sequence[SpanFeatures]) -> PaddedQuestions:
 
 
 def positions(count: int, first: int, width: int) -> Floats:
-    """Sines of each word's place (Vaswani et al., 2017, section 3.5), in the question and in the context apart."""
+    """Returns sines of each word's position (Vaswani et al., 2017, section 3.5), counted separately in question and
+    context.
+    """
     place = np.concatenate([np.arange(first), np.arange(count - first)])[:, None]
     rates = np.exp(np.arange(0, width, 2) * (-math.log(10000.0) / width))
     found = np.zeros((count, width), np.float32)
@@ -119,7 +125,7 @@ def positions(count: int, first: int, width: int) -> Floats:
 
 
 def scores_of(weights: ExtractorWeights, questions: Sequence[SpanFeatures]) -> list[SpanScores]:
-    """One a question, in order. Questions of like length run together."""
+    """Returns the scores of each question, in order; questions of similar length are computed together."""
     order = sorted(range(len(questions)), key=lambda row: len(questions[row].marks))
     found: dict[int, SpanScores] = {}
     for start in range(0, len(order), _RUN):

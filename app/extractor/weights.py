@@ -17,5 +17,5 @@ def write_weights(weights: ExtractorWeights, file: Path, model: str) -> None:
 
 
 def read_weights(file: Path, model: str) -> ExtractorWeights:
-    """The weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
+    """Returns the weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
     return ExtractorWeights(*read_network(_NAME, ExtractorConfig, shapes_of, file, model))

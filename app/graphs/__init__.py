@@ -1,4 +1,4 @@
-"""Graphs of a tenant: loaded, previewed, reported on, refined and erased from, as jobs.
+"""Graphs of a tenant: loading, previews, reports, refinement and erasure, as jobs.
 
 Imports `chat`, `egress`, `llm`, `privacy`, `accounts`, `database` and `kg_store`.
 """

@@ -32,7 +32,7 @@ class GraphAdmin:
         most_unpacked_bytes: int,
         k: int = DEFAULT_K,
     ) -> None:
-        """`k`: fewer entities than this are few, where reports tell of a graph's privacy."""
+        """`k`: reports warn of sets with fewer entities than this."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
         self._cases = cases
         self._most_unpacked, self._k = most_unpacked_bytes, k
@@ -57,21 +57,25 @@ class GraphAdmin:
         approve: Approve = lambda _summary: None,
         is_recorded: bool = False,
     ) -> LoadJob:
-        """A load, to be run at once or as a job, whose outcome `is_recorded` then. PolicyError at once when `policy`
-        is not valid."""
+        """Returns a load, to be run at once or as a job (`is_recorded`: its outcome is stored).
+
+        Raises PolicyError at once if `policy` is not valid.
+        """
         given = None if policy is None else Policy.from_toml(policy)
         request = LoadRequest(tenant, name, sources, given, is_recorded)
         return LoadJob(self._catalog, request, self._name_concepts, self._most_unpacked, self._k, approve)
 
     def report(self, tenant: str, name: str, k: int | None = None) -> GraphReport:
-        """The privacy report of the current version. Raises UnknownGraphError, and StoreError: too many steps."""
+        """Returns the privacy report of the current version. Raises UnknownGraphError, and StoreError if it takes too
+        many steps.
+        """
         graph = self._catalog.open(tenant, name)
         measured = measure_anonymity(self._catalog.adjacency_of(graph), graph.blind.schema, k or self._k)
         words = self._catalog.name_words(tenant)
         return report_of(self._catalog.info_of(graph), measured, graph.names, graph.policy, graph.public, words)
 
     def policy(self, tenant: str, name: str) -> GraphPolicy:
-        """The policy of the current version. Raises UnknownGraphError."""
+        """Returns the policy of the current version. Raises UnknownGraphError."""
         policy = self._catalog.open(tenant, name).policy
         return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
 

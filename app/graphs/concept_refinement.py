@@ -1,4 +1,4 @@
-"""Refining: a model names the concepts that many entities share, once, so that no question pays for it."""
+"""Refinement: a model names the concepts that many entities share, once, so that no question has to pay for it."""
 
 from __future__ import annotations
 
@@ -26,21 +26,23 @@ from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import SignatureId
 
 Await = Callable[[Coroutine[Any, Any, None]], None]
-"""Runs a coroutine on the loop where the endpoint's connections live, and waits for it in a thread."""
+"""Runs a coroutine on the event loop of the endpoint's connections, and waits for it from a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """The price of the first endpoint, where prices are set."""
+    """The price of the first endpoint, if prices are set."""
 
     price: Price | None = None
     currency: str = ""
 
 
 class ConceptRefiner:
-    """Promise: what is sent are relations of signatures that at least `least` entities share, through the guard and
-    the ledger; no name of the graph becomes a concept, and no name a public word by it. Limit: a concept is of
-    words of the schema or of the English dictionary, and such a word may be a part of a name, too.
+    """Refines concepts.
+
+    Promise: only relations of signatures that at least `least` entities share are sent, through the guard and the
+    ledger; no name of the graph becomes a concept, so no name becomes a public word. Limit: a concept consists of
+    words of the schema or of the English dictionary, and such a word may also be part of a name.
     """
 
     def __init__(
@@ -57,7 +59,9 @@ class ConceptRefiner:
         self._statics, self._budgets, self._tariff = statics, budgets, tariff
 
     def estimate(self, tenant: str, name: str, least: int) -> RefineEstimate:
-        """The calls of a refinement, and their cost at most. Raises UnknownGraphError. Nothing is sent."""
+        """Returns the number of calls of a refinement and their greatest cost. Sends nothing. Raises
+        UnknownGraphError.
+        """
         schema = self._catalog.open(tenant, name).blind.schema
         chosen = askable(schema, least)
         tasks = [Task(self._kind, input_about(schema, batch)) for batch in chosen.batches()]
@@ -96,9 +100,10 @@ class ConceptRefiner:
 
 @dataclass(slots=True)
 class RefinementJob:
-    """One refinement, step by step: the model is asked, its names are looked at, the concepts are renamed.
+    """One refinement: asks the model, checks the names it gives, and renames the concepts.
 
-    `concepts`: of each signature that got one; the others were refused as not ordinary words, or as names.
+    `concepts`: the new name of each signature; names that are not ordinary words, or that are names of the graph, are
+    refused.
     """
 
     catalog: Catalog
@@ -115,7 +120,7 @@ class RefinementJob:
     names: int = 0
 
     def run(self, progress: Progress) -> JobResult:
-        """Takes every step. Raises LoadError, and what `progress` and the reasoner raise."""
+        """Runs the refinement. Raises LoadError, and what `progress` and the reasoner raise."""
         self.wait_for(self._ask(progress))
         before = self.graph.blind.schema.concepts
         concepts = [self.concepts.get(SignatureId(at), concept) for at, concept in enumerate(before)]
@@ -141,7 +146,7 @@ class RefinementJob:
                     self._take(signature.id, given.get(number, []))
 
     def _take(self, signature: SignatureId, given: list[str]) -> None:
-        """The first of the names that may be a concept."""
+        """Takes the first of the names that may be a concept."""
         lexicon = Lexicon(self.graph.public, self.catalog.name_words(self.graph.tenant))
         for text in given:
             concept = plain_concept(text)

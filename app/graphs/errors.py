@@ -24,7 +24,7 @@ class AmbiguousNameError(Exception):
 
 
 class ErasureUnfinishedError(Exception):
-    """An erasure is not finished; `reason` is our own words and counts. The same call goes on with it."""
+    """An erasure is not finished; `reason` says why in fixed words and counts. Calling again continues it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

@@ -1,4 +1,4 @@
-"""The gate of a job: where it waits for its owner's word, and where it is stopped on its way."""
+"""The gate of a job: it waits here for its owner's approval, and can be stopped here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WAITS_AT_MOST_S: Final = 600.0
 
 
 class JobStoppedError(Exception):
-    """A job's owner stopped it, or did not say in time that its version may go live."""
+    """The owner stopped the job, or did not approve its version in time."""
 
 
 class NotWaitingError(Exception):
@@ -19,9 +19,9 @@ class NotWaitingError(Exception):
 
 
 class JobControl:
-    """One job's. Safe to use from several threads.
+    """The gate of one job. Thread-safe.
 
-    `holds`: the job waits before its version goes live, and `told` says then what prompts about that will tell.
+    `holds`: the job waits before its version goes live, and the owner is shown a privacy summary meanwhile.
     """
 
     def __init__(self, holds: bool = False, waits_at_most_s: float = WAITS_AT_MOST_S) -> None:
@@ -47,7 +47,7 @@ class JobControl:
         self.raise_if_cancelled()
 
     def approve(self) -> None:
-        """Raises NotWaitingError."""
+        """Lets the version go live. Raises NotWaitingError."""
         with self._lock:
             if self._told is None or self._said.is_set():
                 raise NotWaitingError
@@ -60,6 +60,6 @@ class JobControl:
             self._said.set()
 
     def raise_if_cancelled(self) -> None:
-        """Raises JobStoppedError."""
+        """Raises JobStoppedError if the job was stopped."""
         if self._stopped:
             raise JobStoppedError

@@ -42,9 +42,9 @@ DescribeError = Callable[[BaseException, str], ErrorBody]
 
 
 class JobRunner:
-    """Runs loads, two at a time, never two of one graph. `home` names the data folder that they write to.
+    """Runs loads, two at a time and never two of one graph. `home`: the data folder that they write to.
 
-    `describe_error` makes of an error and an id what a caller is told of it.
+    `describe_error` turns an error and an id into what the caller is told.
     """
 
     def __init__(self, engine: Engine, home: str, describe_error: DescribeError) -> None:
@@ -58,7 +58,7 @@ class JobRunner:
     def start(
         self, tenant: str, graph: str, work: Work, clean_up: Callable[[], None], gate: JobControl | None = None
     ) -> JobStatus:
-        """Queues `work`; `clean_up` runs whatever happens, refusal included. Raises GraphBusyError."""
+        """Queues `work`; `clean_up` always runs afterwards, even if it is refused. Raises GraphBusyError."""
         status = JobStatus(id="j" + secrets.token_hex(12), state="queued")
         try:
             self._claim(tenant, graph, status, gate or JobControl())
@@ -83,7 +83,7 @@ class JobRunner:
         return live or JobStatus(id=row.id, state=row.state, step=row.step, percent=row.percent, **row.result)
 
     def approve(self, tenant: str, job_id: str) -> JobStatus:
-        """Lets the version of a job that waits go live. Raises UnknownJobError, NotWaitingError."""
+        """Lets the version of a waiting job go live. Raises UnknownJobError, NotWaitingError."""
         gate = self._gate(tenant, job_id)
         if gate is None:
             raise NotWaitingError
@@ -91,9 +91,9 @@ class JobRunner:
         return self.status(tenant, job_id)
 
     def stop(self, tenant: str, job_id: str) -> JobStatus:
-        """Ends a job at its next step, and leaves the graph as it was; one that has ended stays so.
+        """Ends a job at its next step and leaves the graph unchanged; a job that has ended stays as it is.
 
-        Raises UnknownJobError, and NotWaitingError for one of another process.
+        Raises UnknownJobError, and NotWaitingError for a job of another process.
         """
         gate = self._gate(tenant, job_id)
         status = self.status(tenant, job_id)
@@ -104,7 +104,9 @@ class JobRunner:
         return status
 
     def mark_interrupted(self) -> int:
-        """Fails the jobs that this data folder's last process left; how many. Call before the first start."""
+        """Marks jobs that this data folder's last process left as failed, and returns their number; call it before
+        `start`.
+        """
         body = self._describe_error(JobInterruptedError(), "e" + secrets.token_hex(8))
         left = (jobs.c.home == self.home) & jobs.c.state.in_(("queued", "running"))
         ended = {"state": "failed", "result": {"error": body.model_dump()}, "finished_at": _now()}
@@ -118,8 +120,9 @@ class JobRunner:
                 raise GraphBusyError
 
     def close(self) -> None:
-        """Waits for running loads; those that wait for a word are stopped, queued ones dropped, and marked at the
-        next start."""
+        """Waits for running loads. Jobs that wait for approval are stopped; queued ones are dropped and marked at the
+        next start.
+        """
         with self._lock:
             waiting = [gate for gate in self._gates.values() if gate.awaited_summary is not None]
         for gate in waiting:
@@ -167,7 +170,7 @@ class JobRunner:
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:
-        """Progress into memory at once, into the database every few seconds."""
+        """Reports progress to memory at once, and to the database every few seconds."""
         written, gate = time.monotonic(), self._gates[job_id]
 
         def report(step: str, percent: float) -> None:

@@ -1,4 +1,4 @@
-"""LoadJob: one load of a graph as its owner starts it: what goes live is told first, and approved."""
+"""LoadJob: one load of a graph; what would go live is shown first, and approved."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class LoadRequest:
     """True where the outcome is kept unsealed: a file's name that may be somebody's must not stand in it then."""
 
     def recorded_names(self) -> dict[str, str]:
-        """For each file whose name is not all common words, what it is called in a record: `file-2.csv`."""
+        """For each file whose name may be somebody's, the neutral name used in records: `file-2.csv`."""
         found = {}
         for number, path in enumerate(self.sources, start=1):
             stem, ending = _parted(path.name)
@@ -49,7 +49,9 @@ class LoadRequest:
 
 
 class LoadJob:
-    """Promise: until `approve` returns the graph is as it was. What `progress` raises stops the load at that step."""
+    """Runs a load. Promise: until `approve` returns, the graph is unchanged; an exception in `progress` stops the load
+    there.
+    """
 
     def __init__(
         self,
@@ -64,7 +66,7 @@ class LoadJob:
         self._max_unpacked_bytes, self._k, self._approve = max_unpacked_bytes, k, approve
 
     def run(self, progress: Progress) -> JobResult:
-        """Takes every step of the load. Raises LoadError, PolicyError, and what `progress` and `approve` raise."""
+        """Runs the load. Raises LoadError, PolicyError, and what `progress` and `approve` raise."""
         try:
             return self._run(progress)
         except LoadError as error:
@@ -97,7 +99,7 @@ class LoadJob:
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
-    """`text` with the names of a record; sheets are called after their place in it as well."""
+    """`text` with the neutral names of files; sheets are named by their position."""
     known = names | {name.removesuffix(".gz"): recorded for name, recorded in names.items()}
     if known:
         # In one pass, the longest first: what a file is called in a record is not read again.
@@ -107,7 +109,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 
 def _parted(name: str) -> tuple[str, str]:
-    """A file's name and its ending, with that of its packing: all before it may be somebody's name."""
+    """A file's name and its ending, including ".gz"; the first part may be somebody's name."""
     packed = ".gz" if name.endswith(".gz") else ""
     path = PurePath(name.removesuffix(packed))
     return path.stem, path.suffix + packed

@@ -1,4 +1,4 @@
-"""Tables in Markdown, of reports and of what the evaluation measures."""
+"""Tables in Markdown, for reports and evaluation results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _BREAK = re.compile(r"\s*[\r\n]+\s*")
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Ends with a line break. Numbers stand as they were written; a bar or a line break in a cell parts nothing."""
+    """Returns a table that ends with a line break; bars and line breaks inside cells are escaped or removed."""
     from tabulate import DataRow, TableFormat, tabulate
 
     # As `github`, but for the line below the head: that is as wide as the longest cell there.

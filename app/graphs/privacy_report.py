@@ -1,4 +1,4 @@
-"""The privacy report of a graph, and the summary of it that a load tells."""
+"""The privacy report of a graph, and the summary of it that a load shows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ from kg_store.terms import Schema, ValueView
 from kg_store.text.english import PublicWords
 
 WORTH_A_WARNING = 0.05
-"""Share of a graph's entities, or of prompts, that fewer than k entities fit."""
+"""The share of a graph's entities, or of prompts, that fewer than k entities match, from which on a warning is given.
+By hand.
+"""
 
 SHOWN = {
     "concept": "its concept",
@@ -36,14 +38,15 @@ SHOWN = {
     "relations": "all its relations",
     "paths of two": "all its paths of two relations",
 }
-"""Parts of an entity that prompts of each profile show, beside its concept."""
+"""The parts of an entity that prompts of each profile show, beside its concept."""
 
 _OPEN = (ValueView.CLEAR, ValueView.YEAR)
 
 
 def summarise(adjacency: Adjacency, schema: Schema, names: NameReport, k: int) -> PrivacySummary:
-    """The privacy of a version, for its owner. Holds counts and our own words alone: a job's row in the
-    database is not sealed."""
+    """Returns the privacy of a version for its owner; it holds only counts and fixed words, as a job's row is not
+    sealed.
+    """
     try:
         measured = measure_anonymity(adjacency, schema, k)
     except StoreError as error:
@@ -59,7 +62,9 @@ def report_of(
     public: PublicWords,
     words: NameWords,
 ) -> GraphReport:
-    """The whole report. `names` has its public words marked by `public`; `words` are of all graphs of the tenant."""
+    """Returns the whole report. `names` has its public words marked by `public`; `words` are of all graphs of the
+    tenant.
+    """
     told = names.report()
     return GraphReport(
         k=measured.k,

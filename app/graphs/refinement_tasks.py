@@ -1,4 +1,4 @@
-"""Chooses concepts that a model may name anew, asks for them, and takes names of short, plain words alone."""
+"""Chooses concepts that a model may rename, asks for names, and accepts only short, plain words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from app.llm.tasks import Cluster, NameInput
 from kg_store.terms import Hop, NodeKind, Schema, Signature
 
 MAX_RELATIONS = 15
-"""Of one signature, the rarest first: what few kinds of things have says most."""
+"""The greatest number of relations shown of one signature, the rarest first, because these say most. Chosen by hand.
+"""
 
 IN_ONE_CALL = 20  # clusters are numbered, and numbers up to 99 are public words
 _PLAIN = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]{2,24}){0,2}")
@@ -19,7 +20,9 @@ _PLAIN = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]{2,24}){0,2}")
 
 @dataclass(frozen=True, slots=True)
 class RefinementPlan:
-    """The signatures that a model is asked about, and how many it is not: too few entities, a class of their own."""
+    """The signatures that a model is asked about, and how many are left out: too few entities, or a class of their
+    own.
+    """
 
     signatures: tuple[Signature, ...]
     too_rare: int
@@ -35,9 +38,10 @@ class RefinementPlan:
 
 
 def askable(schema: Schema, least: int) -> RefinementPlan:
-    """Signatures of entities that at least `least` share: a rare set of relations may tell who it is.
+    """Returns signatures of entities that at least `least` entities share, because a rare set of relations may
+    identify one.
 
-    Those with a class keep it: it is the owner's own word.
+    Entities with a class keep it, since it is the owner's own word.
     """
     entities = [each for each in schema.signatures if each.kind is NodeKind.ENTITY and _worded(schema, each)]
     unclassed = [each for each in entities if not each.classes]
@@ -46,7 +50,7 @@ def askable(schema: Schema, least: int) -> RefinementPlan:
 
 
 def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
-    """The input that asks about `signatures`, numbered from 1: words of the schema alone."""
+    """Returns the input that asks about `signatures`, numbered from 1, in words of the schema only."""
     spread = Counter(hop for signature in schema.signatures for hop in signature.hops)
     clusters = [
         Cluster(number=number, relations=[schema.label(hop) for hop in _telling(schema, signature, spread)])
@@ -56,13 +60,13 @@ def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
 
 
 def plain_concept(text: str) -> str | None:
-    """`text` in small letters; None where it is not one to three words of letters alone."""
+    """Returns `text` in lower case; None if it is not one to three words of letters."""
     words = " ".join(text.casefold().split())
     return words if _PLAIN.fullmatch(words) else None
 
 
 def _worded(schema: Schema, signature: Signature) -> list[Hop]:
-    """Its relations that are not masked: an opaque word tells no concept."""
+    """Its relations that are not masked, because an opaque word says nothing about a concept."""
     return [hop for hop in signature.hops if schema.relations[hop.relation].mask is None]
 
 

@@ -24,7 +24,9 @@ _STYLE = {
 
 
 def svg(report: GraphReport) -> bytes:
-    """Words of the schema and figures; no name. ImportError without the extra `report`."""
+    """Returns the picture; it holds words of the schema and numbers, and no name. Raises ImportError without the extra
+    `report`.
+    """
     # Not installed with the service: only this draws.
     import matplotlib
     from matplotlib.figure import Figure
@@ -64,7 +66,7 @@ def _draw_told(axes: Axes, report: GraphReport) -> None:
 
 
 def _draw_sets(axes: Axes, report: GraphReport, shown: list[SetSizes], hops: str) -> None:
-    """Shares of each concept's entities by the size of their set; the darkest are alone."""
+    """Draws the shares of each concept's entities by the size of their set; sets of one are darkest."""
     import matplotlib
 
     names = [_label(sizes) for sizes in shown]

@@ -13,7 +13,9 @@ NO_PICTURE = 'no picture was drawn: that takes pip install ".[report]"'
 
 
 def write_report(report: GraphReport, folder: Path) -> list[str]:
-    """`report.md`, `report.json` and `report.svg`, mode 600: they list names. Gives sentences of what was written."""
+    """Writes `report.md`, `report.json` and `report.svg` with mode 600, because they list names; returns sentences
+    about it.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     files = {"report.md": markdown(report).encode(), "report.json": report.model_dump_json(indent=1).encode()}
     notes = []
@@ -27,7 +29,7 @@ def write_report(report: GraphReport, folder: Path) -> list[str]:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Writes a file that its owner alone may read, whoever could before."""
+    """Writes a file that only its owner may read, even if others could read it before."""
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(handle, "wb") as file:
         os.fchmod(handle, 0o600)  # It may have been there, open to others.

@@ -9,7 +9,8 @@ from app.graphs.privacy_report import SHOWN
 from client_sdk.protocol import GraphReport, RelationUse, SetSizes
 
 MAX_ROWS = 40
-"""Of concepts, relations, masked words and names; the JSON has them all."""
+"""The greatest number of rows of concepts, relations, masked words and names; the JSON file has all. Chosen by hand.
+"""
 
 _GAPS = (
     ("like_own_words", "equal to a word of our prompts or of this graph's relations and concepts"),
@@ -19,7 +20,9 @@ _GAPS = (
 
 
 def markdown(report: GraphReport) -> str:
-    """Names that are public words stand in it, and masked words that may be cells: for the owner's eyes alone."""
+    """Returns the report. It holds names that are public words, and masked words that may be cells: for the owner
+    only.
+    """
     sections = (_head, _told, _sets, _rare, _masked, _values, _names, _lexicon)
     return "\n".join(line for section in sections for line in section(report))
 

@@ -1,4 +1,4 @@
-"""Summaries of graph versions, as callers read them."""
+"""Summaries of graph versions, for callers."""
 
 from __future__ import annotations
 

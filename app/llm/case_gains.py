@@ -1,4 +1,4 @@
-"""The gains of paths that answered questions like this one, where people rated answers."""
+"""The gain of each path that answered questions like this one, as learned from rated answers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from app.llm.in_house import CasePath
 def gains_of(
     cases: Sequence[CasePath], paths: Sequence[tuple[str, ...]], or_begins: bool = False
 ) -> npt.NDArray[np.float64]:
-    """The gain of each path, in units of a cosine; shape (paths,). `or_begins`: so gains what a case's path begins
-    with, since it has to be gone first."""
+    """Returns the gain of each path, in units of a cosine; shape (paths,).
+
+    `or_begins`: the beginnings of a remembered path gain as much, since they have to be followed first.
+    """
     known = {case.path: case.gain for case in cases}
     if or_begins:
         for case in cases:

@@ -8,12 +8,12 @@ from typing import Literal, NamedTuple
 
 @dataclass(frozen=True, slots=True)
 class ReadingScores:
-    """The scores of the reading that a reply of the reasoner in the service follows; no word of the question.
+    """The scores of the reading behind a reply of the embedded reasoner; they hold no word of the question.
 
-    `road`: by which it was read. `margin` over the next reading that means something else; `weakest`: the likeness of
-    the words that say a step least; `steps` of the graph that it takes, `silent` ones said by no word. `likeness` of
-    the whole question to the reading, where that decided and `margin` is by it; else 0. `share`: of the weight of all
-    paths, what the winner of a vote got.
+    `road`: the way of reading. `margin`: lead over the next reading with another meaning; `weakest`: likeness (0 to 1)
+    of the worst explained hop; `steps`: number of hops, `silent` of them said by no word. `likeness`: of the whole
+    question to the reading (cosine), if that decided, and `margin` is then in it; else 0. `share`: the part of all
+    weight that the winner of a vote got.
     """
 
     road: Literal["meaning", "path", "vote"]
@@ -28,10 +28,11 @@ class ReadingScores:
 
 @dataclass(frozen=True, slots=True)
 class VotedPaths:
-    """The outcome of a vote over the things that paths lead to.
+    """The result of a vote over the things that paths lead to.
 
-    `paths` that hold the winner, each as its start and its steps; the winner's `share` of all weight, and the `margin`
-    over the first thing of another answer. `sorting`: the one of `paths` from a common noun, which sorts the rest.
+    `paths`: those that hold the winner, each as its start and its labels; `share`: the winner's part of all weight (0
+    to 1); `margin`: its lead over the first thing of another answer. `sorting`: the path from a common noun that
+    narrows the others.
     """
 
     paths: frozenset[tuple[str, ...]]
@@ -42,18 +43,20 @@ class VotedPaths:
 
 @dataclass(frozen=True, slots=True)
 class HeldMeaning:
-    """A question read as a whole: an `expression` over pseudonyms that gives something in the graph, and the scores of
-    the reading. Its margin is over the next reading that gives something, too."""
+    """A question read as a whole: an `expression` over pseudonyms that has a result, and the scores of the reading.
+
+    Its margin is the lead over the next reading that also has a result.
+    """
 
     expression: str
     scores: ReadingScores
 
 
 class CasePath(NamedTuple):
-    """A path that answered questions like the one that is asked.
+    """A path that answered questions like the one being asked.
 
-    `path`: the labels of its steps; `gain` in units of a cosine. `settles`: it was the whole answer to most questions
-    of the same words.
+    `path`: the labels of its steps; `gain`: in units of a cosine. `settles`: it was the whole answer to most questions
+    with the same words.
     """
 
     path: tuple[str, ...]
@@ -66,9 +69,12 @@ TimeRelation = Literal["at", "before", "after", "since", "until", "now", "past",
 
 @dataclass(frozen=True, slots=True)
 class AskedTime:
-    """`dates`: the pseudonyms of the date, or of the first and the last; or the `thing` whose own date it is, with
-    the `verb` that says which of them. `parts` of the text that say all this, each from one place to another.
-    `is_of_one`: it asks for the one who holds an office, which one holds after another. `is_of_date`: for a date."""
+    """The time that a question asks about.
+
+    `dates`: pseudonyms of the date, or of the first and the last; or `thing`, whose own date is meant, with the `verb`
+    that says which ("died"). `parts`: start and end of the text that says it. `is_of_one`: it asks for the holder of
+    an office, which one person holds at a time. `is_of_date`: it asks for a date.
+    """
 
     relation: TimeRelation
     dates: tuple[str, ...] = ()
@@ -80,10 +86,10 @@ class AskedTime:
 
     @property
     def is_stated(self) -> bool:
-        """True of a time that the question states: what holds now or came first may be all that a graph tells."""
+        """True if the question states a time; "now" and "first" are not stated, as a graph may hold nothing else."""
         return bool(self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pseudonyms that say the time, and nothing else."""
+        """The pseudonyms that say the time."""
         return (*self.dates, self.thing) if self.thing else self.dates

@@ -1,4 +1,4 @@
-"""The Reasoner: the interface of a model that is asked typed tasks, and what comes of asking."""
+"""The Reasoner: the interface of a model that is asked typed tasks, and the results of asking."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.privacy.safe_text import Egress
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of one call; `by_endpoint` is true when the endpoint counted the tokens itself.
+    """The tokens of one call; `by_endpoint`: the endpoint counted them.
 
-    `retries` are requests that failed before it; `cost` is in the currency of the settings, None without a price.
-    `odd_counts` is 1 where the endpoint's own count could not be right, so that it was counted here.
+    `retries`: requests that failed before it; `cost`: in the currency of the settings, None without a price.
+    `odd_counts`: 1 if the endpoint's count was implausible, so they were counted here.
     """
 
     prompt: int = 0
@@ -28,11 +28,11 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[ReplyT]):
-    """A parsed reply. It is data: nothing in it is trusted, evaluated or restored unchecked.
+    """A parsed reply. It is data: nothing in it is trusted, evaluated or restored without checks.
 
-    `words` is the reply as the model gave it, where that is not `value` itself. `scores` of the reading that it
-    follows, and `asks_back`, questions over pseudonyms that may have been meant: none but the reasoner in the service
-    sets them, for no reply is parsed into them.
+    `words`: the reply as the model wrote it, if that differs from `value`. `scores` of the reading, and `asks_back`,
+    questions in pseudonyms that may have been meant, are set by the reasoner inside the service only; no model's reply
+    is parsed into them.
     """
 
     value: ReplyT
@@ -43,16 +43,16 @@ class Reply(Generic[ReplyT]):
 
     @property
     def is_of_model(self) -> bool:
-        """True where a model gave it, and not the reasoner inside the service."""
+        """True if a model gave the reply and not the reasoner inside the service."""
         return self.words is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """No usable reply, and the manner in which asking the same task again may bring one.
+    """There is no usable reply; asking the same task again with the options `manner` may bring one.
 
-    That is a request like any other, to be cleared and recorded. `tokens` is what the failed call took, where there
-    was a reply; `words` is that reply, for the ledger alone.
+    That is a request like any other, which is checked and recorded. `tokens`: those of the failed call, if it had a
+    reply; `words`: that reply, for the ledger only.
     """
 
     manner: CallOptions
@@ -61,62 +61,68 @@ class Retry:
 
 
 class Reasoner(Protocol):
-    """A model, or what stands in for one. Wiring hands out none that is not behind the guard."""
+    """A language model, or something in place of one. Wiring only hands out reasoners that are behind the guard."""
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
-        """The segments that every egress of `kind` shares: our own words, to be registered before any question."""
+        """Returns the fixed segments that every request of `kind` shares; they are registered with the guard in
+        advance.
+        """
         ...
 
     def egress_of(self, task: Task[ReplyT]) -> Egress:
-        """The bytes that asking `task` would send. Pure: nothing is sent."""
+        """Returns the bytes that asking `task` would send, without sending anything."""
         ...
 
     @property
     def longest_reply(self) -> int:
-        """Tokens of the longest reply; 0 where asking costs nothing."""
+        """The tokens of the longest reply; 0 if asking costs nothing."""
         ...
 
     @property
     def is_capable(self) -> bool:
-        """False of a model that was seen to choose from lists alone."""
+        """False of a model that has shown that it can only choose from lists."""
         ...
 
     def tokens_in(self, egress: Egress) -> int:
-        """Tokens of what a model reads of `egress`, counted here; 0 where asking costs nothing."""
+        """Returns the number of tokens that a model reads of `egress`, counted here; 0 if asking costs nothing."""
         ...
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
-        """Sends exactly `egress` and parses the reply. Raises ReasonerError where asking again will not help."""
+        """Sends exactly `egress` and parses the reply. Raises ReasonerError if asking again will not help."""
         ...
 
 
 class TaskRunner(Protocol):
-    """A reasoner as strategies are given it: each call has passed `app.egress.guarded_reasoner`."""
+    """A reasoner as strategies get it: each call passes through `app.egress.guarded_reasoner`."""
 
     @property
     def is_model(self) -> bool:
-        """False where the reasoner inside the service takes all steps."""
+        """False if the reasoner inside the service does all tasks."""
         ...
 
     @property
     def is_capable(self) -> bool:
-        """True where the model was seen to write answers of its own; false where it chooses from lists alone."""
+        """True if the model has shown that it can write answers; False if it can only choose from lists."""
         ...
 
     def fits(self, *tasks: Task[Any]) -> bool:
-        """True where asking all of `tasks` stays within what the question may still take, longest replies included."""
+        """True if asking all of `tasks`, with the longest possible replies, stays within the
+        question's token budget.
+        """
         ...
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
-        """Raises ReasonerError, and BudgetUsedUpError where it might take more than is left: it is not sent then."""
+        """Returns the reply. Raises ReasonerError, and BudgetUsedUpError (before sending) if the budget might be
+        exceeded.
+        """
         ...
 
 
 class ReasonerError(Exception):
-    """The reasoner could not give a usable reply. Text: ids, counts, codes; never the reply's words.
+    """The reasoner could not give a usable reply. The text holds ids, counts and codes, never words of the reply.
 
-    `tokens` is what the failed call took, where there was a reply; `words` is that reply, for the ledger alone.
-    `status` is the endpoint's, where it gave one.
+    `tokens`: those of the failed call, if it had a reply; `words`: that reply, for the ledger only. `status`: the
+    endpoint's, if it gave one.
     """
 
     tokens: Tokens | None = None
@@ -125,9 +131,9 @@ class ReasonerError(Exception):
 
 
 class ReasonerUnavailableError(ReasonerError):
-    """Nothing answered, or not in time; asking again later may help.
+    """There was no reply, or not in time; asking again later may help.
 
-    `reason` says why no connection came about, where none did. It holds no address: askers are told it.
+    `reason` says why no connection was made, if none was. It holds no address, because the asker sees it.
     """
 
     reason: str = ""

@@ -1,4 +1,4 @@
-"""The tasks of a reasoner and their replies: seven of them, as pydantic models."""
+"""The seven tasks of a reasoner and their replies, as pydantic models."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ class Candidate(TaskModel):
 
 
 class Evidence(TaskModel):
-    """One abstracted triple: `start` along `path` gives `end`, one thing or one set.
+    """One abstracted triple: `start` along `path` reaches `end`, one thing or one set.
 
-    `start_concept` is left out where a thing or another fact has told it.
+    `start_concept` is left out if a thing or another fact shows it.
     """
 
     start: str
@@ -82,7 +82,7 @@ class Evidence(TaskModel):
 
 
 class Cluster(TaskModel):
-    """Things that hang on the same head by the same relation, described by relations that leave them."""
+    """Things that one head reaches by one relation, described by the relations that leave them."""
 
     number: int
     relations: list[str]
@@ -139,7 +139,9 @@ class AnswerInput(TaskModel):
 
 
 class AnswerReply(TaskModel):
-    """`sufficient` is the paper's flag. With it, `answer` holds expressions; the service writes the sentence."""
+    """`sufficient` is the paper's flag; if it is set, `answer` holds expressions, and the service
+    writes the sentence.
+    """
 
     thought: str
     sufficient: bool
@@ -147,9 +149,9 @@ class AnswerReply(TaskModel):
 
 
 class SchemaStep(NamedTuple):
-    """A step that things of `kind` leave by, to things of `concept` or values of the kind `value`.
+    """A step from things of `kind` to things of `concept`, or to values of the type `value`.
 
-    `label` is as expressions write it, `shown` with the descriptions of masked relations. It stays in the house.
+    `label` is as in expressions, `shown` has the descriptions of masked relations. It stays inside the service.
     """
 
     kind: str
@@ -160,7 +162,9 @@ class SchemaStep(NamedTuple):
 
 
 class StepInput(TaskModel):
-    """Fields that may change from round to round stand last, so that the endpoint's prefix cache keeps the rest."""
+    """The input of a step. Fields that change from round to round come last, so that the endpoint's prefix cache keeps
+    the rest.
+    """
 
     question: str
     dialogue: list[Turn] = []
@@ -200,11 +204,12 @@ class StepInput(TaskModel):
 
 
 class StepReply(TaskModel):
-    """`action` follow: `choices`; answer: `answer`, expressions; else all are empty.
+    """The reply to a step: `choices` if `action` is "follow", expressions in `answer` if it is "answer", else both are
+    empty.
 
-    In `answer`, `way(2)` stands for what candidate 2 leads to: so a reply chooses and answers at once. No choice and
-    no answer while `further` ways are left: they are shown next. `path` is the reasoner's in the service alone; one
-    that is given is shown again. The service writes the sentence.
+    In `answer`, `way(2)` stands for what candidate 2 leads to, so a reply can choose and answer at once. "follow"
+    without choices asks for the `further` candidates. `path` is set by the reasoner inside the service only. The
+    service writes the sentence.
     """
 
     path: list[PathTriple] = []
@@ -214,7 +219,9 @@ class StepReply(TaskModel):
 
 
 class ReplyInput(TaskModel):
-    """`question` is the last turn, which need not ask. `evidence` is all that the reply may state."""
+    """The input of a dialogue reply. `question` is the last turn, which need not be a question; `evidence` is all that
+    the reply may state.
+    """
 
     question: str
     dialogue: list[Turn] = []
@@ -233,22 +240,24 @@ Manner = Literal["answer", "compare", "recommend", "ask_on"]
 
 
 class DialogueReply(TaskModel):
-    """The facts that the reply tells, by their place in the evidence from 1, in the order in which they are told; and
-    how: plainly, side by side, as something to look at, or with a question behind them. The service writes it."""
+    """The facts that the reply states, as positions in the evidence counted from 1, in the order of telling.
+
+    `manner`: plainly, side by side, as a recommendation, or followed by a question. The service writes the text.
+    """
 
     facts: list[int]
     manner: Manner = "answer"
 
 
 class WordedSentence(TaskModel):
-    """A sentence in pseudonyms, and the places from 1 in the evidence of the facts that it states."""
+    """A sentence in pseudonyms, and the positions (from 1) in the evidence of the facts that it states."""
 
     text: str
     facts: list[int]
 
 
 class WordedReply(TaskModel):
-    """The reply in the model's own words, where the owner allows that. None states what the evidence does not hold."""
+    """The reply in the model's own words, if the owner allows that; it may state only what the evidence holds."""
 
     sentences: list[WordedSentence]
 
@@ -262,9 +271,10 @@ ReplyForm = Literal["tree", "choice"]
 
 @dataclass(frozen=True, slots=True)
 class TaskKind(Generic[ReplyT]):
-    """The constant part of all tasks of one kind. `instructions` are static words of ours, from a `prompts.py`.
+    """The constant part of all tasks of one kind.
 
-    `brief`: those for models that choose from a list alone; None: they get the same. `max_tokens`: of a reply.
+    `instructions`: fixed text from a `prompts.py`; `brief`: that for models that can only choose from a list, None if
+    it is the same. `max_tokens`: limit of a reply.
     """
 
     name: TaskName
@@ -275,7 +285,7 @@ class TaskKind(Generic[ReplyT]):
     max_tokens: int = 512
 
     def words_for(self, form: ReplyForm) -> SafeText:
-        """The instructions for models that reply in `form`."""
+        """Returns the instructions for models that reply in `form`."""
         return self.brief if form == "choice" and self.brief is not None else self.instructions
 
 
@@ -283,9 +293,9 @@ class TaskKind(Generic[ReplyT]):
 class CallOptions:
     """Options of one call, beside the task itself.
 
-    `tenant` (an id) decides whose turn it is and is never sent. `complaints` are sentences of ours about the reply
-    before this one: which field broke which rule. `endpoint` is the position of the first endpoint to try.
-    `anonymity` is for the ledger alone: how many entities fit what the input shows of a thing; None: it shows none.
+    `tenant` (an id) decides whose turn it is, and is never sent. `complaints`: fixed sentences on what was wrong with
+    the previous reply. `endpoint`: the position of the first endpoint to try. `anonymity`, for the ledger only: the
+    number of entities that match what the input shows of a thing; None if it shows none.
     """
 
     tenant: str = ""
@@ -296,7 +306,7 @@ class CallOptions:
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[ReplyT]):
-    """One thing a model is asked. `in_house` is what a reasoner reads in place of `input` that sends nothing."""
+    """One question to a reasoner. `in_house` is read instead of `input` by a reasoner that sends nothing."""
 
     kind: TaskKind[ReplyT]
     input: TaskModel

@@ -1,4 +1,5 @@
-"""Case memory: what answers that people rated right have taught a graph, as vectors of questions and relation paths.
+"""Case memory: what a graph has learned from answers rated right, as vectors of questions and relation paths.
 
-It may import strategies, the reasoner's tasks, privacy and the database; nothing that answers imports it but the chat.
+May import strategies, the reasoner's tasks, privacy and the database; of the packages that answer, only the chat
+imports it.
 """

@@ -1,4 +1,4 @@
-"""Reads the relation paths of an answer off its expressions and its evidence: labels alone, no entity."""
+"""Derives the relation paths of an answer from its expressions and evidence: labels only, no entity."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_STEPS: Final = 4
 def paths_of_answer(
     expressions: Sequence[str], evidence: Sequence[FoundFact], roots: Collection[str]
 ) -> tuple[LabelPath, ...]:
-    """Every path that leads from `roots` to what the first of `expressions` gives; none where it follows none."""
+    """Returns every path from `roots` to the result of the first expression; empty if it follows none."""
     try:
         trees = [parse(each) for each in expressions[:1]]
     except ExpressionError:
@@ -31,7 +31,7 @@ def paths_of_answer(
 
 
 def is_one_path(expressions: Sequence[str]) -> bool:
-    """True where the answer is what one path leads to, and nothing else is done with it."""
+    """True if the answer is the end of a single path and nothing else is done with it."""
     try:
         trees = [parse(each) for each in expressions]
     except ExpressionError:

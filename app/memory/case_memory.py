@@ -1,4 +1,4 @@
-"""CaseMemory: the cases that lie nearest to a question, as gains for the paths that it may take."""
+"""CaseMemory: turns the cases most like a question into gains for the paths that it may take."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from kg_store.text.pseudonymous import asked_words
 NEAREST: Final = 10
 TEMPERATURE: Final = 0.05
 WEIGHT: Final = 0.2
-"""The gain that the paths of all of the nearest cases share, in units of a cosine."""
+"""The total gain of the paths of the nearest cases, in units of a cosine. Chosen by hand; see docs/performance.md."""
 SAME: Final = 0.99
-"""From this cosine on a question is asked in the same words but for its names."""
+"""From this cosine on a question has the same words except for names. Chosen by hand."""
 MOST: Final = 0.5
 WEIGHT_OF_SAME: Final = 2.0
 MIN_COSINE: Final = 0.5
-"""A question that is less near than this is another question: docs/performance.md has the measurement."""
+"""Below this cosine a case is about another question; measured in docs/performance.md."""
 
 Embed = Callable[[str], Vector]
 
 
 @dataclass(frozen=True, slots=True)
 class NearCases:
-    """The cases that a question may lean on: a gain for each path, and the ids of the cases that each path is of."""
+    """The cases that a question may use: a gain for each path, and the ids of the cases behind each path."""
 
     gains: tuple[CasePath, ...] = ()
     of_path: Mapping[LabelPath, Sequence[str]] = field(default_factory=dict, repr=False)
@@ -40,20 +40,22 @@ NO_CASES: Final = NearCases()
 
 
 class CaseMemory:
-    """Promise: a question leans on cases of its own key and on those that an owner approved, and on none that holds a
-    relation which its asker's role does not see. Condition: `labels` are those of that role's view. Limit: which way
-    on is offered to a model first may show that a case exists.
+    """Finds cases.
+
+    Promise: a question uses cases of its own key and those that an owner approved, and none with a relation that its
+    asker's role does not see. Condition: `labels` are those of that role's view. Limit: which candidate is offered to
+    a model first may reveal that a case exists.
     """
 
     def __init__(self, store: CaseStore, embed: Embed, model: str) -> None:
         self.store, self.embed, self._model = store, embed, model
 
     def content_of(self, question: str, paths: Sequence[LabelPath], is_whole: bool) -> CaseContent:
-        """The case of a question in pseudonyms, should its answer be rated right."""
+        """Returns the case of a question in pseudonyms, to be stored if its answer is rated right."""
         return CaseContent(self._model, self.embed(asked_words(question)), tuple(paths), is_whole)
 
     def near(self, tenant: str, graph: str, key_id: str, labels: Collection[str], question: str) -> NearCases:
-        """The nearest cases to a question in pseudonyms. Raises MasterKeyError."""
+        """Returns the cases most like a question in pseudonyms. Raises MasterKeyError."""
         usable = [
             each
             for each in self.store.usable_by(tenant, graph, key_id)
@@ -65,7 +67,7 @@ class CaseMemory:
 
 
 def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:
-    """The gains by the NEAREST of `usable`, by softmax(cosine / TEMPERATURE)."""
+    """Returns the gains by the NEAREST of `usable`, weighted by softmax(cosine / TEMPERATURE)."""
     cosines = np.array([each.content.vector for each in usable]) @ asked
     order = [int(i) for i in np.argsort(-cosines, kind="stable")[:NEAREST] if cosines[i] >= MIN_COSINE]
     if not order:

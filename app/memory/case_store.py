@@ -1,4 +1,4 @@
-"""CaseStore: the cases of every tenant's graphs, one sealed row each, and counts of what they changed."""
+"""CaseStore: the cases of all tenants' graphs, one sealed row each, and counts of their effects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from kg_store.storage.master_key import MasterKey, bind
 
 PURPOSE: Final = "case"
 MAX_CASES_OF_A_KEY: Final = 2_000
-"""In one graph; the oldest ones that nobody approved go first."""
+"""The greatest number of cases of a key in one graph; the oldest that nobody approved are deleted first. Chosen by
+hand.
+"""
 MAX_CACHED: Final = 20_000
 _ID_BYTES: Final = 12
 _PAD_BYTES: Final = 256
@@ -32,7 +34,7 @@ class UnknownCaseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CaseEffects:
-    """Counts of the answers that leaned on cases of a graph, and of those among them that were rated."""
+    """Counts of the answers that used cases of a graph, and of those among them that were rated."""
 
     leaned: int = 0
     right: int = 0
@@ -40,9 +42,11 @@ class CaseEffects:
 
 
 class CaseStore:
-    """Promise: a row read from the database tells no word of a question and no relation (AES-256-GCM under the master
-    key, bound to tenant, key and graph). Condition: the master key lies elsewhere. Limit: which key has how many cases
-    in which graph, since when, and how often each was used, stands in clear.
+    """Stores cases.
+
+    Promise: a row in the database reveals no word of a question and no relation (AES-256-GCM under the master key,
+    bound to tenant, key and graph). Condition: the master key is stored elsewhere. Limit: which key has how many cases
+    in which graph, since when, and how often each was used, is stored in clear.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
@@ -52,7 +56,7 @@ class CaseStore:
         self._opened: dict[bytes, CaseContent] = {}
 
     def keep(self, tenant: str, graph: str, key_id: str, answer_id: str, content: CaseContent) -> None:
-        """Keeps the case of an answer, in place of an earlier one of that answer; the same one stays as it is."""
+        """Stores the case of an answer in place of an earlier one of that answer; an identical one stays as it is."""
         case_id, answer = secrets.token_hex(_ID_BYTES), _digest(answer_id)
         kept = [each.content for each in self._of_answer(tenant, graph, key_id, answer)]
         if any((each.paths, each.is_whole) == (content.paths, content.is_whole) for each in kept):
@@ -71,21 +75,24 @@ class CaseStore:
             return  # The same answer was rated twice at once: the other's case stands.
 
     def forget_answer(self, tenant: str, graph: str, key_id: str, answer_id: str) -> None:
-        """Deletes the case of an answer, where there is one."""
+        """Deletes the case of an answer, if there is one."""
         with self._engine.begin() as connection:
             connection.execute(delete(cases).where(_of_answer(tenant, graph, key_id, _digest(answer_id))))
 
     def usable_by(self, tenant: str, graph: str, key_id: str) -> list[Case]:
-        """A key's own cases and those that an owner approved. Raises MasterKeyError."""
+        """Returns a key's own cases and those that an owner approved. Raises MasterKeyError."""
         mine = or_(cases.c.key_id == key_id, cases.c.approved_at.is_not(None))
         return self._found(tenant, graph, mine)
 
     def of_graph(self, tenant: str, graph: str) -> list[Case]:
-        """All cases of a graph, oldest first. Raises MasterKeyError."""
+        """Returns all cases of a graph, oldest first. Raises MasterKeyError."""
         return self._found(tenant, graph)
 
     def approve(self, tenant: str, graph: str, ids: Collection[str]) -> int:
-        """Lets these cases count for every key; how many. Raises UnknownCaseError, and then none is approved."""
+        """Makes these cases count for every key and returns how many.
+
+        Raises UnknownCaseError, and approves none then.
+        """
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph) & cases.c.id.in_(list(ids))
             now = dt.datetime.now(dt.UTC)
@@ -95,7 +102,7 @@ class CaseStore:
         return done
 
     def forget(self, tenant: str, graph: str, ids: Collection[str]) -> int:
-        """Deletes these cases; how many. Raises UnknownCaseError, and then none is deleted."""
+        """Deletes these cases and returns how many. Raises UnknownCaseError, and deletes none then."""
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph) & cases.c.id.in_(list(ids))
             gone = connection.execute(delete(cases).where(chosen)).rowcount
@@ -105,7 +112,9 @@ class CaseStore:
         return gone
 
     def forget_graph(self, tenant: str, graph: str, key_id: str | None = None) -> int:
-        """Deletes the cases of a graph, or one key's alone; how many. Its counts go with the last of them."""
+        """Deletes the cases of a graph, or of one key only; returns how many. The graph's counts are deleted with the
+        last case.
+        """
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph)
             if key_id is None:
@@ -117,7 +126,7 @@ class CaseStore:
             return connection.execute(delete(cases).where(chosen)).rowcount
 
     def forget_without(self, tenant: str, graph: str, labels: Collection[str]) -> int:
-        """Deletes cases that hold a relation which the graph does not have any more; how many."""
+        """Deletes cases with a relation that the graph no longer has; returns how many."""
         gone = [each.id for each in self.of_graph(tenant, graph) if not each.content.is_shown_by(labels)]
         with self._engine.begin() as connection:
             for case_id in gone:
@@ -125,14 +134,14 @@ class CaseStore:
         return len(gone)
 
     def count_use(self, tenant: str, graph: str, ids: Sequence[str]) -> None:
-        """Counts an answer that leaned on these cases."""
+        """Counts an answer that used these cases."""
         with self._engine.begin() as connection:
             chosen = _of_graph(tenant, graph) & cases.c.id.in_(list(ids))
             connection.execute(update(cases).where(chosen).values(used=cases.c.used + 1))
         self._add_effects(tenant, graph, {"leaned": 1})
 
     def count_rating(self, tenant: str, graph: str, before: Rating | str, now: Rating) -> None:
-        """Counts the rating of an answer that leaned on cases, in place of an earlier one."""
+        """Counts the rating of an answer that used cases, in place of an earlier rating."""
         if before != now:
             self._add_effects(tenant, graph, {now: 1, **({before: -1} if before else {})})
 
@@ -161,7 +170,7 @@ class CaseStore:
         return [_case(row, content) for row, content in found if content is not None]
 
     def _content(self, connection: Connection, row: Any) -> CaseContent | None:
-        """None where the row is gone since it was listed."""
+        """The content of a case; None if the row has been deleted since it was listed."""
         context = bind(row.tenant, row.key_id, row.graph, row.id)
         if context in self._opened:
             return self._opened[context]

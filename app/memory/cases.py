@@ -1,4 +1,4 @@
-"""Case: the vector of a question and the relation paths that answered it; and what it is made of until it is rated."""
+"""Cases: the vector of a question with the relation paths that answered it, and what is kept until it is rated."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ LabelPath = tuple[str, ...]
 
 Rating = Literal["right", "wrong"]
 MAX_RATABLE = 20
-"""Answers of one conversation that can still be rated."""
+"""The number of answers of one conversation that can still be rated. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseContent:
-    """All that a case teaches. No text and no entity: a vector of `model`, and labels of relations. `is_whole`: the
-    one path is all of the answer, and nothing of it was counted, compared or left out."""
+    """Everything that a case teaches: a vector of `model` and labels of relations, no text and no entity.
+
+    `is_whole`: a single path is the whole answer, and nothing was counted, compared or excluded.
+    """
 
     model: str
     vector: Vector = field(repr=False)
@@ -31,13 +33,15 @@ class CaseContent:
     is_whole: bool = False
 
     def is_shown_by(self, labels: Collection[str]) -> bool:
-        """True where every relation of its paths is one of `labels`, those of a role's view."""
+        """True if every relation of its paths is one of `labels`, those of a role's view."""
         return all(part in labels for path in self.paths for step in path for part in parts_of(step))
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A case as it is kept. `used`: how many answers leaned on it; `approved_at`: None while it is its key's alone."""
+    """A stored case. `used`: the number of answers that used it; `approved_at`: None while only its
+    own key uses it.
+    """
 
     id: str
     key_id: str
@@ -49,8 +53,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class RatableAnswer:
-    """An answer of a conversation as long as it can be rated. `topics`: pseudonyms of what its question names;
-    `leaned`: it went along a path of a case; `rating`: the last one, empty for none."""
+    """An answer of a conversation that can still be rated.
+
+    `topics`: pseudonyms of what its question names; `leaned`: it used a path of a case; `rating`: the last one, empty
+    for none.
+    """
 
     content: CaseContent
     topics: tuple[str, ...] = ()
@@ -67,7 +74,7 @@ class RatableAnswer:
 
 
 def content_to_json(content: CaseContent) -> dict[str, Any]:
-    """Half precision: cosines stay the same to three digits."""
+    """Returns the content as JSON values; the vector has half precision, which keeps cosines to three digits."""
     packed = base64.b64encode(content.vector.astype("<f2").tobytes()).decode()
     return {
         "model": content.model,
@@ -78,7 +85,7 @@ def content_to_json(content: CaseContent) -> dict[str, Any]:
 
 
 def content_from_json(data: dict[str, Any]) -> CaseContent:
-    """Reads what `content_to_json` gave."""
+    """Reads what `content_to_json` wrote."""
     vector = np.frombuffer(base64.b64decode(data["vector"]), dtype="<f2").astype(np.float32)
     return CaseContent(data["model"], vector, tuple(tuple(path) for path in data["paths"]), data["whole"])
 

@@ -1,4 +1,4 @@
-"""Names, values and unknown words out of a text; pseudonyms for them, and back.
+"""Replaces names, values and unknown words of a text by pseudonyms, and finds their meaning again.
 
 Imports `kg_store` and the wire types.
 """

@@ -1,4 +1,4 @@
-"""Anonymised: a dialogue as it may leave, its topics, and other readings of the same question."""
+"""Anonymised: a dialogue as it may leave the service, its topics, and other readings of the same question."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from client_sdk.protocol import Ambiguity, Reading
 
 @dataclass(frozen=True, slots=True)
 class KindsReading:
-    """The question in which common nouns stand as names, `instead_of` the one in which they stand as words."""
+    """The question with common nouns read as names; `instead_of` is the one in which they are plain words."""
 
     instead_of: SafeText
     question: SafeText
@@ -20,11 +20,11 @@ class KindsReading:
 
 @dataclass(frozen=True, slots=True)
 class Anonymised:
-    """The dialogue as the model may see it, the names of its topics that several entities share, and notes.
+    """The dialogue as the model may see it, with its ambiguous names and notes.
 
-    `inexact`: where the question spells a name otherwise than the graph. `values`: by the pseudonym of a name in the
-    question, the text values of the graph that are spelt just as it is typed. `by_kinds`: the question
-    with common nouns read as names of what things are sorted by.
+    `ambiguous`: names of topics that several entities share. `inexact`: places where the question spells a name
+    differently from the graph. `values`: for the pseudonym of a name, the text values of the graph with the same
+    spelling. `by_kinds`: the question with common nouns read as names ("guitarists").
     """
 
     dialogue: SafeDialogue
@@ -35,7 +35,7 @@ class Anonymised:
     by_kinds: KindsReading | None = None
 
     def readings(self) -> Iterator[Anonymised]:
-        """This one; then, where a topic may be no name, the same without it."""
+        """Yields this dialogue, then the same without topics that may not be names, if there are any."""
         yield self
         doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
         if doubtful:
@@ -43,8 +43,10 @@ class Anonymised:
             yield replace(self, dialogue=self.dialogue.without_doubtful(), notes=(*self.notes, note))
 
     def with_kinds(self) -> Anonymised | None:
-        """The same with common nouns read as names: guitarists as those who are a Guitarist. None where there are
-        none, or where the question was completed since."""
+        """Returns the dialogue with common nouns read as names: "guitarists" as people with the occupation Guitarist.
+
+        None if there are none, or if the question has been completed since.
+        """
         kinds = self.by_kinds
         if kinds is None or kinds.instead_of != self.dialogue.question:
             return None
@@ -53,8 +55,9 @@ class Anonymised:
         return replace(self, dialogue=replace(self.dialogue, turns=turns, topics=(*kinds.topics, *earlier)))
 
     def with_values(self) -> Anonymised | None:
-        """The same with names read as the text values that are spelt so: Ghent as a city of customers, and not as the
-        Ghent Office. None where there are no such values."""
+        """Returns the dialogue with names read as text values of the same spelling: Ghent as a city of customers, not
+        the Ghent Office. None if there are no such values.
+        """
         if not self.values:
             return None
         ambiguous = tuple(each for each in self.ambiguous if each.pseudonym not in self.values)

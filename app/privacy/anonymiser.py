@@ -1,4 +1,4 @@
-"""Every turn of a dialogue with pseudonyms in place of what it names; nothing else of it may leave."""
+"""Replaces what each turn of a dialogue names by pseudonyms; nothing else may leave the service."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kg_store.text.normalise import normalise
 MAX_EARLIER_TOPICS: Final = 8
 
 Resolve = Callable[[str], Mids]
-"""The things that a pseudonym stands for on the graph's present version (`PseudonymTable.resolve`)."""
+"""Returns the things that a pseudonym stands for in the graph's current version (`PseudonymTable.resolve`)."""
 
 _NAMED = (SpanSource.MENTION, SpanSource.PROTECTED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
@@ -52,12 +52,13 @@ class _Turn:
 
 
 class Anonymiser:
-    """Promise: a word leaves only where `lexicon` permits it; every name and linkable value of the graph that `linker`
-    finds, every pattern of patterns.py, every digit and every other word is replaced, in user and assistant turns
-    alike; and the own words of a masked relation by its opaque one, those of a hidden relation like a value.
+    """Anonymises dialogues.
 
-    Condition: the guard stands behind it, and blocks what this class would miss. Not promised: writing style, and
-    common words that are somebody's name where nothing around them says so (app/privacy/words/name_slots.py).
+    Promise: a word leaves only if `lexicon` permits it. Every name and linkable value of the graph that `linker`
+    finds, every pattern of patterns.py, every digit and every other word is replaced, in user and assistant turns
+    alike; the own words of a masked relation are replaced by its opaque word, those of a hidden relation like a value.
+    Condition: the guard checks the result and blocks what this class misses. Not promised: writing style, and common
+    words that are somebody's name without anything around them that shows it (app/privacy/words/name_slots.py).
     """
 
     def __init__(
@@ -74,16 +75,20 @@ class Anonymiser:
         *,
         is_concept: Callable[[str], bool] | None = None,
     ) -> None:
-        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded. `holds`:
-        what of the graph the caller may know; a name of anything else is replaced like a word that nobody knows.
-        `is_concept`: with it common nouns are also read as names, but those of which it is true."""
+        """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded.
+
+        `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
+        `is_concept`: if given, common nouns are also read as names, except those for which it is true.
+        """
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
         self._is_concept = is_concept
         self._wording = PlainWording(names, lexicon, today, leading)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
-        """All turns anew, with the pseudonyms that `table` has already given; the last one is the question."""
+        """Anonymises all turns again, with the pseudonyms that `table` has already given; the last turn is the
+        question.
+        """
         turns = [self._read(message, table) for message in messages]
         if not any(_names_a_thing(turn.text, span) for turn in turns for span in turn.spans):
             turns[-1] = self._with_unmarked(turns[-1])
@@ -105,7 +110,7 @@ class Anonymiser:
         return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact, values, kinds)
 
     def _by_kinds(self, turn: _Turn, safe: SafeText, table: PseudonymTable, resolve: Resolve) -> KindsReading | None:
-        """The question with common nouns as names of what things are sorted by, where it names something else too."""
+        """The question with common nouns as names, if it names something else as well; else None."""
         if self._is_concept is None:
             return None
         found = map(self._known, self._finder.kinds(turn.found, turn.spans, self._is_concept))
@@ -122,7 +127,7 @@ class Anonymiser:
         return KindsReading(safe, text, tuple(topics))
 
     def _values(self, turn: _Turn, safe: str, table: PseudonymTable, resolve: Resolve) -> Iterator[tuple[str, Topic]]:
-        """The text values of the spelling of a part of a name, or of a name that several share, by its pseudonym."""
+        """Text values that are spelt like part of a name, or like a name that several share, by its pseudonym."""
         for span in turn.spans:
             may_be_other = span.inexact or len(span.mids) > 1
             if span.source is not SpanSource.MENTION or span.value_kind is not None or not may_be_other:
@@ -141,8 +146,10 @@ class Anonymiser:
         return self._reread(turn, table)
 
     def _reread(self, turn: _Turn, table: PseudonymTable) -> _Turn:
-        """`turn` with slips and words run together read as the schema's own, if all of these may leave then: the text
-        is judged anew as though it had been typed so."""
+        """`turn` with misspellings and joined words corrected to words of the schema, if all of these may leave then.
+
+        The text is judged again as if it had been typed so.
+        """
         readings = self._finder.readings(turn.found, turn.spans)
         if not readings:
             return turn
@@ -158,7 +165,7 @@ class Anonymiser:
         return _Turn(turn.message, visible, found, spans, notes)
 
     def _with_unmarked(self, turn: _Turn) -> _Turn:
-        """`turn` with everyday words read as names, where the graph has things that are called so."""
+        """`turn` with everyday words read as names, if the graph has things with such names."""
         unmarked = self._finder.unmarked(turn.found)
         return replace(turn, spans=self._spans(turn.found, unmarked)) if unmarked else turn
 
@@ -167,7 +174,9 @@ class Anonymiser:
         return sorted([*spans, *self._categories(found, spans)], key=lambda span: span.start)
 
     def _categories(self, found: Found, spans: Sequence[Span]) -> Iterator[Span]:
-        """Everyday words that are values. One that is hidden from the asker stays, as a word that is none would."""
+        """Everyday words that are values of the graph; a value hidden from the asker stays in the text, like any other
+        word.
+        """
         for span in self._finder.categories(found.text, spans):
             if mids := self._holds(span.mids):
                 yield replace(span, mids=mids)
@@ -179,14 +188,15 @@ class Anonymiser:
         return replace(span, mids=mids) if mids else Span(span.start, span.end, SpanSource.UNKNOWN)
 
     def _replace(self, turn: _Turn, table: PseudonymTable) -> tuple[SafeText, list[str]]:
-        """The safe text, made in one pass over the original's offsets, and the pseudonyms in it, in order, that a
-        question may be about."""
+        """The safe text, made in one pass over the original's positions, and in order the pseudonyms a question may be
+        about.
+        """
         words = [Standing(s.start, s.end, self._pseudonym(turn.text, s, table)) for s in turn.spans]
         things = (w.word for w, span in zip(words, turn.spans, strict=True) if span.source is not SpanSource.WORD)
         return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
 
     def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
-        """Each inexact mention, by its place in what the user typed."""
+        """Each inexact mention, by its position in the text that the user typed."""
         for span in turn.spans:
             if span.inexact:
                 start, end = turn.visible.original_span(span.start, span.end)
@@ -207,7 +217,7 @@ class Anonymiser:
         return _of_value(said, kind, self._equal_values(kind, lexical), table)
 
     def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
-        """The graph's values that a literal equals; 1990 is a year as well as a number."""
+        """The graph's values that equal a literal; 1990 counts as a year and as a number."""
         kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
         return self._holds(tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)})))
 
@@ -219,13 +229,13 @@ def _meant(span: Span, written: str) -> tuple[ValueKind, str]:
 
 
 def _names_a_thing(text: str, span: Span) -> bool:
-    """Values and bare numbers name nothing that a question could be about alone."""
+    """True of a span that a question can be about; values and plain numbers cannot be a question's only subject."""
     named = span.source in _NAMED and span.value_kind is None
     return span.source is SpanSource.PSEUDONYM or (named and any(map(str.isalpha, text[span.start : span.end])))
 
 
 def _settle(turn: _Turn, table: PseudonymTable) -> None:
-    """Remembers the entities that a turn names alone, before any shared name is read."""
+    """Remembers the entities that a turn names unambiguously, before any shared name is read."""
     by_user = turn.message.role == "user"
     for span in turn.spans:
         if span.source in _NAMED and span.value_kind is None and len(span.mids) == 1:
@@ -244,7 +254,7 @@ def _of_entities(mids: Sequence[int], table: PseudonymTable) -> str:
 
 
 def _is_readable(written: str, kind: ValueKind) -> bool:
-    """True where the words themselves say the value, for whoever compares with it later."""
+    """True if the words themselves can be read as a value later."""
     try:
         parse_value(written, kind)
     except ValueError:
@@ -259,8 +269,9 @@ def _of_value(written: str, kind: ValueKind, mids: Sequence[int], table: Pseudon
 
 
 def _doubtful(turn: _Turn) -> Iterator[Span]:
-    """Everyday words in small letters, in a turn that writes another name with a capital, or in words that are none:
-    `the story of Dracula`, `how old is the actor keanu reeves`."""
+    """Everyday words in lower case that may not be names: in a turn that writes another name with a capital (`the
+    story of Dracula`), or in a text without capitals.
+    """
     names = {turn.text[s.start : s.end]: s for s in turn.spans if s.source in _NAMED and s.value_kind is None}
     telling = any(map(has_capitals, names)) or not has_capitals(turn.text)
     everyday = [written for written in names if not has_capitals(written) and _is_everyday(written)]
@@ -281,7 +292,7 @@ def _is_everyday(written: str) -> bool:
 def _topics(
     words: Sequence[Sequence[str]], doubtful: Collection[str], table: PseudonymTable, resolve: Resolve
 ) -> Iterator[Topic]:
-    """Those of the question in its order, then those of earlier turns, the most recent turn first."""
+    """Topics of the question in its order, then those of earlier turns, the most recent turn first."""
     *earlier, question = words
     seen = dict.fromkeys(question)
     older = [word for turn in reversed(earlier) for word in turn if word not in seen]

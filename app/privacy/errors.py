@@ -12,7 +12,9 @@ import secrets
 
 
 class PrivacyError(Exception):
-    """Base of all of them. `id` is random, so that a caller's report finds the log's line."""
+    """The base of all privacy errors. `id` is random and appears in the log too, so that a user's report can be
+    matched.
+    """
 
     def __init__(self, text: str) -> None:
         self.id = secrets.token_hex(8)

@@ -11,20 +11,22 @@ if TYPE_CHECKING:
 
 SPACY: Final = "spacy:"
 NO_NAMES: Final = frozenset(("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL", "LANGUAGE"))
-"""Kinds of spaCy's own models that name nobody; numbers and dates are replaced without a model."""
+"""Kinds of entities in spaCy's models that name nobody; numbers and dates are replaced without a model."""
 
 _TRIAL = "Does it work?"
 
 
 class RecogniserError(Exception):
-    """The recogniser that is set up can't be used. The text names the setting and what to do, and no path."""
+    """The configured recogniser cannot be used. The text names the setting and what to do, and holds no path."""
 
 
 class Recogniser(Protocol):
-    """Promise: none. What it misses travels as it was typed, unless the graph, a pattern or a capital tells it."""
+    """Finds names. Promise: none. A name that it misses leaves as typed, unless the graph, a pattern or a capital
+    reveals it.
+    """
 
     def names_in(self, text: str) -> list[tuple[int, int]]:
-        """Spans of `text` that name somebody or something, in order; safe to call from several threads."""
+        """Returns the spans of `text` that name somebody or something, in order. Thread-safe."""
         ...
 
 
@@ -41,7 +43,10 @@ class SpacyRecogniser:
 
 
 def open_recogniser(setting: str) -> Recogniser:
-    """The recogniser that AROG_RECOGNISER names, tried once. Nothing is fetched. Raises RecogniserError."""
+    """Opens the recogniser that AROG_RECOGNISER names, and tries it once.
+
+    Downloads nothing. Raises RecogniserError.
+    """
     kind, folder = setting[: len(SPACY)], Path(setting[len(SPACY) :])
     if kind != SPACY:
         raise RecogniserError("AROG_RECOGNISER must be spacy: and the folder of a pipeline")

@@ -1,4 +1,4 @@
-"""Things that give a person away by their form alone: addresses, phones, cards, accounts, national numbers."""
+"""Finds what identifies a person by its form alone: addresses, phone numbers, cards, accounts, national numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stdnum import iban, luhn
 from kg_store.text.normalise import MARKS
 
 DEFAULT_REGIONS: Final = ("US", "GB", "DE", "FR", "IN")
-"""Where a phone number without `+` may come from; with `+`, every country's are found."""
+"""Countries from which a phone number without `+` may come; with `+` those of all countries are found."""
 
 
 class PatternKind(StrEnum):
-    """The kind of a span, the most telling first: of two kinds on one span, the first wins."""
+    """The kind of a span, the most specific first; if two kinds match one span, the first is taken."""
 
     EMAIL = "email"
     URL = "url"
@@ -45,7 +45,9 @@ class PatternSpan:
 
 
 def find_patterns(text: str, regions: Sequence[str] = DEFAULT_REGIONS) -> list[PatternSpan]:
-    """Spans in order, none over another: the longest wins, then the kind that stands first in PatternKind."""
+    """Returns the spans in order, without overlaps: the longest is taken, then the kind that comes first in
+    PatternKind.
+    """
     kinds = list(PatternKind)
     found = [*_addresses(text)]
     if _DIGIT.search(text) if text.isascii() else any(map(str.isdigit, text)):
@@ -194,12 +196,14 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[PatternSpan]:
 
 
 def _trimmed(match: re.Match[str], kind: PatternKind) -> PatternSpan:
-    """Without the sentence's own punctuation at its end."""
+    """The match without punctuation of the sentence at its end."""
     return PatternSpan(match.start(), match.start() + len(match.group().rstrip(_TRAILING)), kind)
 
 
 def _longest_valid(text: str, start: int, end: int, is_valid: Callable[[str], bool]) -> int:
-    """The last end of a group at which the number is valid, 0 when there is none: more digits may follow it."""
+    """The last end of a group of digits at which the number is valid, 0 if there is none, since other digits may
+    follow it.
+    """
     while end > start:
         if is_valid(text[start:end]):
             return end

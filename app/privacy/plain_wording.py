@@ -1,4 +1,6 @@
-"""Says amounts in the schema's units, dates by the calendar and dermatologists by their field, before all else."""
+"""Rewords a question before anything else: amounts in the schema's units, dates by the calendar, people by their
+field.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ from kg_store.text.numbers.quantities import Rewording, in_schema_units
 from kg_store.text.numbers.relative_dates import by_calendar
 
 Today = Callable[[], dt.date]
-"""Gives the day by which dates such as "last week" are said."""
+"""Returns the current date, which "last week" and the like depend on."""
 
 Leading = Callable[[Sequence[int]], Collection[tuple[str, str]]]
-"""Gives the words of the relations that lead to things or values, each with the kind of thing that it leads from."""
+"""Returns the words of the relations that lead to some things or values, each with the kind of thing it starts from.
+"""
 
 _WORD: Final = re.compile(r"(?<![\w'’-])[A-Za-z]{3,}(?![\w'’-])")
 _IN_TWO: Final = re.compile(r"\be-mails?\b", re.IGNORECASE)
@@ -32,15 +35,16 @@ _OF_PEOPLE: Final = re.compile(
     r"|practi[cs]es?|religio\w+|faith|denomination)\b",
     re.IGNORECASE,
 )
-"""Words of relations that tell what somebody is by a field: "specializes in"."""
+"""Words of relations that say what somebody is by a field: "specializes in"."""
 
 _OF_KINDS: Final = re.compile(r"\b(?:genre|type|kind|category|style)s?\b", re.IGNORECASE)
 MAX_KIND_WORDS: Final = 200
-"""Of a schema, behind which a name may have a noun for what it is a kind of: comedies, of a comedy film."""
+"""The greatest number of words in a schema for which names with a noun behind them are tried ("comedy film"). By hand.
+"""
 
 
 def leads_nowhere(_mids: Sequence[int]) -> Collection[tuple[str, str]]:
-    """For texts that are read without a graph."""
+    """Returns nothing: for texts that are read without a graph."""
     return ()
 
 
@@ -49,13 +53,13 @@ def utc_today() -> dt.date:
 
 
 class PlainWording:
-    """Nothing that a name or text value of the graph holds is said in other words."""
+    """Rewords questions; whatever a name or text value of the graph holds stays as it is."""
 
     def __init__(self, names: NameIndex, lexicon: Lexicon, today: Today, leading: Leading) -> None:
         self._names, self._lexicon, self._today, self._leading = names, lexicon, today, leading
 
     def visible(self, typed: str) -> Visible:
-        """The typed text in plain words."""
+        """Returns the typed text in plain words."""
         visible = Visible.of_typed(typed)
         text = visible.text
         said = [
@@ -76,7 +80,7 @@ class PlainWording:
         return visible.reworded((each.start, each.end, each.instead) for each in kept) if kept else visible
 
     def _dates(self, text: str) -> list[Rewording]:
-        """Without those that the text marks as names, and those that are words of the schema."""
+        """Rewordings of dates, except those marked as names and those that are words of the schema."""
         said = by_calendar(text, self._today())
         if not said:
             return []
@@ -85,7 +89,7 @@ class PlainWording:
         return [each for each in said if not (marks.may_mark(each.start, each.end) or _is_over(each, own))]
 
     def _agents(self, text: str) -> Iterator[Rewording]:
-        """Nouns for people by a field that the graph has, "Dermatology people"; none that it has itself."""
+        """Rewordings of nouns for people by a field of the graph: "dermatologists" -> "Dermatology people"."""
         words = list(_WORD.finditer(text))
         for at, word in enumerate(words):
             fields = list(fields_of(word[0].lower()))
@@ -99,7 +103,7 @@ class PlainWording:
                 break
 
     def _kinds(self, text: str) -> Iterator[Rewording]:
-        """Plurals of a name of a kind of things, with the noun for these: "Documentary films" of documentaries."""
+        """Rewordings of the plural of a kind's name: "documentaries" -> "Documentary films"."""
         for word in _WORD.finditer(text):
             noun = word[0].lower()
             if not noun.endswith("s") or noun in COMMON_WORDS or self._lexicon.is_own(noun) or self._whole(noun):
@@ -112,7 +116,9 @@ class PlainWording:
                     break
 
     def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
-        """The names of kinds that are `single`, with or without a noun behind it, and what the things of it are."""
+        """The names of kinds that equal `single`, with or without a noun behind it, and the kind of thing that they
+        describe.
+        """
         nouns = sorted(self._lexicon.schema) if len(self._lexicon.schema) <= MAX_KIND_WORDS else ()
         for name, mids in self._all_whole([*(f"{single} {noun}" for noun in nouns), single]):
             leading = ((label.lower(), of.lower()) for label, of in self._leading(mids))
@@ -122,15 +128,15 @@ class PlainWording:
                 yield name, min(kinds)
 
     def _is_known(self, noun: str) -> bool:
-        """True of a word of the schema, and of a name or value in one of its numbers."""
+        """True of a word of the schema, and of a name or value in singular or plural."""
         return any(self._lexicon.is_own(one) or self._whole(one) for one in {noun, noun.removesuffix("s")})
 
     def _whole(self, name: str) -> list[int]:
-        """The things and text values that are called so, and may be linked."""
+        """The things and text values with this name that may be linked."""
         return next((mids for _, mids in self._all_whole([name])), [])
 
     def _all_whole(self, names: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
-        """The same of each of `names` that has any, found at once."""
+        """The same for each of `names` that has any, found in one search."""
         found: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         for hit in self._names.find("\n".join(names)):
             if hit.linkable and hit.value_kind in (None, ValueKind.TEXT):
@@ -147,7 +153,7 @@ class PlainWording:
 
 
 def _may_be_title(text: str, noun: re.Match[str]) -> bool:
-    """True of the nurse Ann and of somebody called Christian."""
+    """True if the noun is a title or a name: "the nurse Ann", or "Christian" as a first name."""
     begins = noun.start() == 0
     is_name = noun[0][0].isupper() and not begins and not is_plural(noun[0].lower())
     return is_name or re.match(r" [A-Z]", text[noun.end() : noun.end() + 2]) is not None

@@ -1,7 +1,8 @@
-"""The format of pseudonyms: draws new ones, finds those that stand in a text, and writes what they mean as JSON.
+"""The format of pseudonyms: draws new ones, finds those in a text, and writes their meanings as JSON.
 
-A conversation joins all that its prompts tell of one pseudonym. So a question that can do without the turns before it
-begins a thread: its prompts hold none of these turns, and other words for the same things, in another order.
+Everything that prompts of one conversation reveal about a pseudonym can be combined. Therefore a question that does
+not need earlier turns begins a new thread: its prompts hold none of these turns, and use other pseudonyms in another
+order.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from kg_store.terms import (
 )
 
 Letter = Literal["E", "V", "S"]
-"""E: an entity. V: a value, a literal that somebody typed, or a number that was computed. S: a set."""
+"""E: an entity. V: a value, a typed literal, or a computed number. S: a set."""
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 _SHAPE = re.compile(PSEUDONYM_FORM)
@@ -43,7 +44,7 @@ _SHAPED_RUN = re.compile(rf"(?<![0-9A-Za-z]){PSEUDONYM_FORM}(?![0-9A-Za-z])")
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A word of a text that is, or looks like, a pseudonym."""
+    """A word of a text that is a pseudonym or looks like one."""
 
     start: int
     end: int
@@ -51,7 +52,7 @@ class Standing:
 
 
 def draw_word(letter: Letter, taken: Container[str]) -> str:
-    """A word that is not in `taken`."""
+    """Draws a word that is not in `taken`."""
     while True:
         tail = "".join(secrets.choice(ALPHABET) for _ in range(TAIL_LENGTH))
         if is_shaped(letter + tail) and letter + tail not in taken:
@@ -59,25 +60,25 @@ def draw_word(letter: Letter, taken: Container[str]) -> str:
 
 
 def word_by_key(word: str, told: str, key: bytes, taken: Container[str]) -> str:
-    """The word that stands for the pseudonym `word` where `told` says; it has the same letter."""
+    """Returns the word that replaces the pseudonym `word` in the context `told`; it has the same first letter."""
     return keyed_word(word[0], f"{told}\n{word}", key, is_shaped, taken)
 
 
 def is_shaped(word: str) -> bool:
-    """True where `word` could have been drawn."""
+    """True if `word` has the form of a pseudonym."""
     return _SHAPE.fullmatch(word) is not None
 
 
 def words_in(text: str) -> Iterator[Standing]:
-    """Every run of ASCII letters and digits that stands as a word; borders are those at which names come back.
+    """Yields every run of ASCII letters and digits that is a separate word.
 
-    They are the same as in `client_sdk.restore`: underscores and letters of scripts without capitals are borders.
+    The borders are those of `client_sdk.restore`: underscores and letters of scripts without capitals are borders too.
     """
     return _standing(text, _RUN)
 
 
 def shaped_in(text: str) -> Iterator[Standing]:
-    """Every word of `text` that looks like a pseudonym, issued or not."""
+    """Yields every word of `text` that looks like a pseudonym, issued or not."""
     return _standing(text, _SHAPED_RUN)
 
 
@@ -90,10 +91,10 @@ def _standing(text: str, runs: re.Pattern[str]) -> Iterator[Standing]:
 
 
 def replaced(text: str, words: Iterable[Standing]) -> str:
-    """`text` with each span of `words` (in order, none over another) replaced by its word.
+    """Returns `text` with each span of `words` (in order, without overlaps) replaced by its word.
 
-    A space goes where a word would otherwise melt into its neighbour and could not be told from it again, or be read
-    as an escape (`%Ee`).
+    A space is added where a word would otherwise join its neighbour and not be found again, or be read as an escape
+    (`%Ee`).
     """
     done, at = "", 0
     for word in words:
@@ -113,14 +114,14 @@ def _is_word_letter(letter: str) -> bool:
 
 
 RANKED: Final = "ranked("
-"""The expression of an outcome in an order of its own begins so; no expression of the algebra does."""
+"""The beginning of an outcome's expression that has an order of its own; no expression of the algebra begins so."""
 
 WHOLE: Final = ""
-"""The thread of a conversation that is only one. Its pseudonyms go out as they are."""
+"""The thread of a conversation that has only one; its pseudonyms are sent as they are."""
 
 
 def extend_thread(words: dict[str, str], order_key: bytes, thread: str, pseudonyms: Collection[str]) -> None:
-    """Adds to `words` what goes out for those of `pseudonyms` (in order of issue) that it has none for yet."""
+    """Adds to `words` what is sent for those `pseudonyms` (in order of issue) that have no word yet."""
     taken = set(words.values())
     for pseudonym in islice(pseudonyms, len(words), None):
         words[pseudonym] = word_by_key(pseudonym, thread, order_key, taken)
@@ -128,7 +129,7 @@ def extend_thread(words: dict[str, str], order_key: bytes, thread: str, pseudony
 
 
 def masked_in_thread(order_key: bytes, thread: str, masks: Iterable[str]) -> dict[str, str]:
-    """The word that goes out for the opaque word of each masked relation."""
+    """Returns the word that is sent for the opaque word of each masked relation."""
     found: dict[str, str] = {}
     for mask in masks:
         found[mask] = mask_word(order_key, f"{thread}\n{mask}", found.values())
@@ -140,7 +141,7 @@ FORM = 1
 MeaningKind = Literal["entity", "value", "set", "group", "kind", "literal", "outcome"]
 
 RawPath = list[list[list[object]]]
-"""Steps of hops of [relation IRI, inverse]: ids may differ in the next version of the graph, IRIs don't."""
+"""Steps as hops of [relation IRI, inverse]; ids may change with the next version of the graph, IRIs do not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,13 +171,15 @@ class Meaning:
 
     @property
     def is_ranked(self) -> bool:
-        """True of an outcome whose `mids` stand in an order that its expression does not give again."""
+        """True of an outcome whose `mids` have an order that its expression does not produce."""
         return self.expression is not None and self.expression.startswith(RANKED)
 
 
 @dataclass(slots=True)
 class TableState:
-    """The part of a table kept between requests: no typed text. `threads`: of each answer, the oldest first."""
+    """The part of a table that is kept between requests; it holds no typed text. `threads`: of each answer, oldest
+    first.
+    """
 
     order_key: bytes = field(repr=False)
     meanings: dict[str, Meaning] = field(default_factory=dict, repr=False)
@@ -187,7 +190,9 @@ class TableState:
 
 
 def write_state(state: TableState, schema: Schema) -> bytes:
-    """Members of sets stay out: they are found anew. So does the text of literals: each request brings it."""
+    """Writes the state without members of sets, which are found again, and without the text of literals, which each
+    request brings.
+    """
     rows = [_row(word, meaning, state, schema) for word, meaning in state.meanings.items()]
     settled = list(state.settled.items())
     content = {"form": FORM, "key": state.order_key.hex(), "settled": settled, "threads": state.threads, "rows": rows}
@@ -195,7 +200,7 @@ def write_state(state: TableState, schema: Schema) -> bytes:
 
 
 def read_state(data: bytes, schema: Schema) -> TableState:
-    """Raises ValueError on anything that `write_state` did not make."""
+    """Reads what `write_state` wrote. Raises ValueError on anything else."""
     try:
         content = json.loads(data)
         if content["form"] != FORM:

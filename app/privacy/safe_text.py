@@ -1,4 +1,4 @@
-"""Text that may leave, the dialogue made of it, and the bytes of a request. Privacy and prompts alone make it."""
+"""Text that may leave, the dialogue made of it, and the bytes of a request. Only app/privacy and prompts create it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ class SafeTurn:
 class Topic:
     """Something that the question names, and where retrieval may start.
 
-    `mids` are the nodes it stands for: one for an entity, several when the name is shared or the pseudonym is
-    a set of an earlier answer, none for a value that the graph does not hold. `value_kind` is set for values.
-    `newest` is true when the last user turn names it itself; false when only an earlier turn does. `doubtful`: it is
-    everyday words in small letters beside a name with a capital, and may be no name at all. `sorts`: a common noun
-    that other things are sorted by. `is_date`: it is a thing whose name is a date.
+    `mids`: one for an entity, several for a shared name or a set of an earlier answer, none for a value that the graph
+    does not hold. `value_kind` is set for values. `newest`: the last user turn names it itself. `doubtful`: everyday
+    words in lower case beside a name with a capital, which may not be a name. `sorts`: a common noun that classifies
+    other things. `is_date`: a thing whose name is a date.
     """
 
     pseudonym: str
@@ -46,9 +45,9 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class SafeDialogue:
-    """Every turn anonymised; the last turn is the question.
+    """The anonymised turns; the last one is the question.
 
-    Topics of the question stand first, in its order; then those of earlier turns, the most recent turn first.
+    `topics`: those of the question first, in its order, then those of earlier turns, the most recent turn first.
     `leans`: the question was completed from earlier turns, so their topics may matter to it.
     """
 
@@ -61,17 +60,19 @@ class SafeDialogue:
         return self.turns[-1].text
 
     def with_earlier(self, questions: int | None) -> SafeDialogue:
-        """The same question after so many earlier ones, with what was answered to them; all where it is None."""
+        """Returns the question with this number of earlier questions and their answers; with all if `questions` is
+        None.
+        """
         asked = [at for at, turn in enumerate(self.turns) if turn.role == "user"]
         first = 0 if questions is None else asked[-1 - questions :][0]
         return replace(self, turns=self.turns[first:])
 
     def without_doubtful(self) -> SafeDialogue:
-        """The same words, with nothing to start from where a topic may be no name."""
+        """Returns the dialogue without the topics that may not be names."""
         return replace(self, topics=tuple(topic for topic in self.topics if not topic.doubtful))
 
     def without_parts(self, parts: Iterable[tuple[int, int]], topics: Collection[str]) -> SafeDialogue:
-        """The question without some parts of its text, each from one place to another, and without some topics."""
+        """Returns the question without some parts of its text (start and end) and without some topics."""
         text = self.question
         for start, end in sorted(parts, reverse=True):
             text = SafeText(f"{text[:start]} {text[end:]}")
@@ -80,7 +81,7 @@ class SafeDialogue:
         return replace(self, turns=(*self.turns[:-1], turn), topics=kept)
 
     def with_topics(self, instead: Mapping[str, Topic]) -> SafeDialogue:
-        """The question with other topics in the place of some of its own."""
+        """Returns the question with some of its topics replaced."""
         text = self.question
         for pseudonym, topic in instead.items():
             text = SafeText(text.replace(pseudonym, topic.pseudonym))
@@ -90,7 +91,7 @@ class SafeDialogue:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Part of a request's bytes. Only a static one, of our own words, may be subtracted by the guard."""
+    """A part of a request's bytes. The guard may skip only static parts, which are fixed text of the service."""
 
     data: bytes = field(repr=False)
     static: bool = False
@@ -98,7 +99,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Egress:
-    """Every byte of one request's body, in order, as it will be sent, and to which of the endpoints."""
+    """Every byte of one request's body, in order, and the position of the endpoint that it is for."""
 
     segments: tuple[Segment, ...]
     endpoint: int = 0

@@ -1,4 +1,4 @@
-"""Names that several things share: what each may mean, for the asker to choose from."""
+"""Names that several things share: lists what each may mean, for the asker to choose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_CHOICES: Final = 20
 
 
 def ambiguities_of(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[Ambiguity, ...], tuple[str, ...]]:
-    """Shared names of the question; where it names nothing itself, those of the turns before."""
+    """Returns the shared names of the question, or of the turns before if it names nothing itself, and notes."""
     asked = [topic for topic in topics if topic.newest] or topics
     found: list[Ambiguity] = []
     notes: list[str] = []
@@ -30,11 +30,13 @@ def ambiguities_of(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tupl
 
 
 def choices_among(mids: Mids, table: PseudonymTable) -> list[str]:
-    """The things that a shared name may mean: first those named in the dialogue, then in the conversation's order."""
+    """Returns the things that a shared name may mean: first those named in the dialogue, then in the conversation's
+    order.
+    """
     named = table.settled_among(mids.tolist())
     return sorted(in_own_order(mids, table), key=lambda word: table.entity(word) not in named)[:MAX_CHOICES]
 
 
 def in_own_order(mids: Mids, table: PseudonymTable) -> list[str]:
-    """One pseudonym each, in the conversation's own order."""
+    """Returns one pseudonym for each thing, in the conversation's own order."""
     return [table.of_entity(Mid(int(mids[at]))) for at in table.in_order([str(mid) for mid in mids.tolist()])]

@@ -1,4 +1,4 @@
-"""The spans of one turn that must not leave as they are: collected on the original text, none over another."""
+"""Finds the spans of one turn that must not leave as they are, as positions in the original text, without overlaps."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from kg_store.text.numbers.number_words import find_number_expressions
 from kg_store.text.numbers.shortened_dates import find_shortened_dates
 
 _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
-"""Without the letters that are words, in English or beside it."""
+"""Matches a single letter between masked parts, except letters that are words."""
 
 _PARTING = re.compile(r"[+/;|\\*`~<>&]|(?<=\w)[.,](?=\w)")
-"""Signs that stand for a space in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
+"""Signs that separate words in addresses, paths, tables, logins and markup: rosalind.rose, **rosalind** rose."""
 
 # An everyday number that goes on in figures, which are masked by then: twelve.1.1949.
 _TOUCHING, _TOUCHED = re.compile(r"[./:-]\|"), re.compile(r"\|[./:-]\Z")
 
 _SCHEMES = frozenset({"http", "https", "ftp", "www", "mailto"})
-"""Leftovers of an address whose other parts are pseudonyms: they say nothing."""
+"""Remains of an address whose other parts have been replaced; they reveal nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The spans of a text before its other words are judged: each finder's own."""
+    """The spans of a text found by each finder, before the remaining words are judged."""
 
     text: str = field(repr=False)
     issued: Collection[str] = field(repr=False)
@@ -50,7 +50,7 @@ class Found:
 
 
 class SpanFinder:
-    """Asks all who know what must not leave: the linker, the guard's own index, patterns, literals, the lexicon."""
+    """Combines all finders of what must not leave: the linker, the guard's index, patterns, literals, the lexicon."""
 
     def __init__(
         self,
@@ -61,13 +61,15 @@ class SpanFinder:
         masks: Collection[str] = (),
         recogniser: Recogniser | None = None,
     ) -> None:
-        """`masks` are the graph's opaque words for relations: they stand in what was answered, and stay."""
+        """`masks`: the graph's opaque words for relations; they occur in answers and may stay."""
         self._linker, self._names, self._lexicon, self._regions = linker, names, lexicon, regions
         self._masks, self._recogniser = frozenset(masks), recogniser
 
     def read(self, visible: Visible, original: str, table: PseudonymTable) -> Found:
-        """Finds all spans of `visible.text` but the lexicon's. Pseudonyms of this conversation are among them; a word
-        that only looks like one is FORGED."""
+        """Finds all spans of `visible.text` except those of the lexicon.
+
+        Pseudonyms of this conversation are among them; a word that only looks like one is FORGED.
+        """
         text, issued = visible.text, table.issued
         words = list(shaped_in(text))
         kept = [Span(word.start, word.end, SpanSource.PSEUDONYM) for word in words if word.word in issued]
@@ -89,15 +91,16 @@ class SpanFinder:
         return Found(text, issued, (*kept, *named, *patterns, *literals, *forged), fits)
 
     def unmarked(self, found: Found) -> list[Span]:
-        """Everyday words of a text without capitals that may name things, where nothing else does."""
+        """Returns everyday words of a text without capitals that may name things, if nothing else does."""
         named = self._linker.find_unmarked(found.text, self._lexicon.public, found.fits)
         return [
             Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact) for each in named
         ]
 
     def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
-        """Spans of a text in order, none over another: of what was found, of `more`, and of what the lexicon does not
-        permit beside them."""
+        """Returns the spans of a text in order, without overlaps: of `found`, of `more`, and words the lexicon does
+        not permit.
+        """
         text = found.text
         chosen = choose(text, [*found.spans, *more])
         chosen += self._recognised(text, chosen)
@@ -112,7 +115,7 @@ class SpanFinder:
         return self._with_titles(text, sorted(chosen, key=lambda span: span.start))
 
     def _with_titles(self, text: str, spans: Sequence[Span]) -> list[Span]:
-        """With the titles in front of names: of those that nobody knows as of all others."""
+        """The spans with titles in front of names included, whether or not the name is known."""
         found: list[Span] = []
         for span in spans:
             is_name = span.source in NAMES and span.value_kind in (None, ValueKind.TEXT)
@@ -121,7 +124,7 @@ class SpanFinder:
         return found
 
     def categories(self, text: str, spans: Sequence[Span]) -> list[Span]:
-        """Everyday words outside of `spans` that are values of the graph."""
+        """Returns everyday words outside of `spans` that are values of the graph."""
         covered = cover(text, spans)
         found = self._linker.find_categories(text, self._lexicon.public)
         return [
@@ -131,19 +134,19 @@ class SpanFinder:
         ]
 
     def kinds(self, found: Found, spans: Sequence[Span], is_concept: Callable[[str], bool]) -> list[Span]:
-        """Common nouns outside of the names among `spans` that are well-known things of the graph."""
+        """Returns common nouns outside of the names in `spans` that are well-known things of the graph."""
         taken = [(each.start, each.end) for each in spans if each.mids or each.source is SpanSource.PSEUDONYM]
         named = self._linker.find_common(found.text, self._lexicon.public, taken, is_concept)
         return [Span(each.start, each.end, SpanSource.MENTION, each.mids) for each in named]
 
     def readings(self, found: Found, spans: Sequence[Span]) -> list[SchemaReading]:
-        """Readings of the unknown words among the settled `spans`, in words of the shown schema."""
+        """Returns readings of the unknown words among the settled `spans`, in words of the shown schema."""
         words = {(span.start, span.end) for span in spans if span.source is SpanSource.WORD}
         others = (span for span in spans if span.source is not SpanSource.WORD)
         return schema_readings(found.text, words, _taken(found.text, others), self._lexicon)
 
     def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
-        """Invisible characters may part words as well as hide inside one, so both readings are linked."""
+        """Mentions in the text with and without invisible characters, which may separate words or hide inside one."""
         for each in self._linker.find_mentions(visible.text, fits):
             yield Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
         if visible.origins is not None:
@@ -158,7 +161,7 @@ class SpanFinder:
                 yield Span(*span, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
-        """The names that the owner's recogniser finds where nothing else does."""
+        """The names that the owner's recogniser finds and nothing else does."""
         if self._recogniser is None:
             return []
         found = choose(text, (Span(*span, SpanSource.UNKNOWN) for span in self._recogniser.names_in(text)))
@@ -166,21 +169,23 @@ class SpanFinder:
         return [piece for span in found for piece in uncovered(text, span, covered)]
 
     def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
-        """The spans that the guard would still block as a name in another form, though they are no mention: a part of
-        a title, or of the name of a stranger."""
+        """Spans that the guard would still block as a name in another form: part of a title, or of a
+        stranger's name.
+        """
         found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
     def _protected(self, text: str) -> Iterator[Span]:
-        """The spans that the guard would block though the policy does not link them. Signs between words are also read
-        as spaces."""
+        """Spans that the guard would block although the policy does not link them; signs between words are also read
+        as spaces.
+        """
         parted = _PARTING.sub(" ", text)
         for hit in [*self._names.find_secret(text), *(self._names.find_secret(parted) if parted != text else ())]:
             kind = None if hit.kind == "name" else hit.value_kind or ValueKind.TEXT
             yield Span(hit.start, hit.end, SpanSource.PROTECTED, hit.mids, kind)
 
     def _protected_in_disguise(self, visible: Visible) -> Iterator[Span]:
-        """The same in letters that look like others."""
+        """The same for text in letters that look like others."""
         if (plain := visible.skeleton()) is not None:
             for span in self._protected(plain.text):
                 start, end = plain.original_span(span.start, span.end)
@@ -188,7 +193,7 @@ class SpanFinder:
 
 
 def _stand(text: str, span: Span) -> Stand:
-    """The place of a span that is replaced, among the words around it."""
+    """The grammatical role of a replaced span among the words around it."""
     if span.source in (SpanSource.UNKNOWN, SpanSource.WORD, SpanSource.FORGED) or span.inexact:
         return Stand.UNKNOWN
     if span.source is SpanSource.PSEUDONYM:
@@ -211,7 +216,7 @@ def _left_of(words: Sequence[Span], text: str, chosen: Sequence[Span]) -> list[S
 
 
 def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
-    """Signs that are no punctuation: pictures, and letters in frames, which may spell a name."""
+    """Characters that are not punctuation: pictures, and letters in frames, which may spell a name."""
     if text.isascii():
         return []
     covered = cover(text, chosen)
@@ -220,12 +225,12 @@ def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
 
 
 def _initials(text: str, chosen: Sequence[Span]) -> list[Span]:
-    """Single letters between two things that go: john f fitzgerald, of whom the graph knows only parts."""
+    """Single letters between two replaced parts: "john f fitzgerald", of whom the graph knows only parts."""
     return [Span(*match.span(1), SpanSource.UNKNOWN) for match in _INITIAL.finditer(masked(text, places(chosen)))]
 
 
 def _literals(text: str) -> list[Span]:
-    """Numbers and dates, however they are written; everyday words (two films, the second one) are how people ask."""
+    """Numbers and dates in every notation, except everyday number words ("two films", "the second one")."""
     found = [
         Span(each.start, each.end, SpanSource.LITERAL, value_kind=each.kind, lexical=each.lexical)
         for each in find_shortened_dates(text)

@@ -1,4 +1,4 @@
-"""Spans of a text that must not leave as they are, and which of them stay where some stand over others."""
+"""Spans of a text that must not leave as they are, and the choice among overlapping ones."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kg_store.terms import ValueKind
 
 
 class SpanSource(IntEnum):
-    """Who found a span; of two that find the same, the smaller wins."""
+    """The finder of a span; of two that find the same span, the smaller is taken."""
 
     PSEUDONYM = 0
     MENTION = 1
@@ -21,19 +21,22 @@ class SpanSource(IntEnum):
     FORGED = 5
     UNKNOWN = 6
     WORD = 7
-    """In small letters and known to nobody: it may say what is asked as well as of whom."""
+    """An unknown word in lower case: it may be what is asked, or a name."""
 
     RELATION = 8
 
 
 NAMES: Final = (SpanSource.MENTION, SpanSource.PROTECTED, SpanSource.UNKNOWN, SpanSource.WORD)
-"""Of what may be somebody: the graph's own, and those of strangers."""
+"""The sources of spans that may be somebody's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """text[start:end] of a turn. `mids` are set for a mention, `value_kind` when it names a value; `inexact` when
-    the name is spelt otherwise."""
+    """text[start:end] of a turn.
+
+    `mids` are set for a mention, `value_kind` if it names a value; `inexact`: the name is spelt differently in the
+    graph.
+    """
 
     start: int
     end: int
@@ -42,16 +45,18 @@ class Span:
     value_kind: ValueKind | None = None
     inexact: bool = False
     lexical: str = field(default="", repr=False)
-    """The meaning of a number or date in words or other figures, in ASCII figures."""
+    """The meaning of a number or date in words or other digits, in ASCII digits."""
 
 
 def places(spans: Iterable[Span]) -> list[tuple[int, int]]:
-    """Where each span starts and ends."""
+    """Returns the start and end of each span."""
     return [(span.start, span.end) for span in spans]
 
 
 def choose(text: str, spans: Iterable[Span]) -> list[Span]:
-    """The longest wins, then the smaller source. What a loser has outside of the winners stays hidden too."""
+    """Returns spans without overlaps: the longest is taken, then the smaller source; the remains of others stay hidden
+    too.
+    """
     covered = bytearray(len(text))
     chosen: list[Span] = []
     for span in sorted(spans, key=lambda span: (span.start - span.end, span.source, span.start)):
@@ -61,7 +66,7 @@ def choose(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def uncovered(text: str, span: Span, covered: bytearray) -> Iterator[Span]:
-    """The pieces of `span` that nothing covers, as literals; without the punctuation around them."""
+    """Yields the parts of `span` that nothing covers, as literals without the punctuation around them."""
     if not any(covered[span.start : span.end]):
         yield span
         return
@@ -77,7 +82,7 @@ def uncovered(text: str, span: Span, covered: bytearray) -> Iterator[Span]:
 
 
 def cover(text: str, spans: Iterable[Span]) -> bytearray:
-    """1 at every position of `text` that a span stands over."""
+    """Returns one byte for each character of `text`: 1 if a span covers it."""
     covered = bytearray(len(text))
     for span in spans:
         covered[span.start : span.end] = b"\x01" * (span.end - span.start)

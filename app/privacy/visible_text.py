@@ -1,4 +1,4 @@
-"""The text as a reader sees it: escapes and decorations undone, invisible characters gone, with the way back."""
+"""The text as a reader sees it: escapes and decorations undone, invisible characters removed, positions kept."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from kg_store.text.normalise import is_word_character
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
 _UNREADABLE = frozenset(("Cs", "Co", "Cn"))
 UNREADABLE: Final = "\ufffd"
-"""Stands for characters of no script, which no reader knows: an unknown word."""
+"""Replaces characters of no script, which no reader can know."""
 
 _PICTURES = range(0x1F000, 0x1FB00)
-"""Where newer pictures stand that Python does not know yet; no letters ever do."""
+"""Code points of pictures, including ones that the installed Python does not know yet; there are no letters among
+them.
+"""
 
 _VARIATIONS = frozenset(map(chr, range(0xFE00, 0xFE10)))
 _UNREADABLE_RUN = re.compile(f"{UNREADABLE}+")
@@ -32,7 +34,9 @@ _ESCAPE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """`origins[i]` is where the original of text[i] began, `ends[i]` where it ended; None when nothing was changed."""
+    """A text as it is seen; `origins[i]` and `ends[i]` are where the original of text[i] began and ended, None if
+    unchanged.
+    """
 
     text: str = field(repr=False)
     origins: list[int] | None = field(default=None, repr=False)
@@ -40,10 +44,11 @@ class Visible:
 
     @classmethod
     def of(cls, original: str) -> Visible:
-        """Control characters that part words become a space; line ends and tabs stay.
+        """Returns the text as it is seen. Control characters between words become a space; line ends and tabs stay.
 
-        Letters in circles, squares and the like are the letters (`kg_store.text.confusables`), and marks that only
-        cover letters go. Characters of no script go inside a word; where they stand alone, one sign stands for them.
+        Letters in circles, squares and the like become plain letters (`kg_store.text.confusables`), and marks that
+        only cover letters are removed. Characters of no script are removed inside a word; elsewhere one sign stands
+        for a run of them.
         """
         if original.isascii() and original.isprintable():
             return cls(original)
@@ -53,12 +58,13 @@ class Visible:
 
     @classmethod
     def of_typed(cls, original: str) -> Visible:
-        """The same; entities, percent signs and escapes of JSON are undone once, as a page or program would."""
+        """Does the same, with entities, percent signs and JSON escapes undone once, as a page or program would."""
         return cls._of(original, _unescaped(original)) if _ESCAPE.search(original) else cls.of(original)
 
     def reworded(self, words: Iterable[tuple[int, int, str]]) -> Visible:
-        """This text with other words in the place of spans (in order, none over another), each standing for what was
-        typed there."""
+        """Returns this text with spans (in order, without overlaps) replaced by other words that keep their original
+        positions.
+        """
         pieces: list[tuple[str, int, int]] = []
         at = 0
         for start, end, word in words:
@@ -71,9 +77,9 @@ class Visible:
         return ((self.text[at], *self.original_span(at, at + 1)) for at in range(start, end))
 
     def skeleton(self) -> Visible | None:
-        """This text in the Latin letters that it looks like: a second reading for names, never to be sent.
+        """Returns this text in the Latin letters that it looks like, as a second reading for names, never to be sent.
 
-        Its positions lead to those of `text`, not of the original. None where it would say the same.
+        Its positions refer to `text`, not to the original. None if it would be the same.
         """
         if self.text.isascii():
             return None
@@ -92,16 +98,16 @@ class Visible:
         return cls(original) if found.text == original else found
 
     def _part(self, kept: Sequence[int]) -> Visible:
-        """The characters at `kept`, which ascends."""
+        """The characters at the ascending positions `kept`."""
         origins, ends = self.origins or range(len(self.text)), self.ends or range(1, len(self.text) + 1)
         text = "".join(self.text[at] for at in kept)
         return Visible(text, [origins[at] for at in kept], [ends[at] for at in kept])
 
     @classmethod
     def _joined(cls, pieces: Iterable[tuple[str, int, int]]) -> Visible:
-        """Of pieces, each with the span that it stands for; a piece may be several letters, and none where it goes.
+        """Joins pieces, each with its original span; a piece may have several letters, or none if it is removed.
 
-        What goes belongs to the letter in front of it, as marks do.
+        What is removed belongs to the letter before it, as marks do.
         """
         letters: list[str] = []
         origins: list[int] = []
@@ -115,20 +121,20 @@ class Visible:
         return cls("".join(letters), origins, ends)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the original's characters from `start` to `end` stand now."""
+        """Returns the present position of the original's characters from `start` to `end`."""
         if self.origins is None:
             return start, end
         return bisect_left(self.origins, start), bisect_left(self.origins, end)
 
     def original_span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the characters from `start` to `end` stood in the original."""
+        """Returns the original position of the characters from `start` to `end`."""
         if self.origins is None or self.ends is None:
             return start, end
         return self.origins[start], self.ends[end - 1]
 
 
 def _unescaped(original: str) -> Iterator[tuple[str, int, int]]:
-    """Each character with the span that it stands for."""
+    """Yields each character with its original span."""
     done = 0
     for escape in _ESCAPE.finditer(original):
         yield from ((original[at], at, at + 1) for at in range(done, escape.start()))
@@ -138,7 +144,7 @@ def _unescaped(original: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _meant(escape: str) -> str:
-    """The escape itself where it is none."""
+    """The text that an escape means; the escape itself if it is not a valid one."""
     if escape[0] == "&":
         return html.unescape(escape)
     if escape[0] == "\\":
@@ -150,7 +156,7 @@ def _meant(escape: str) -> str:
 
 
 def _seen(letter: str) -> str:
-    """The text that a reader sees for one character; UNREADABLE where nobody can tell."""
+    """The text that a reader sees for one character; UNREADABLE if nobody can tell."""
     if letter in _VARIATIONS or letter in DISGUISES:
         return ""
     plain = undecorated(letter)
@@ -162,7 +168,7 @@ def _seen(letter: str) -> str:
 
 
 class _Seen(dict[int, str]):
-    """A cache of the text seen for each character; filled as text is met."""
+    """A translation table: the text seen for each character, computed at its first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _seen(chr(code))
@@ -173,8 +179,7 @@ _SEEN: Final = _Seen()
 
 
 def _without_unreadable(text: str) -> list[int]:
-    """The indexes of `text` without unreadable signs that touch a word, which they would part, and with one of those
-    in a row."""
+    """Positions of `text` without unreadable signs that touch a word, and with one of each run of others."""
     kept = list(range(len(text)))
     for run in reversed(list(_UNREADABLE_RUN.finditer(text))):
         start, end = run.span()

@@ -1,9 +1,10 @@
-"""Asks back where a question has several readings of about the same worth: `Did you mean`.
+"""Asks back (`Did you mean ...`) if a question has several readings that score about the same.
 
-Promise: what is offered depends on the question, on the schema that the asker may see and on which relations of it the
-named things have; no answer is worked out for it. Each offer is read by the reader as just the expression that it
-stands for, and surely.
-Limit: readings whose relations make no plain English, or whose words mean something else as well, are not offered.
+Promise: the offered questions depend on the question, on the part of the schema that the asker may see and on which of
+its relations the named things have; no answer is computed for them. Each offered question, if asked, is read as
+exactly the expression that it was made from, and with certainty.
+
+Limit: a reading is not offered if its relations make no plain English, or if its words could mean something else.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.question_text import QuestionWriter
 from kg_store.text.labels import plain_words
 
+# Questions offered, readings tried and wordings tried of each; few, so that asking back stays short. By hand.
 MAX_OFFERED: Final = 2
 MAX_TRIED: Final = 4
 MAX_WORDINGS: Final = 2
 
 
 def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
-    """An action that answers nothing and offers at most two questions; None where none can be offered."""
+    """Returns an action that answers nothing and offers at most MAX_OFFERED questions;
+
+    None if there is none to offer.
+    """
     if found is None or _is_answered(found) or not found.is_whole or given.further:
         return None
     writer, offered = QuestionWriter(given, plain_words), list[str]()
@@ -43,19 +48,21 @@ def _is_answered(found: ReadMeaning) -> bool:
 
 
 def _near(found: ReadMeaning) -> list[Meaning]:
-    """The readings that lie as near as the best one; of equal ones the shorter first."""
+    """The readings that score within MIN_MARGIN of the best one, best first; of equal scores the
+    shorter comes first.
+    """
     near = [each for each in (found.meaning, *found.others) if each.score > found.meaning.score - MIN_MARGIN]
     return sorted(near, key=lambda each: (-round(each.score, 2), each.silent, len(each.expression)))[:MAX_TRIED]
 
 
 def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, meaning: Meaning) -> str:
-    """A question that is surely read as `meaning`; empty where none is."""
+    """Returns a question that is read as `meaning` with certainty, or an empty string if there is none."""
     wordings = writer.questions(meaning.expression)[:MAX_WORDINGS]
     return next((text for text in wordings if _reads_as(scorer, given, text, meaning)), "")
 
 
 def _reads_as(scorer: PathScorer, given: StepInput, text: str, meaning: Meaning) -> bool:
-    """As it will be read once it is asked: by itself, without the turns before it."""
+    """True if `text`, asked alone and without the turns before it, is read with certainty as `meaning`."""
     read = read_meaning(scorer, given.model_copy(update={"question": text, "dialogue": []}))
     return (
         read is not None and _is_answered(read) and sense_of(read.meaning.expression) == sense_of(meaning.expression)

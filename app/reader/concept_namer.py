@@ -1,4 +1,7 @@
-"""ConceptNamer: one concept per relation signature, named once at load, from classes or relation words alone."""
+"""Names each kind of thing once, when a graph is loaded, from its classes or from the words of its relations.
+
+Things with the same relations have the same signature; each signature gets one concept.
+"""
 
 from __future__ import annotations
 
@@ -25,25 +28,31 @@ _VALUE_WORDS = {
     ValueKind.TEXT: _TEXT,
     ValueKind.TRUTH: "yes or no",
 }
-# A noun that no relation says: so near must the relations be to what things of that kind have.
+# Least likeness (cosine) of a thing's relations to the typical ones of a noun, if no label says the noun itself:
+# the second applies if the thing has one relation. Chosen by hand; not fitted.
 MIN_FIT = 0.6
 MIN_FIT_OF_ONE = 0.8
 WORK, MIN_OF_WORK = "work", 2
-"""Where so many relations tell that something is a work, they may tell which."""
-# A thing without a class is of the class that this share of its like have: what one `knows` is mostly a person.
+"""From MIN_OF_WORK relations on, the concept "work" gives way to a more precise noun (film, book) found by likeness.
+
+Chosen by hand; not fitted.
+"""
+# A thing without a class takes the class that this share of things with the same relations have. Chosen by hand.
 SHARE_OF_CLASS = 2 / 3
 
 Fits = npt.NDArray[np.float32]
 
 
 class ConceptNamer:
-    """Names concepts by classes, by nouns of relations, and by likeness where many relations agree; deterministic."""
+    """Names concepts by classes, else by the nouns in relation labels, else by likeness of the labels.
+    Deterministic.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._fits = NounFits(embedder)
 
     def name(self, schema: Schema) -> list[str]:
-        """One concept per signature, in the order of `schema.signatures`."""
+        """Returns one concept per signature, in the order of `schema.signatures`."""
         classes = _classes_reached(schema)
         given = [_given_word(schema, signature, classes) for signature in schema.signatures]
         unnamed = [signature for signature, word in zip(schema.signatures, given, strict=True) if word is None]
@@ -61,11 +70,13 @@ class ConceptNamer:
         return self._of_labels([labels[hop] for hop in signature.hops], said)
 
     def name_relations(self, relations: Sequence[str]) -> str:
-        """A concept for something that has these relations around it; `^` marks those that lead to it."""
+        """Returns a concept for a thing with these relations; labels with `^` are relations that lead to the thing."""
         return self._of_labels(relations, agreed([noun for label in relations if (noun := noun_of(label))]))
 
     def _of_labels(self, labels: Sequence[str], said: Agreed | None) -> str:
-        """The noun that the relations say, else what things with relations like these mostly are."""
+        """Returns the noun that the labels say; without one, the noun whose typical relations are most
+        like `labels`.
+        """
         if said is not None and said.kind != AGENT and len(labels) < (MIN_OF_WORK if said.word == WORK else MANY):
             return said.word
         fits = self._fits.mean_of(labels)
@@ -131,7 +142,11 @@ class _Examples:
 
 
 def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
-    """The word that needs no similarity: the kind of a value, a class of its own, or the class of things like it."""
+    """The concept that is found without likeness: a value's type, the thing's own class, or the class of things like
+    it.
+
+    Returns None if there is none of these.
+    """
     if signature.kind is NodeKind.VALUE:
         return _value_word(schema, signature.hops)
     return signature.classes[0] if signature.classes else _borrowed_class(signature, classes)
@@ -142,7 +157,9 @@ def _has_classes(schema: Schema) -> bool:
 
 
 def _with_texts(schema: Schema, concepts: Sequence[str]) -> list[str]:
-    """`concepts` with texts called by the noun of what leads to them: an email, a language."""
+    """Returns `concepts`, where "text" is replaced by the noun of the relations that lead there:
+    "email", "language".
+    """
     return [
         said.word
         if concept == _TEXT and (said := agreed(_nouns_of(schema, signature))) and said.word not in VALUES
@@ -156,7 +173,7 @@ def _nouns_of(schema: Schema, signature: Signature) -> list[Noun]:
 
 
 def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
-    """The classes of what each relation leads to, counted by signatures."""
+    """For each hop that leads to things with a class: how many signatures have which class."""
     reached: dict[Hop, Counter[str]] = {}
     for signature in schema.signatures:
         for hop in signature.hops if signature.classes else ():
@@ -166,7 +183,10 @@ def _classes_reached(schema: Schema) -> dict[Hop, Counter[str]]:
 
 
 def _borrowed_class(signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
-    """The class of most other things that the same relations lead to, if they have any."""
+    """The class of at least SHARE_OF_CLASS of the things that the same relations lead to;
+
+    None if no class reaches it.
+    """
     counts = sum((classes[hop] for hop in signature.hops if hop in classes), Counter[str]())
     if not counts:
         return None

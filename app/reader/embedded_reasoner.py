@@ -1,4 +1,4 @@
-"""EmbeddedReasoner: no model call at all. It sees what a model would see, and answers by likeness of words."""
+"""EmbeddedReasoner: does a language model's tasks without one, by likeness of words, on the same input."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from app.reader.step import MIN_SCORE, answer_from_evidence, take_step, words_as
 
 
 class EmbeddedReasoner:
-    """The default: offline, deterministic, and the baseline that a model has to beat. Thread-safe.
+    """The default reasoner: offline, deterministic, and the baseline that a language model has to beat. Thread-safe.
 
-    `least_score` is the threshold of `step` below which nothing in the graph covers the question. `answers_unsure`:
-    for evaluations that need wrong answers too, a meaning need not be sure.
+    `least_score`: a path that scores less does not answer the question (see `step`). `answers_unsure`: answers even if
+    the meaning is uncertain, for evaluations that need wrong answers too.
     """
 
     answers_unsure: bool = False
@@ -61,7 +61,7 @@ class EmbeddedReasoner:
 
     @property
     def head(self) -> RelationAdapter:
-        """The trained adapter; an evaluation may take it away, or set another one."""
+        """The trained adapter of relation vectors; an evaluation may remove or replace it."""
         return self._scorer.head
 
     @head.setter
@@ -70,14 +70,14 @@ class EmbeddedReasoner:
 
     @property
     def scorer(self) -> PathScorer:
-        """The scorer of paths in use here, so that an error analysis can ask it again."""
+        """The scorer of paths in use, so that an error analysis can score again."""
         return self._scorer
 
     def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:  # noqa: ARG002
         return ()
 
     def egress_of(self, task: Task[ReplyT]) -> Egress:
-        """The input alone: instructions are for models."""
+        """Returns the task's input alone; instructions are for language models."""
         return Egress((Segment(task.input.model_dump_json().encode()),))
 
     @property

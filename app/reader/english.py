@@ -125,10 +125,10 @@ class EnglishReader:
         return wordings(asked) if isinstance(asked, AskedStep) else questions_of_kind(asked)
 
     def name_concepts(self, schema: Schema) -> Sequence[str]:
-        """One concept per signature, in the order of `schema.signatures`."""
+        """Returns one concept per signature, in the order of `schema.signatures`."""
         return ConceptNamer(self.embedder).name(schema)
 
     remark_on: Callable[[str], str | None] = staticmethod(remark_on)
-    """A sentence for the asker where a question is in another language; None where it is not."""
+    """Returns a sentence for the asker if the question is in another language than English, else None."""
     read_words: Callable[[], object] = staticmethod(read_words)
-    """Reads the words by which languages are told apart, which takes a second, before the first question does."""
+    """Loads the word lists of all languages ahead of the first question; takes about a second."""

@@ -1,4 +1,4 @@
-"""The labels of a large schema that words of a question say."""
+"""Finds the relation labels of a large schema that the words of a question say."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from app.reader.meaning.question.spans import Span, spans_of
 from app.reader.scoring.hop_table import Wordings
 from kg_store.terms import Schema
 
+# Labels less like every span (cosine) are not taken. Chosen by hand; not fitted.
 MIN_LIKENESS: Final = 0.6
 MAX_LABELS: Final = 60
-"""Labels that words of the question say, those most like them."""
+"""The greatest number of labels that are taken, those most like the words. Chosen by hand; not fitted."""
 MIN_SAID: Final = 0.75
-"""Words so like a label say it."""
+"""From this likeness (cosine) on, words say a label. Chosen by hand; not fitted."""
 _MEASURED: Final = frozenset({"superlative", "comparative", "value"})
 
 
 class LabelWordings:
-    """The steps of a schema by their labels, with the vectors of their wordings; once for a version of a graph."""
+    """The hops of a schema by label, with the vectors of their wordings; computed once for a version of a graph."""
 
     def __init__(self, steps: Iterable[SchemaStep], embedder: Embedder) -> None:
         self.steps: dict[str, list[SchemaStep]] = {}
@@ -39,14 +40,14 @@ class LabelWordings:
 
     @classmethod
     def of(cls, schema: Schema, steps: Iterable[SchemaStep], embedder: Embedder) -> LabelWordings:
-        """`steps`: all those of `schema`."""
+        """Returns the label wordings of `schema`, computed at first use; `steps` must be all of its hops."""
         known = schema.derived.get((cls, embedder))
         if not isinstance(known, cls):
             known = schema.derived[cls, embedder] = cls(steps, embedder)
         return known
 
     def likeness(self, spans: Sequence[Span]) -> npt.NDArray[np.float64]:
-        """Of each label to each of `spans`; shape (labels, spans)."""
+        """The likeness of each label to each of `spans`; cosines of shape (labels, spans)."""
         begins = np.cumsum([0, *(len(span.texts) for span in spans[:-1])])
         texts = [text for span in spans for text in span.texts]
         return np.maximum.reduceat(self._wordings.likeness(self._embedder.sentences(texts)), begins, axis=1)
@@ -69,7 +70,7 @@ class SaidLabels:
 
     @classmethod
     def of(cls, question: str, schema: Schema, all_steps: Sequence[SchemaStep], embedder: Embedder) -> SaidLabels:
-        """`all_steps`: every step of `schema`; words of the question are compared with their labels."""
+        """Builds it for `question`; `all_steps` must hold every hop of `schema`."""
         asked = read_question(question)
         return cls(asked, tuple(spans_of(asked)), schema, all_steps, embedder)
 
@@ -83,12 +84,12 @@ class SaidLabels:
 
     @property
     def is_compound(self) -> bool:
-        """True where one path from one thing can't be all that is asked."""
+        """True if a single path from a single thing cannot be the whole question."""
         return self.asked.form not in ("things", "count") or self.is_measured or self.asked.roles.count("thing") > 1
 
     @property
     def is_chain(self) -> bool:
-        """True where one step can't be: words of the question that lie apart say a label each."""
+        """True if one hop cannot be enough: separate words of the question each say a label."""
         if not self.spans:
             return False
         said: list[bool] = np.any(self._likeness >= MIN_SAID, axis=0).tolist()
@@ -97,11 +98,13 @@ class SaidLabels:
 
     @property
     def is_measured(self) -> bool:
-        """True where it asks for the first, for more, or for what lies between two years."""
+        """True if the question has a superlative, a comparison or a value."""
         return not _MEASURED.isdisjoint(self.asked.roles)
 
     def steps(self) -> Iterator[SchemaStep]:
-        """The steps of any kind by the labels that lie nearest to words of the question."""
+        """Yields the hops whose labels are most like words of the question: up to MAX_LABELS labels above
+        MIN_LIKENESS.
+        """
         if not self.spans:
             return
         best, labels = self._likeness.max(axis=1), list(self._known.steps)

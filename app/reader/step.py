@@ -1,4 +1,6 @@
-"""The verbs `step` and `answer` without a model: the best path that has been walked wins."""
+"""Does the tasks `step` and `answer` without a language model: follows paths and answers with the end
+of the best one.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +25,16 @@ from app.reader.plans.quantified_plans import plan_turned
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.rewriting import walked_along
 
-# Below this score nothing in the graph covers the question.
+# A path that scores less does not answer the question; chosen by the curve in docs/results.md ("When to refuse").
 MIN_SCORE = 0.2
 
 
 def take_step(
     scorer: PathScorer, given: StepInput, least_score: float = MIN_SCORE, answers_unsure: bool = False
 ) -> Reply[StepReply]:
-    """Follows the best ways until the best path is one that has been walked; then answers with its end."""
+    """Follows the best candidates until the best path has been walked, then answers with its end; refuses below
+    `least_score`.
+    """
     plan = plan_step(scorer, given, answers_unsure)
     if plan is None:
         return Reply(_reply_of(plan, given, least_score))
@@ -44,14 +48,14 @@ def _reply_of(plan: NextAction | None, given: StepInput, least_score: float) -> 
 
 
 def _is_enough(plan: NextAction, least_score: float) -> bool:
-    """True where the question is covered well enough: by the chance of a vote's winner, else by the path's score."""
+    """True if the question is covered well enough: by the confidence of a vote's winner, else by the path's score."""
     if plan.scores is not None and plan.scores.road == "vote":
         return least_score < MIN_SCORE or is_likely(plan.scores)
     return plan.score >= least_score
 
 
 def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[AnswerReply]:
-    """The same over evidence alone; insufficient while the best path does not cover the question."""
+    """Answers from evidence alone; the reply is "insufficient" if the best path does not cover the question."""
     step = StepInput(
         question=given.question,
         dialogue=given.dialogue,
@@ -77,14 +81,14 @@ def answer_from_evidence(scorer: PathScorer, given: AnswerInput) -> Reply[Answer
 
 
 def words_as_path(question: str, things: Sequence[Thing]) -> list[PathTriple]:
-    """The content words of the question, as one triple from what it names to what it asks for."""
+    """Returns the content words of the question as one triple, from what it names to what it asks for."""
     words = content_words(question)
     head = things[0].name if things else "thing"
     return [PathTriple(head=head, relation=" ".join(words), tail="thing")] if words else []
 
 
 def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
-    """The next move with its score, whatever the score is; None when no path fits what is asked."""
+    """Returns the next action with its score, however low; None if no path fits the question."""
     if given.steps:
         if settled := settled_expression(given):
             return _plan_expression(settled, given, scores_of_settled(given))
@@ -100,7 +104,7 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
         return _plan_expression(given.meant.expression, given, given.meant.scores)
     if turned.unread or any(thing.concept == "text" for thing in unheld):
         return REFUSAL
-    # What an answer is compared with, or leaves out, is no place to start from, even where the graph holds it.
+    # A value or thing that is compared or excluded is not a start, even if the graph holds it.
     entities, named = (_without(some, (form.value, turned.thing)) for some in (entities, named))
     roots = entities or kinds
     asked = ParsedQuestion(
@@ -122,27 +126,27 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
 
 
 def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
-    """None where no meaning is sure; with `answers_unsure` one that leaves nothing over is enough."""
+    """The action of a meaning; None if it is uncertain. With `answers_unsure`, a complete meaning is enough."""
     if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
         return None
     return _plan_expression(found.meaning.expression, given, found.scores)
 
 
 def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> NextAction:
-    """Follows the ways on that `text` walks along, the longest first; answers with it where there are none."""
+    """Follows the candidates on the paths of `text`, the longest first; answers with `text` if there are none left."""
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
         text = text.replace(walked_along(fact.start, fact.path), fact.end)
     ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]
     if ways and not given.last_round:
         longest = sorted(ways, key=lambda way: -len(way.path))
         return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
-    # Which of two sets has more members is told with their numbers.
+    # The larger of two sets is reported with both numbers.
     numbers = [f"count({each})" for each in operands_of(text)] if text.startswith("outnumbers(") else []
     return NextAction(SURE, (text, *numbers), scores=scores)
 
 
 def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:
-    """The scores of the best path, and its margin over the next that takes other steps."""
+    """The scores of the best path, with its lead over the next one that takes other steps."""
     paths = asked.paths
     if asked.voted is not None:
         return ReadingScores("vote", score, asked.voted.margin, steps=1, share=asked.voted.share)
@@ -153,7 +157,9 @@ def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:
 
 
 def _turned(question: str) -> Quantifier:
-    """Where a graph does not say what its things are, "other" may well belong to a relation's words."""
+    """The negation or exclusion of a question. On a graph without declared kinds "other" is ignored: it may belong to
+    a label.
+    """
     turned = read_quantifier(question)
     return turned if turned.turn in ("negated", "except") else Quantifier("", question)
 
@@ -173,7 +179,9 @@ def _form_of(text: str, topics: int) -> AskedForm:
 
 
 def _reply(given: StepInput, plan: NextAction | None = None) -> StepReply:
-    """Without a plan: nothing in the graph covers the question, or it holds what can't be executed."""
+    """The reply of a plan; without a plan, that the graph does not cover the question or a word of it cannot be
+    executed.
+    """
     return StepReply(
         path=given.path or words_as_path(given.question, given.things),
         action="not_in_graph" if plan is None else "answer" if plan.expressions else "follow",

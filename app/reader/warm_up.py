@@ -1,7 +1,7 @@
-"""Warming: the words of a graph's schema are embedded in the background, before questions need them.
+"""Embeds the words of a graph's schema in the background, before questions need them.
 
-A relation's words are embedded when they are first met; on a graph with thousands of relations that made the first
-questions slow. Vectors stay in memory: the words of a schema lie sealed on the disk, so their vectors don't lie there.
+Without this, the first questions on a graph with thousands of relations are slow. Vectors are kept in memory only: the
+words of a schema are sealed on disk, so their vectors are not written there either.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Hop, NodeKind, Schema, Step
 from kg_store.text.further_words import worded
 
-# A question that comes meanwhile waits for at most so many short texts.
+# A question that arrives meanwhile waits for at most this many short texts. Chosen by hand; not fitted.
 TEXTS_AT_A_TIME = 16
-# What questions bring must find room beside them.
+# Half of the cache stays free for the texts of questions.
 MAX_TEXTS = CACHED_TEXTS // 2
 
 
 def texts_of(schema: Schema) -> list[str]:
-    """The texts that ranking and scoring embed for the relations and concepts of `schema`, for any question."""
+    """Returns the texts that ranking and scoring embed for any question on `schema`."""
     words = [hop_words(*way) for way in _ways_of(schema)]
     texts = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
     kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
@@ -34,19 +34,21 @@ def texts_of(schema: Schema) -> list[str]:
 
 
 def wholes_of(schema: Schema) -> list[str]:
-    """The texts of whole steps that are compared with whole questions."""
+    """Returns the texts of whole steps, which are compared with whole questions."""
     return list(dict.fromkeys(step_text(*way) for way in _ways_of(schema)))[:MAX_TEXTS]
 
 
 def _ways_of(schema: Schema) -> list[tuple[str, str]]:
-    """Each step's words, and the concept that it leads to."""
+    """The words of each step, and the concept that it leads to."""
     hops = [(Hop(relation.id, inverse),) for relation in schema.relations for inverse in (False, True)]
     return [(worded(schema, step), tail_concept(schema, step)) for step in (*hops, *_through_mediators(schema))]
 
 
 def _through_mediators(schema: Schema) -> list[Step]:
-    """The steps in and out of what only joins others, those of most things first: of very many the last are left to
-    the questions that need them."""
+    """The steps through mediators (nodes that only join others), by falling number of things.
+
+    With very many steps the last are not warmed and wait for a question that needs them.
+    """
     things: Counter[Step] = Counter()
     for signature in schema.signatures:
         if signature.kind is NodeKind.MEDIATOR:
@@ -56,7 +58,7 @@ def _through_mediators(schema: Schema) -> list[Step]:
 
 
 class CacheWarmer:
-    """Embeds texts in threads of its own, which end with the process, or at `close`."""
+    """Embeds texts in background threads, which end with the process or at `close`."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -64,18 +66,18 @@ class CacheWarmer:
         self._threads: list[threading.Thread] = []
 
     def begin(self, schema: Schema) -> None:
-        """Returns at once."""
+        """Starts to embed the words of `schema` and returns at once."""
         thread = threading.Thread(target=self._embed, args=(schema,), name="warming", daemon=True)
         self._threads = [*(each for each in self._threads if each.is_alive()), thread]
         thread.start()
 
     def wait(self) -> None:
-        """Returns when all that was begun is embedded."""
+        """Returns when everything that was begun is embedded."""
         for thread in self._threads:
             thread.join()
 
     def close(self) -> None:
-        """Stops after the texts at hand."""
+        """Stops after the batch that is being embedded."""
         self._ends.set()
         self.wait()
 

@@ -1,4 +1,4 @@
-"""Ranks candidate facts by a whole dialogue (SURGE, section 3.3), without the name of anything.
+"""Ranks candidate facts by a whole dialogue (SURGE, section 3.3), without any name.
 
-Imports `llm.embeddings` alone. `training` fits it, `evaluation.dialogue` measures it.
+Imports only `llm.embeddings`. `training` fits it, `evaluation.dialogue` measures it.
 """

@@ -1,4 +1,4 @@
-"""Features of a query as arrays: all that the network reads, and nothing that a name could change."""
+"""The features of a query as arrays: everything that the network reads, independent of all names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 
 PLACEHOLDER: Final = "X"
 MAX_AGO: Final = 2
-"""Turns further back count as so far."""
+"""Turns further back than this count as being at this distance."""
 ENTITY_MARKS: Final = 8
 FACT_MARKS: Final = 6
 _DAMPING = 5.0
@@ -28,7 +28,9 @@ _DAMPING = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Bags of rows of the relation table: the n-th is `rows[starts[n]:starts[n + 1]]`; the last ends with `rows`."""
+    """Lists of rows of the relation table: the n-th is `rows[starts[n]:starts[n + 1]]`, the last one
+    ends with `rows`.
+    """
 
     rows: Ints = field(repr=False)
     starts: Ints = field(repr=False)
@@ -36,10 +38,11 @@ class Bags:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """`tokens`: of all turns, (tokens, dimensions), with how many turns ago and whether the last speaker said them.
+    """The features of one query.
 
-    `mentioned` and `mentions`: entities that the dialogue speaks of, and the mean vector of their tokens. `profiles`:
-    the place of each entity's relations among `outgoing` and `incoming`. `heads`, `tails`, `relations`: (facts,).
+    `tokens`: of all turns, (tokens, dimensions), with the number of turns since, and whether the last speaker said
+    them. `mentioned` and `mentions`: entities in the dialogue, and the mean vectors of their tokens. `profiles`: the
+    position of each entity's relations in `outgoing` and `incoming`. `heads`, `tails`, `relations`: shape (facts,).
     """
 
     tokens: Floats = field(repr=False)
@@ -58,10 +61,10 @@ class Features:
 
 
 class FeatureMaker:
-    """Makes features. Promise: what stands in the history where a name is mentioned makes no difference.
+    """Makes features. Promise: the names at mentions in the history make no difference.
 
-    Limit: the places of mentions in a turn count by its other words. `placeholder`: what is read in the place of a
-    name; None reads the names themselves, which only the evaluation does.
+    Limit: the place of a mention in a turn affects the vectors of its other words. `placeholder`: the text that is
+    read in place of a name; None reads the names themselves, which only the evaluation does.
     """
 
     def __init__(self, embedder: Embedder, relations: RelationTable, placeholder: str | None = PLACEHOLDER) -> None:
@@ -100,8 +103,9 @@ class FeatureMaker:
         return Bags(self._relations.rows([words for bag in bags for words in bag]), starts.astype(np.int64))
 
     def _likeness(self, rows: Ints, vectors: Sequence[TokenVectors]) -> Floats:
-        """Cosine of each fact's relation with the last turn, the one before, all on average, and the nearest token of
-        the last turn; shape (4, facts)."""
+        """The cosine of each fact's relation with the last turn, the one before, the mean of all, and the nearest
+        token of the last turn; shape (4, facts).
+        """
         unique, back = np.unique(rows, return_inverse=True)
         relations = self._relations.vectors()[unique]
         turns = relations @ _unit(np.stack([each.vectors.mean(axis=0) for each in vectors])).T
@@ -111,7 +115,7 @@ class FeatureMaker:
 
 
 def read_text(utterance: Utterance, placeholder: str | None) -> tuple[str, list[tuple[int, int]]]:
-    """The text as the sentence model reads it, and where each mention stands in that."""
+    """Returns the text as the sentence model reads it, and the position of each mention in it."""
     read, spans, done = "", [], 0
     for mention in sorted(utterance.mentions, key=lambda each: each.start):
         read += utterance.text[done : mention.start]
@@ -142,8 +146,9 @@ def _mentions(
 def _entity_marks(
     query: RetrievalQuery, texts: Sequence[tuple[str, Sequence[tuple[int, int]]]], ago: Sequence[int]
 ) -> Floats:
-    """By column: mentioned in the last turn, the one before, earlier; at all; how often; as a name; as a common word;
-    how late in the last turn."""
+    """Numbers for each entity, by column: mentioned in the last turn, the one before, earlier, at all; how often; as a
+    name; as a common word; how late in the last turn.
+    """
     marks = np.zeros((len(query.entities), ENTITY_MARKS), np.float32)
     for utterance, (text, spans), turn in zip(query.history, texts, ago, strict=True):
         mentions = sorted(utterance.mentions, key=lambda each: each.start)
@@ -157,7 +162,7 @@ def _entity_marks(
 
 
 def _fan_outs(heads: Ints, tails: Ints, relations: Ints) -> list[Floats]:
-    """The candidates that share a fact's head and relation, and its tail and relation: their number, damped."""
+    """The number of candidates with the same head and relation, and with the same tail and relation, damped."""
     found = []
     for ends in (heads, tails):
         pairs = list(zip(ends.tolist(), relations.tolist(), strict=True))

@@ -28,9 +28,12 @@ TURN_WIDTH: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
-    """Shape of a network. Without `nodes` a fact is its relation alone, without `edges` its two ends; without
-    `messages` neither learns from its neighbours. `trained_relations`: so many relations have trained vectors of
-    `width` in the place of their words'; such a network fits one graph."""
+    """The shape of a network.
+
+    Without `nodes` a fact is its relation alone, without `edges` its two ends; without `messages` neither is updated
+    by its neighbours. `trained_relations`: the number of relations with trained vectors of `width` instead of those of
+    their words; such a network fits one graph only.
+    """
 
     dimensions: int = 384
     width: int = 128
@@ -43,15 +46,16 @@ class NetworkConfig:
 
 @dataclass(frozen=True, slots=True)
 class RetrieverWeights:
-    """Trained numbers by the place of their layer: `tail.weight`. They fit every graph, as relations come by their
-    words."""
+    """Trained numbers by the name of their layer: `tail.weight`. They fit every graph, because relations are read by
+    words.
+    """
 
     config: NetworkConfig
     arrays: Mapping[str, Floats] = field(repr=False)
 
 
 def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
-    """The shape of each array of a network that is whole."""
+    """Returns the shape that each array of a complete network must have."""
     words, width = config.dimensions, config.width
     said = width if config.trained_relations else words
     linear = {
@@ -79,13 +83,16 @@ def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
 
 
 def scores_of(weights: RetrieverWeights, features: Features, relations: Floats) -> Floats:
-    """log p(z|x) but for a constant of the query; shape (facts,). `relations`: the table that the features refer to.
-    Raises KeyError, ValueError where the weights are not whole."""
+    """Returns log p(z|x) up to a constant of the query; shape (facts,). `relations`: the table that the features refer
+    to.
+
+    Raises KeyError, ValueError if the weights are incomplete.
+    """
     return _Pass(weights, features, relations).scores()
 
 
 class _Pass:
-    """One query through the network."""
+    """The computation of one query through the network."""
 
     def __init__(self, weights: RetrieverWeights, features: Features, relations: Floats) -> None:
         self._config, self._arrays, self._of = weights.config, weights.arrays, features
@@ -152,7 +159,7 @@ class _Pass:
         return _relu(edges)
 
     def _means(self, name: str, bags: Bags) -> Floats:
-        """The mean of each bag's relations, zero for none; shape (bags, width)."""
+        """The mean of each list of relations, zero for an empty one; shape (bags, width)."""
         counts = np.diff(np.append(bags.starts, len(bags.rows)))
         sums = np.zeros((len(counts), self._config.width), np.float32)
         relations = self._linear(name, self._words)[self._places(bags.rows)]

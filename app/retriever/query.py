@@ -1,4 +1,4 @@
-"""RetrievalQuery: a dialogue so far and the facts that may matter to it, with numbers in the place of names."""
+"""RetrievalQuery: a dialogue so far and the facts that may matter to it, with numbers instead of names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 class Mention:
     """A span of an utterance that stands for `entities`, numbers of the query's entities.
 
-    `is_name`: false where the words are common ones that happen to name something too, and so are read as words.
+    `is_name`: False for common words that also name something; they are read as words.
     """
 
     start: int
@@ -21,7 +21,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One turn. Its mentions do not overlap; what stands at those that are names makes no difference."""
+    """One turn. Its mentions do not overlap; the text of those that are names makes no difference."""
 
     speaker: str
     text: str = field(repr=False)
@@ -30,7 +30,7 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class EntityProfile:
-    """An entity without its name: the words of its relations either way."""
+    """An entity without its name: the words of its relations in both directions."""
 
     outgoing: tuple[str, ...]
     incoming: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""RelationTable: the vectors of relations by their words, one row each, for all queries."""
+"""RelationTable: the vectors of relations by their words, one row each, shared by all queries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.llm.embeddings.embedder import Embedder
 
 
 class RelationTable:
-    """Rows are given in the order in which words are met; they never change. Thread-safe."""
+    """Assigns rows in the order in which words are first seen; they never change. Thread-safe."""
 
     def __init__(self, embedder: Embedder, words: Sequence[str] = ()) -> None:
         self._embedder = embedder
@@ -22,7 +22,7 @@ class RelationTable:
         self.rows(words)
 
     def rows(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
-        """The row of each; new ones are embedded."""
+        """Returns the row of each relation; new ones are embedded."""
         with self._lock:
             if new := [each for each in dict.fromkeys(words) if each not in self._rows]:
                 added = self._embedder.sentences(new)

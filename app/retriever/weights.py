@@ -17,5 +17,5 @@ def write_weights(weights: RetrieverWeights, file: Path, model: str) -> None:
 
 
 def read_weights(file: Path, model: str) -> RetrieverWeights:
-    """The weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
+    """Returns the weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
     return RetrieverWeights(*read_network(_NAME, NetworkConfig, shapes_of, file, model))

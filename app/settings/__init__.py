@@ -31,7 +31,7 @@ _IN_FILES = ("admin_key", "endpoint_api_key")
 
 
 class ConfigurationError(Exception):
-    """The service can't start as it is set up. The text names settings and says what to do, never a value."""
+    """The service cannot start with these settings. The text names settings and says what to do, but never a value."""
 
 
 def _base_url(url: str | None) -> str | None:
@@ -45,7 +45,7 @@ EndpointKind = Literal["openai", "vllm"]
 
 
 class EndpointChoice(BaseModel):
-    """One model endpoint. Prices are for a million tokens; `kind` vllm allows fields that vLLM alone knows."""
+    """One model endpoint. Prices are for a million tokens; `kind` "vllm" allows fields that only vLLM knows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -241,17 +241,19 @@ class Settings(BaseSettings):
 
     @property
     def effective_profile(self) -> Literal["kind", "strict", "open"]:
-        """The profile. The embedded reasoner sends no prompt, so that nothing is kept from it by default."""
+        """The profile that applies: the embedded reasoner sends no prompt, so nothing is hidden from it by default."""
         return self.profile or ("kind" if self.reasoner == "endpoint" else "open")
 
     @property
     def about_few(self) -> Literal["tell", "generalise", "refuse"]:
-        """The policy for prompts that few entities fit. The open profile shows each entity's own facts as they are."""
+        """The policy for prompts that few entities match; the open profile shows each entity's own
+        facts by default.
+        """
         return self.disclosure or ("tell" if self.effective_profile == "open" else "generalise")
 
     @property
     def endpoints(self) -> tuple[EndpointChoice, ...]:
-        """The endpoints in the order in which they are asked; none where no URL is set."""
+        """The endpoints in the order in which they are asked; empty if no URL is set."""
         if not (self.endpoint_url and self.endpoint_model):
             return ()
         first = EndpointChoice(
@@ -266,24 +268,26 @@ class Settings(BaseSettings):
 
     @property
     def falls_back(self) -> bool:
-        """True where the reasoner inside the service answers when no endpoint does."""
+        """True if the reasoner inside the service answers when no endpoint does."""
         return "embedded" in self.endpoint_fallbacks
 
     @property
     def database(self) -> str:
-        """The database's URL, the default filled in. It may hold a password."""
+        """The database's URL, or the default. It may hold a password."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.data_dir.resolve() / 'arog.db'}"
 
     @property
     def key_file(self) -> Path:
-        """The master key's file, when it is not in the environment."""
+        """The file of the master key, used if the key is not in the environment."""
         return self.master_key_file or self.data_dir / "master.key"
 
 
 def load_settings(env_file: Path | None = Path(".env")) -> Settings:
-    """The settings of this process. Raises ConfigurationError with one sentence per bad setting, values left out."""
+    """Returns the settings of this process. Raises ConfigurationError with a sentence for each bad setting, without
+    values.
+    """
     try:
         return Settings(_env_file=env_file)
     except ValidationError as error:
@@ -297,7 +301,7 @@ def load_settings(env_file: Path | None = Path(".env")) -> Settings:
 
 
 def make_data_folder(settings: Settings) -> None:
-    """The data folder, where it is missing; for this user alone. Raises ConfigurationError."""
+    """Creates the data folder if it is missing, with access for this user only. Raises ConfigurationError."""
     try:
         settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
@@ -309,7 +313,7 @@ def make_data_folder(settings: Settings) -> None:
 
 
 def unknown_names(environment: Iterable[str], env_file: Path = Path(".env")) -> list[str]:
-    """Names that look like settings and are none: most likely typing errors."""
+    """Returns names that look like settings but are none; most are typing errors."""
     lines = env_file.read_text("utf-8", "replace") if env_file.is_file() else ""
     written = re.findall(r"^\s*(?:export\s+)?(\w+)\s*=", lines, re.MULTILINE)
     known = {PREFIX + name.upper() for name in Settings.model_fields} | _OF_THE_SDK

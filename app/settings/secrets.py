@@ -1,4 +1,4 @@
-"""Secrets among the settings: examples are refused, and `..._KEY_FILE` names a file with what `..._KEY` would hold."""
+"""Secrets in the settings: examples are refused, and `..._KEY_FILE` names a file with the value of `..._KEY`."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MODE_OF_OTHERS = 0o027
 
 
 def no_example(key: SecretStr | None) -> SecretStr | None:
-    """`key` as it is. Raises ValueError where it is an example's."""
+    """Returns `key`. Raises ValueError if it comes from an example."""
     if key is not None and _EXAMPLE_WORDS.search(key.get_secret_value()):
         raise ValueError("still holds the example's words: set your own, or leave it out")
     return key
 
 
 def check_random(key: SecretStr | None) -> SecretStr | None:
-    """`key` as it is. Raises ValueError where it is an example's, or could be guessed."""
+    """Returns `key`. Raises ValueError if it comes from an example or could be guessed."""
     if key is None:
         return key
     text = key.get_secret_value()
@@ -42,10 +42,10 @@ def check_random(key: SecretStr | None) -> SecretStr | None:
 
 
 def with_secrets(values: Mapping[str, object], names: Sequence[str], prefix: str) -> dict[str, object]:
-    """`values` of settings, by field, with each of `names` read from the file that its `..._file` names.
+    """Returns the settings `values` with each of `names` read from the file in its `..._file` setting.
 
-    Raises ValueError with the settings' names, never with a path or a text, where both are set, or the file can't be
-    read, is empty, or is open to others.
+    Raises ValueError, with the settings' names only, if both are set, or if the file cannot be read, is empty, or is
+    readable by others.
     """
     filled = dict(values)
     for name in names:

@@ -1,4 +1,4 @@
-"""The interface of strategies: a StrategyInput in, a RetrievalResult out; and what they need of others."""
+"""The interface of strategies (a StrategyInput in, a RetrievalResult out) and what they need from other packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kg_store.terms import Mid, Mids, Path
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """W relations a round, D rounds, K relations for one concept (ARoG, section Settings)."""
+    """W relations a round (`width`), D rounds (`depth`) and K relations for one concept (ARoG, section Settings)."""
 
     width: int = 3
     depth: int = 3
@@ -27,33 +27,38 @@ class Limits:
 
 
 TurnKind = Literal["question", "tell", "talk", "neither"]
-"""The last turn asks the graph, wants to hear about a thing, talks about one, or does none of these."""
+"""The purpose of the last turn: to ask the graph, to hear about a thing ("tell"), to talk about one, or none of these.
+"""
 
 
 class Pseudonyms(Protocol):
-    """The conversation's stand-ins, as strategies use them. The same thing always gets the same pseudonym."""
+    """The conversation's pseudonyms, as strategies use them. The same thing always gets the same pseudonym."""
 
     def of_entity(self, mid: Mid) -> str: ...
 
     def of_value(self, mid: Mid) -> str: ...
 
     def of_set(self, start: str, path: Path, members: Mids) -> str:
-        """The pseudonym of what `path` reaches from the things that `start` (a pseudonym) stands for."""
+        """Returns the pseudonym of what `path` reaches from the things that `start` (a pseudonym) stands for."""
         ...
 
     def of_kind(self, concept: str, members: Mids) -> str:
-        """The pseudonym of everything in the graph of one concept."""
+        """Returns the pseudonym of everything in the graph that is of one concept."""
         ...
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
-        """Positions of `keys` in an order of their own, the same while questions lean on each other: the same facts,
-        the same bytes."""
+        """Returns the positions of `keys` in a shuffled order that stays the same within a thread of questions.
+
+        So the same facts give the same bytes in each prompt.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyInput:
-    """One question, ready to be asked: nothing in it has a name. `needs_context`: it leans on earlier turns."""
+    """One question, ready to be asked; it holds no name. `needs_context`: it can be understood only with earlier
+    turns.
+    """
 
     dialogue: SafeDialogue
     graph: BlindGraph
@@ -65,18 +70,18 @@ class StrategyInput:
     on_round: Callable[[int], None] = lambda _round: None
     profile: Profile = Profile.OPEN
     wider: Mapping[str, str] = field(default_factory=dict)
-    """Concepts that things of small concepts are shown as (`kg_store.anonymity.generalisation`)."""
+    """For each concept of few things, the wider concept that prompts show (`kg_store.anonymity.generalisation`)."""
     truth_of: Callable[[str], bool | None] = lambda _expression: None
-    """Executes an expression; None where that gives no yes and no no."""
+    """Executes an expression; returns None if the result is not a yes or no."""
     result_of: Callable[[str], ExpressionResult | None] = lambda _expression: None
-    """Executes an expression; None where it gives nothing, or can't be executed."""
+    """Executes an expression; returns None if it has no result or cannot be executed."""
     today: Callable[[], str] = lambda: ""
-    """The pseudonym of the day on which it is asked; empty where no day is known."""
+    """Returns the pseudonym of today's date; empty if the date is unknown."""
     cases: tuple[CasePath, ...] = ()
     """Paths that answered questions like this one (`app.memory`)."""
     turn: TurnKind = "question"
     may_leave: Callable[[str], bool] = lambda _text: True
-    """Says whether the guard lets such a text pass."""
+    """True if the guard lets the text leave the service."""
 
     def shown_concept(self, concept: str) -> str:
         return concept if self.profile.is_open else self.wider.get(concept, concept)
@@ -84,7 +89,9 @@ class StrategyInput:
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """One abstracted triple of the evidence: `start` along `path` gives `end`; `size` may be left untold, empty."""
+    """One abstracted triple of the evidence: `start` along `path` reaches `end`; an empty `size` means that it is not
+    shown.
+    """
 
     start: str
     start_concept: str
@@ -96,7 +103,9 @@ class FoundFact:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer before execution: expressions, and our own text, in which `{1}` stands for the first."""
+    """An answer before execution: expressions, and a text of the service's own in which `{1}` stands for the first
+    one.
+    """
 
     expressions: tuple[str, ...]
     text: str
@@ -104,7 +113,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class OwnReading:
-    """The scores of the service's own reading, and its `expression` where a model drafted the answer; else empty."""
+    """The scores of the service's own reading; `expression` is set only if a model drafted the answer."""
 
     scores: ReadingScores
     expression: str = ""
@@ -112,15 +121,17 @@ class OwnReading:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """The findings of a strategy. `draft` is None when the graph does not hold the answer. `things` are the pseudonyms
-    that the reasoner was shown beside the evidence; `notes` says in words what was cut by rank; `rounds` counts
-    retrieval rounds. `over_budget`: it ended before the graph was searched through. `withheld`: it ended because
-    a prompt would have shown too much. `said`: the reply to a turn that asks nothing of the graph.
-    `contradicted`: the sentence for the asker where a draft contradicts the question. `own`: the service's own
-    reading of the question, where it has one. `asks_back`: questions over pseudonyms that may have been meant.
-    `reply`: the sentences of a reply in dialogue; `reply_facts`: places in the evidence of what each states;
-    `is_worded`: a model worded them, so that each is to be read back. `in_order` puts things that were found
-    into the order in which they are likely.
+    """The findings of a strategy for one question.
+
+    `draft`: None if the graph does not hold the answer. `things`: pseudonyms shown to the reasoner beside the
+    evidence. `rounds`: number of retrieval rounds. `notes`: sentences about candidates that were cut by rank.
+    `over_budget`: it ended before the graph was searched through. `withheld`: it ended because a prompt would have
+    shown too much. `said`: the reply to a turn that asks nothing of the graph. `contradicted`: sentence for the asker
+    if the draft contradicts the question. `own`: the service's own reading, if it has one. `asks_back`: questions, in
+    pseudonyms, that may have been meant.
+
+    For dialogue, `reply` holds the sentences and `reply_facts` the positions in the evidence of the facts each states;
+    `is_worded`: a model wrote them, so each has to be checked. `in_order` sorts found things by likelihood.
     """
 
     draft: Draft | None
@@ -141,6 +152,6 @@ class RetrievalResult:
 
 
 class Strategy(Protocol):
-    """One way to answer; `arog`, `sets` and `dialogue` are three. May raise ReasonerError."""
+    """One way to answer questions: `arog`, `sets` or `dialogue`. `find` may raise ReasonerError."""
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult: ...

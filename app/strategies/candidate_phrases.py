@@ -1,7 +1,7 @@
-"""Candidates in plain words, for models that choose from a list: `the patients that Eq7f2k treats`.
+"""Puts candidates into plain words for models that choose from a list: `the patients that Eq7f2k treats`.
 
-Promise: a phrase holds our own words, relation labels, concepts and pseudonyms; one that the guard would stop is left
-out. Limit: where a relation's words make no good English for certain, there is no phrase, and its path stands there.
+Promise: a phrase holds fixed wordings of the service, relation labels, concepts and pseudonyms; a phrase that the
+guard would stop is left out. Limit: if relation words do not certainly make good English, the path is shown instead.
 """
 
 from __future__ import annotations

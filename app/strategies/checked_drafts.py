@@ -1,6 +1,6 @@
-"""Asks for drafts, and checks a model's: one that the question contradicts is refused.
+"""Asks for drafts and checks those of a model: a draft that contradicts the question is refused.
 
-Only on graphs that declare kinds; a reply of the reasoner inside the service is taken as it is.
+Only drafts on graphs that declare kinds are checked, and never replies of the embedded reasoner.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
     Contradiction.ALL: f"The question asks about all of them, and the model looked at some{_NOT_SHOWN}",
     Contradiction.NAMED: f"The model answered with what the question itself names{_NOT_SHOWN}",
 }
-"""For the asker: why a draft that contradicts the question is refused."""
+"""Sentences for the asker: why a draft that contradicts the question is refused."""
 
 
 @dataclass(slots=True)
 class CheckedDrafts:
-    """The drafts of one question. `refusal`: why the last one is refused, empty where it is not.
+    """The drafts of one question, with the result of the last check.
 
-    `read`: the service's own reading, where a model is asked. `own` and `asks_back` are of the last reply.
+    `refusal`: why the last draft is refused, else empty. `read`: the service's own reading, if a model is asked. `own`
+    and `asks_back` belong to the last reply.
     """
 
     inquiry: StrategyInput
@@ -46,8 +47,10 @@ class CheckedDrafts:
     _checks: DraftChecks | None = field(default=None, init=False)
 
     async def ask(self, task: Task[ReplyT]) -> ReplyT:
-        """The reply to `task`; sets `refusal` where it is a draft that the question contradicts. Raises what the
-        reasoner raises. The model is not asked again: the service has a reading of its own."""
+        """Returns the reply to `task`, and sets `refusal` if it is a draft that contradicts the question.
+
+        The model is not asked again. Raises what the reasoner raises.
+        """
         reply = await self.inquiry.reasoner.ask(task)
         self.own = OwnReading(reply.scores) if reply.scores else self.read
         self.asks_back = reply.asks_back

@@ -1,9 +1,9 @@
 """The service's own reading of a question that a model is asked: the kinds that it leads to, and a hint for the model.
 
-Where a graph declares no kinds, the hint is read from the prompt alone: the path of its candidates that scores best.
+On a graph without declared kinds the hint comes from the prompt alone: the candidate path that scores best.
 
-Promise: a hint holds no pseudonym and no relation that its prompt does not show, and goes by no more than the prompt's
-profile lets prompts tell: where that is of kinds alone, things are taken to have what all of their kind have.
+Promise: a hint holds no pseudonym and no relation that its prompt does not show, and depends on nothing that the
+prompt's profile hides: if prompts may show kinds only, every thing is taken to have the relations of its kind.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LABEL: Final = re.compile(r'"([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class QuestionMeaning:
-    """`expression` over pseudonyms, the kinds of what it gives, and the scores of the reading."""
+    """An `expression` over pseudonyms, the kinds of its result, and the scores of the reading."""
 
     expression: str
     gives: ResultKind | None
@@ -41,17 +41,17 @@ class QuestionMeaning:
 
     @property
     def own(self) -> OwnReading:
-        """For the answer, beside a model's draft."""
+        """The reading as it is kept with the answer, beside a model's draft."""
         return OwnReading(self.scores, self.expression)
 
     @property
     def labels(self) -> list[str]:
-        """The relations that it takes, each by the words of its own direction."""
+        """The labels of the relations that it uses, without their direction."""
         said = (part for label in _LABEL.findall(self.expression) for part in label.split("|"))
         return [label.lstrip("^") for label in said]
 
     def hint_for(self, given: StepInput) -> str:
-        """The expression in the words of the prompt `given`; empty where these do not say it."""
+        """The expression in the words of the prompt `given`; empty if the prompt lacks some of them."""
         text = self.expression
         for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
             text = text.replace(walked_along(fact.start, fact.path), fact.end)
@@ -107,12 +107,12 @@ def read_prompt(language: Language, given: StepInput) -> QuestionMeaning | None:
 
 
 def _stand_in(number: int) -> str:
-    """A set that is no pseudonym of any conversation: those hold no run of three zeros."""
+    """A set's name that no conversation uses as a pseudonym, because pseudonyms hold no run of three zeros."""
     return f"S000{number:02}"
 
 
 def _of_their_kinds(inquiry: StrategyInput, things: Sequence[Thing]) -> dict[str, tuple[str, ...]]:
-    """The steps that all of the same kind leave by, of each of `things`."""
+    """For each of `things`, the labels of the steps that its kind has."""
     steps = schema_steps(inquiry.graph)
     kinds = {thing.name: thing.concept.split(", ") for thing in things}
     return {name: tuple(step.label for step in steps if step.kind in mine) for name, mine in kinds.items()}

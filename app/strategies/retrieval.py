@@ -1,4 +1,4 @@
-"""The findings of a question so far: things, evidence and ways on, in words that a task may show, as many as fit."""
+"""The findings of a question so far (things, evidence, candidates), put into words for a task, as many as fit."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _RUN = re.compile(r"[0-9A-Za-z]+")
 
 
 def bucket(count: int) -> Size:
-    """The only form in which a size is shown."""
+    """Returns the size class of `count` ("2-5" and the like); prompts never show an exact size."""
     return next(size for size, (_, most) in BUCKETS.items() if most is None or count <= most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeSet:
-    """Somewhere retrieval stands: a pseudonym, the things that it stands for, and their concept.
+    """A place where retrieval stands: a pseudonym, the things that it stands for, and their concept.
 
-    `reached` is set where a path led here: all that the kin of where it began come to by it.
+    `reached`: if a path led here, the concept where it began and that path.
     """
 
     pseudonym: str
@@ -48,14 +48,14 @@ class NodeSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatePath:
-    """A path that leads on from a place, not yet walked."""
+    """A path that leads on from a place and has not been walked yet."""
 
     start: NodeSet
     path: Path
 
 
 def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact] | None:
-    """Walks `way`: the place it leads to and the fact that says so, or None where nothing is there."""
+    """Walks a candidate: returns the place it leads to and the fact that says so, or None if nothing is there."""
     if not inquiry.profile.is_open:
         return _arrive_unseen(inquiry, way)
     edges = walk(inquiry.graph, way.start.mids, way.path)
@@ -63,7 +63,7 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
     if not len(members):
         return None
     kind = kind_of(inquiry.graph, members)
-    # One pair alone is shown as the thing itself; a value that many share must stay a bag.
+    # A single pair is shown as the thing itself; a value that many share must stay a set.
     if len(edges.tails) == 1 and kind is not NodeKind.MEDIATOR:
         one = Mid(int(members[0]))
         pseudonyms = inquiry.pseudonyms
@@ -72,7 +72,7 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
         pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     concept = concept_of(inquiry.graph, members)
     if len(members) > 1:
-        # What the schema tells of the relation: a few of them may be of further kinds.
+        # The schema's concepts for the relation: some members may be of further kinds.
         concept = _joined(concept, tail_concept(inquiry.graph.schema, way.path[-1]))
     place = NodeSet(pseudonym, members, concept, kind, way.start.kin.along(way.path))
     return place, fact_of(inquiry, way, place)
@@ -83,7 +83,9 @@ def _joined(concept: str, further: str) -> str:
 
 
 def _arrive_unseen(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact]:
-    """The same, with a fact that tells what the schema tells: not how much is there, or whether anything is."""
+    """Walks a candidate and reports only what the schema says: not how many things are there, nor whether there are
+    any.
+    """
     members = reached(inquiry.graph, way.start.mids, way.path)
     pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     schema, last = inquiry.graph.schema, way.path[-1]
@@ -121,9 +123,9 @@ def show_things(inquiry: StrategyInput, places: Iterable[NodeSet]) -> list[Thing
 
 
 def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Collection[str] = ()) -> list[Evidence]:
-    """Facts in the thread's own order: in a thread the same facts give the same bytes, however they were found.
+    """Returns facts as evidence in the thread's own order, so that the same facts give the same bytes in every prompt.
 
-    `told` are pseudonyms whose concept the prompt says elsewhere.
+    `told`: pseudonyms whose concept the prompt shows elsewhere.
     """
     keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
     return [
@@ -173,7 +175,7 @@ def numbered(inquiry: StrategyInput, ways: Ways) -> NumberedWays:
 
 
 def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
-    """The owner's words on the masked relations that stand in `shown`, in the thread's own order."""
+    """Returns the owner's descriptions of the masked relations that occur in `shown`, in the thread's own order."""
     means = _described(inquiry.graph.schema)
     met = sorted({run for text in shown for run in _RUN.findall(text)} & means.keys()) if means else []
     ordered = [met[at] for at in inquiry.pseudonyms.shuffled_order(met)]
@@ -181,12 +183,13 @@ def show_masked(inquiry: StrategyInput, *shown: str) -> list[MaskedRelation]:
 
 
 MAX_RELATIONS = 6
-"""Relations that a prompt names beside those of its paths."""
+"""The greatest number of relations that a prompt names beside those of its paths. Chosen by hand; not fitted."""
 
 
 def near_relations(inquiry: StrategyInput, likeness: Likeness) -> list[str]:
-    """The labels of the graph's relations, nearest to the question first: what an answer may filter, sort or group by
-    need be no step of a path. None under the strict profile, where they would tell of the question."""
+    """Returns relation labels, those most like the question first: an answer may filter, sort or group by a relation
+    that is on no path. Empty under the strict profile, where they would say something about the question.
+    """
     if not inquiry.reasoner.is_model or inquiry.profile is Profile.STRICT:
         return []
     schema = inquiry.graph.schema
@@ -197,7 +200,7 @@ def near_relations(inquiry: StrategyInput, likeness: Likeness) -> list[str]:
 
 
 def beside(labels: Sequence[str], shown: Iterable[str], most: int = MAX_RELATIONS) -> list[str]:
-    """The first of `labels` that no path of `shown` names; `most` at most."""
+    """Returns the first `most` of `labels` that no path of `shown` uses."""
     named = {part.lstrip("^") for step in shown for part in step.split("|")}
     return [label for label in labels if label not in named][:most]
 
@@ -207,7 +210,7 @@ def steps_shown(*parts: Iterable[Candidate | Evidence]) -> list[str]:
 
 
 def described_path(inquiry: StrategyInput, path: Iterable[str]) -> str:
-    """The labels of a path with each description behind its opaque word: what may be compared with a question."""
+    """Returns the labels of a path with each description behind its opaque word, for comparison with a question."""
     means = _described(inquiry.graph.schema)
     return _RUN.sub(lambda run: f"{run[0]} {means[run[0]]}" if run[0] in means else run[0], " ".join(path))
 
@@ -218,9 +221,9 @@ def _described(schema: Schema) -> Mapping[str, str]:
 
 
 def as_many_as_fit(reasoner: TaskRunner, ways: Ways, width: int, task_of: Callable[[Ways], Task[Any]]) -> Ways:
-    """The first of `ways` (nearest first) that `task_of` may show, `width` of which may be chosen.
+    """Returns the first of `ways` (nearest first) that fit into a prompt from which `width` may be chosen.
 
-    As many as leave room for one more call, to answer; where that leaves none, as many as fit alone.
+    As many as leave room for one more call, to answer; if that leaves none, as many as fit alone.
     """
     if not reasoner.is_model:
         return ways  # The reasoner in the service costs no tokens.
@@ -240,14 +243,14 @@ def cut_note(number: int, count: int) -> str:
 
 
 def over_budget(finding: RetrievalResult) -> RetrievalResult:
-    """`finding`, ended by its budget and not by the graph."""
+    """Returns `finding` marked as ended by the token budget and not because the graph was searched through."""
     where = f"in step {finding.rounds}" if finding.rounds else "before the first step"
     told = f"The question's budget of tokens was used up {where}."
     return replace(finding, notes=(*finding.notes, told), over_budget=True)
 
 
 def _most(count: int, fits: Callable[[int], bool]) -> int:
-    """The greatest number up to `count` that fits, 0 where none does; whatever is less than one that fits, fits."""
+    """The greatest number up to `count` that fits, 0 if none does; `fits` must be true below any number that fits."""
     low, high = 0, count
     while low < high:
         middle = (low + high + 1) // 2
@@ -256,6 +259,7 @@ def _most(count: int, fits: Callable[[int], bool]) -> int:
 
 
 _WORD = re.compile(r"[^\W_]+")
+# Longer concept paths of a model are cut, which bounds the prompt. Chosen by hand.
 MAX_TRIPLES = 8
 
 
@@ -267,17 +271,19 @@ class Vocabulary:
 
     @classmethod
     def of(cls, schema: Schema, pseudonyms: Collection[str]) -> Vocabulary:
-        """The words of a graph's schema, beside these pseudonyms."""
+        """Returns the vocabulary of a graph's schema and these pseudonyms."""
         return cls(pseudonyms, _words_of(schema))
 
     def keep(self, text: str) -> str:
-        """`text` without every word that is not of the vocabulary; a guessed name never travels again."""
+        """Returns `text` without every word outside the vocabulary, so that a name guessed by the model is not sent
+        again.
+        """
         kept = [word for word in _WORD.findall(text) if word in self._pseudonyms or word.casefold() in self._words]
         return " ".join(kept)
 
 
 def parse_path(path: Iterable[PathTriple], vocabulary: Vocabulary) -> list[PathTriple]:
-    """The triples of `path` in the vocabulary's words; triples that have no relation left are dropped."""
+    """Returns the triples of `path` in words of the vocabulary; a triple without any relation word left is dropped."""
     parsed = []
     for triple in list(path)[:MAX_TRIPLES]:
         relation = vocabulary.keep(triple.relation)

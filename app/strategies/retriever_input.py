@@ -1,4 +1,4 @@
-"""A dialogue and its relations as `app.retriever` reads them: words of relations, and every pseudonym hidden."""
+"""Prepares a dialogue and its relations for `app.retriever`: words of relations, with every pseudonym hidden."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def utterances_of(dialogue: SafeDialogue, numbers: Mapping[str, tuple[int, ...]]) -> tuple[Utterance, ...]:
-    """`numbers`: the query's entities that a pseudonym stands for; every other pseudonym is hidden all the same."""
+    """Returns the turns as the retriever reads them.
+
+    `numbers`: for each pseudonym, the numbers of its things in the query; every other pseudonym is hidden as well.
+    """
     return tuple(Utterance(turn.role, turn.text, tuple(_mentions(turn.text, numbers))) for turn in dialogue.turns)
 
 
 def relation_words(schema: Schema, step: Step) -> str:
-    """The words of a step, without its direction: `has admission ward`."""
+    """Returns the words of a step without its direction: `has admission ward`."""
     return _words_by_step(schema).setdefault(step, _said(schema, step))
 
 

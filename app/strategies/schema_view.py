@@ -11,14 +11,14 @@ from kg_store.graph.traversal import kinds_of, members_of, steps_from_each
 
 
 def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
-    """Everything of each kind, under its pseudonym."""
+    """Returns every kind with its pseudonym; sizes are not shown."""
     graph = inquiry.graph
     members = ((kind, members_of(graph, kind)) for kind in kinds_of(graph.schema))
     return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
 
 
 def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tuple[str, ...]]:
-    """The labels of the steps that leave each of `places`, by its pseudonym."""
+    """Returns, by pseudonym, the labels of the steps that leave each of `places`."""
     named = [place for place in places if len(place.mids)]
     steps = steps_from_each(inquiry.graph, [place.mids for place in named])
     label = inquiry.graph.schema.label_step

@@ -1,4 +1,4 @@
-"""Where retrieval starts: what the question names, and whole kinds of things when it names none."""
+"""Finds where retrieval starts: what the question names, and whole kinds if it names nothing."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import asked_words
 from kg_store.text.synonyms import kind_words
 
+# Kinds that retrieval starts from, and relations up to which a schema is small enough to compare whole. By hand.
 MAX_KINDS = 3
 MAX_RELATIONS = 300
 _WORD = re.compile(r"[^\W\d_]+")
@@ -27,16 +28,16 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """`frontier` is where retrieval sets out; `kinds` are only shown, so that an answer may be narrowed to one."""
+    """`frontier`: where retrieval starts; `kinds` are only shown, so that an answer may be narrowed to one."""
 
     frontier: tuple[NodeSet, ...]
     kinds: tuple[NodeSet, ...]
 
 
 def starting_places(inquiry: StrategyInput, embedder: Embedder) -> Start:
-    """Topics of the question, those of earlier turns where it leans on them, and the kinds that it names.
+    """Returns the topics of the question, those of earlier turns if it needs them, and the kinds that it names.
 
-    A question that names no thing starts from its kinds; from those nearest in meaning where it names none.
+    A question that names no thing starts from its kinds, or from the kinds most like it if it names none.
     """
     places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if inquiry.needs_context or topic.newest]
     kinds = _named_kinds(inquiry)
@@ -55,14 +56,14 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 
 
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
-    """In the order of the question: what it asks for comes first."""
+    """Kinds that the question names, in its order: what it asks for comes first."""
     schema = inquiry.graph.schema
     said, stems = [singular(word) for word in _words(inquiry.dialogue.question)], _stems_of_kinds(schema)
     kinds_with = _kinds_with(schema)
     if declares_kinds(schema):
         said = [_as_known(word, kinds_with) for word in said]
     asked = frozenset(said)
-    # In the order of the schema, which decides between kinds that one word says.
+    # In the order of the schema, which decides between kinds that share a word.
     near = sorted({at for word in asked for at in kinds_with.get(word, ())})
     kinds = list(stems)
     found = {kinds[at]: [words for words in stems[kinds[at]] if words and words <= asked] for at in near}
@@ -72,14 +73,14 @@ def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
 
 @cached_by_version
 def _stems_of_kinds(schema: Schema) -> dict[str, list[frozenset[str]]]:
-    """The words of each kind, singular, in each of the ways in which it is called."""
+    """For each kind, the singular words of each name that it has."""
     further = words_of_kinds(schema)
     return {kind: [_stems(each) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
 
 
 @cached_by_version
 def _kinds_with(schema: Schema) -> dict[str, list[int]]:
-    """By a word, the places in `_stems_of_kinds` of the kinds that are called by it, among others."""
+    """For each word, the positions in `_stems_of_kinds` of the kinds whose names hold it."""
     found: defaultdict[str, list[int]] = defaultdict(list)
     for at, ways in enumerate(_stems_of_kinds(schema).values()):
         for word in frozenset[str]().union(*ways):
@@ -89,20 +90,20 @@ def _kinds_with(schema: Schema) -> dict[str, list[int]]:
 
 @cached_by_version
 def declares_kinds(schema: Schema) -> bool:
-    """True where the graph itself says what its things are, so that a kind that is asked for can bind an answer.
+    """True if the graph itself says of what kind its things are, so an answer can be bound to a kind.
 
-    In the huge schemas that gather many sources, one thing is called by many kinds and asked for by others.
+    False for huge schemas of many sources, where one thing has many kinds and is asked for by others.
     """
     return len(schema.relations) <= MAX_RELATIONS and any(each.classes for each in schema.signatures)
 
 
 def is_wide(schema: Schema) -> bool:
-    """True of a schema of so many relations that it can't be looked through for each question."""
+    """True of a schema with too many relations to compare all of them with each question."""
     return len(schema.relations) > MAX_RELATIONS
 
 
 def _as_known(word: str, known: Collection[str]) -> str:
-    """Another word for a kind counts where the graph has no kind of its own for it."""
+    """`word`, or another word for the same kind if the graph has no kind called `word`."""
     return word if word in known else next((other for other in sorted(kind_words(word)) if other in known), word)
 
 

@@ -1,4 +1,6 @@
-"""Drafts in our own words: whoever chose the expressions, the service writes the sentence from them and the facts."""
+"""Writes drafts in fixed wordings: whoever chose the expressions, the service writes the sentence from them and the
+facts.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ PLAIN: Final = "The answer is {1}."
 def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -> Draft:
     """The draft of an answer; `shown` holds the facts and ways behind it. Several parts are told one after the other.
 
-    Promise: its text holds our own words, relation labels, concepts and pseudonyms of `shown`, and nothing of a model.
+    Promise: its text holds fixed wordings of the service, relation labels, concepts and pseudonyms of `shown`, and
+    nothing of a model.
     """
     if len(expressions) > 1 and not expressions[1].startswith("count("):
         said = ", ".join(f"{{{number}}}" for number in range(1, len(expressions) + 1))
@@ -24,6 +27,6 @@ def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -
     try:
         parts, text = language.word_answer(expressions, shown)
     except ExpressionError:
-        # It can't be executed either: what is wrong with it is said there.
+        # Executing it fails as well, and reports the error.
         return Draft(tuple(expressions), PLAIN)
     return Draft(tuple(parts), text)

@@ -1,4 +1,4 @@
-"""Logs and metrics, without a word of a question or a name.
+"""Logs and metrics, without any word of a question and any name.
 
-Imports nothing of ours but the SDK's protocol.
+Imports nothing of this project except the SDK's protocol.
 """

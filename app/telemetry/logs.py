@@ -1,4 +1,4 @@
-"""Logs and metrics that can't tell a name: an allow-list of keys, exceptions as type and place, counts only."""
+"""Logs and metrics that cannot reveal a name: allowed keys only, exceptions as type and place, numbers as counts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _TEMPLATES_OF = ("uvicorn", "alembic", "arog")
 
 
 def event_log(name: str) -> structlog.stdlib.BoundLogger:
-    """The logger of one module. Events are fixed words; keys outside ALLOWED_KEYS are dropped.
+    """Returns the logger of one module. Events are fixed words; keys outside ALLOWED_KEYS are dropped.
 
-    Its processors are its own: structlog's default ones would print an exception with its local variables.
+    It has processors of its own, because structlog's default ones would print an exception with its local variables.
     """
     logger: structlog.stdlib.BoundLogger = structlog.wrap_logger(
         logging.getLogger(f"arog.{name}"),
@@ -44,7 +44,7 @@ def event_log(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def place_of(error: BaseException) -> str:
-    """`module:line` of the innermost frame that is ours, or of the innermost one."""
+    """Returns `module:line` of the innermost frame of this project, or of the innermost frame."""
     place, ours = "", ""
     trace = error.__traceback__
     while trace is not None:
@@ -82,10 +82,10 @@ def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> No
 
 
 def forbid_core_dumps() -> None:
-    """A core file would hold the vault's open rows and the master key.
+    """Forbids core dumps, which would hold the vault's open rows and the master key.
 
-    The limit stops files, and on Linux the process is marked as one that is never dumped, which also stops programs
-    that the kernel would hand the memory to, and debuggers of the same user.
+    The limit stops files. On Linux the process is also marked as not dumpable, which stops programs that the kernel
+    would give the memory to, and debuggers of the same user.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
@@ -103,7 +103,7 @@ def _chain() -> list[structlog.types.Processor]:
 
 
 def _foreign(_logger: Any, _name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """A record of another library: its message may quote data, so at most its unfilled template stays."""
+    """Reduces a record of another library to its message template at most, because the message may quote data."""
     record: logging.LogRecord = event["_record"]
     known = record.name.split(".")[0] in _TEMPLATES_OF
     event["event"] = record.msg if known and isinstance(record.msg, str) else "library message"

@@ -1,4 +1,4 @@
-"""Graphs, cases and erasure for commands: without a reasoner, and without a model before a graph is loaded."""
+"""Graphs, cases and erasure for commands, without a reasoner; the sentence model is loaded only if a graph is."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kg_store.terms import Schema
 
 
 def graphs_of(store: ServiceContext) -> GraphAdmin:
-    """The graphs alone, for commands; the model is loaded when a graph is."""
+    """Returns the administration of graphs for commands; the sentence model is loaded only if a graph is."""
     return GraphAdmin(
         store.catalog,
         store.conversations,
@@ -26,12 +26,12 @@ def graphs_of(store: ServiceContext) -> GraphAdmin:
 
 
 def cases_in(store: ServiceContext) -> CaseAdmin:
-    """The cases of all graphs, for commands."""
+    """Returns the administration of all cases, for commands."""
     return CaseAdmin(store.catalog, store.cases)
 
 
 def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> Eraser:
-    """For commands the model that names concepts is loaded when it is needed."""
+    """Returns the Eraser; for commands the model that names concepts is loaded when it is needed."""
     settings = store.settings
     stores = ErasureStores(
         store.catalog,

@@ -91,15 +91,17 @@ def chat_of(
 
 
 def in_house(thinking: ReasonerBundle) -> ReasonerBundle:
-    """The same with the reasoner inside the service, and without what ratings have taught: nothing of what it is asked
-    leaves the machine, and nobody's ratings show in what it gives to others."""
+    """Returns the bundle with the reasoner inside the service and without cases: nothing that it is asked leaves the
+    machine, and ratings of one user do not show in what it gives to others.
+    """
     return replace(thinking, reasoner=thinking.in_house or thinking.reasoner, embedder=None)
 
 
 def next_questions_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle) -> SuggestNext:
-    """Tries questions to go on with by the reasoner inside the service; nothing of that is recorded or paid for. It
-    leans on what ratings have taught, for whoever asks is who is asked for. None are made where there is no such
-    reasoner."""
+    """Returns what makes follow-up questions with the reasoner inside the service; nothing is recorded or paid for.
+
+    It uses cases, since the questions are for the same caller. Returns nothing_next if there is no such reasoner.
+    """
     own = thinking.in_house
     if own is None or own.longest_reply or not settings.suggestions:  # A model would be sent what nobody asked.
         return nothing_next
@@ -117,14 +119,16 @@ def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
 
 
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
-    """Counts nothing where nothing leaves the machine, unless the profile is set."""
+    """The disclosure rule; nothing is measured if nothing leaves the machine, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
         return NO_EGRESS
     return Disclosure(True, settings.disclosure_k, settings.about_few, thinking.in_house)
 
 
 def _recogniser_of(settings: Settings) -> Recogniser | None:
-    """Raises ConfigurationError: a service that should have a recogniser does not start without it."""
+    """The recogniser of the settings. Raises ConfigurationError, because a service must not start without the one it
+    needs.
+    """
     try:
         return None if settings.recogniser is None else open_recogniser(settings.recogniser)
     except RecogniserError as problem:
@@ -132,7 +136,7 @@ def _recogniser_of(settings: Settings) -> Recogniser | None:
 
 
 def statics_of(thinking: ReasonerBundle) -> StaticSegments:
-    """Our own words in every request, which the guard may subtract; registered before any question."""
+    """Returns the fixed text of all requests, which the guard may skip; it is registered before any question."""
     statics = StaticSegments()
     for kind in thinking.kinds:
         for segment in thinking.reasoner.statics_of(kind):

@@ -1,4 +1,4 @@
-"""The part of the wiring that builds model endpoints from settings, has them probed and tells how they are."""
+"""Builds model endpoints from the settings, has them probed, and reports their state."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = event_log("endpoint")
 
 
 def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
-    """In the order in which they are asked; nothing is sent."""
+    """Returns the endpoints in the order in which they are asked; sends nothing."""
     # The library's own hook prints lines that know nothing of our log.
     stamina.instrumentation.set_on_retry_hooks([_log_retry])
     last = len(settings.endpoints) - 1
@@ -35,7 +35,7 @@ def endpoints_of(settings: Settings) -> list[ModelEndpoint]:
 
 
 async def probe_once(choice: EndpointChoice, settings: Settings) -> EndpointStatus:
-    """Finds out what one endpoint can do; nothing is kept."""
+    """Probes one endpoint and returns its status; nothing is kept."""
     endpoint = _endpoint_of(choice, settings, math.inf)
     try:
         await endpoint.probe()
@@ -45,7 +45,7 @@ async def probe_once(choice: EndpointChoice, settings: Settings) -> EndpointStat
 
 
 def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) -> EndpointStatus:
-    """The result of the last probe, and the state since."""
+    """Returns the result of the last probe, and the state since then."""
     found = endpoint.found
     state: EndpointState = "unprobed" if found is None else "unreachable" if found.problem else "ready"
     if state == "ready" and not endpoint.is_ready:
@@ -70,18 +70,18 @@ def status_of(position: int, endpoint: ModelEndpoint, with_model: bool = False) 
 
 
 def _cost(endpoint: ModelEndpoint, found: Capabilities) -> float | None:
-    """The cost of a question about as long as a puzzle; None without a price, or where the endpoint counts nothing."""
+    """The cost of a question about as long as a puzzle; None without a price, or if the endpoint reports no counts."""
     if endpoint.price is None or not found.prompt_tokens:
         return None
     return endpoint.price.of(found.prompt_tokens, found.reply_tokens)
 
 
 OnProbed = Callable[[EndpointStatus, str], None]
-"""Is told what a probe found anew, and the endpoint's address: for the owner's own terminal, and nowhere else."""
+"""Called with new findings of a probe and the endpoint's address, which is only for the owner's own terminal."""
 
 
 async def watch(endpoints: Sequence[ModelEndpoint], on_probed: OnProbed = lambda _status, _address: None) -> None:
-    """Probes each endpoint at once, and again when something has happened that may have changed it. Never returns."""
+    """Probes each endpoint at once, and again whenever something may have changed. Never returns."""
     while True:
         for position, endpoint in enumerate(endpoints, start=1):
             before = endpoint.found
@@ -93,7 +93,7 @@ async def watch(endpoints: Sequence[ModelEndpoint], on_probed: OnProbed = lambda
 
 
 async def probe_all(endpoints: Sequence[ModelEndpoint]) -> None:
-    """Probes one after the other, and logs what changed."""
+    """Probes the endpoints one after the other, and logs what changed."""
     for endpoint, before in [(endpoint, endpoint.found) for endpoint in endpoints]:
         found = await endpoint.probe()
         if found != before:

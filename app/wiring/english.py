@@ -1,4 +1,4 @@
-"""The reader of English as commands and chats use it: to name concepts, and to remark on other languages."""
+"""The English reader for commands and chats: it names concepts, and remarks on other languages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def namer_of(settings: Settings) -> NameConcepts:
 
 
 def language_remarks(settings: Settings) -> Callable[[str], str | None]:
-    """Remarks on questions in other languages, where the English model in the box alone reads them."""
+    """Returns the remark on questions in other languages; it applies only if the installed English
+    model reads them.
+    """
     if settings.reasoner != "embedded" or settings.embedder != BOXED_MODEL:
         return no_remark
     threading.Thread(target=EnglishReader.read_words, name="words of languages", daemon=True).start()

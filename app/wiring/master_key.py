@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def require_master_key(settings: Settings) -> None:
-    """Raises MasterKeyError, with what to do, where neither the environment nor a file has one. Reads none."""
+    """Raises MasterKeyError, with what to do, if there is a key neither in the environment nor in a file. Reads no
+    key.
+    """
     if settings.master_key is None and not settings.key_file.exists():
         raise MasterKeyError(
             "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE to the one that sealed this folder; for a "
@@ -21,7 +23,7 @@ def require_master_key(settings: Settings) -> None:
 
 
 def read_master_key(settings: Settings) -> MasterKey:
-    """The key ring from the environment, else from its file. Raises MasterKeyError with what to do."""
+    """Returns the key ring from the environment, else from its file. Raises MasterKeyError with what to do."""
     # A command without a key fails before these are loaded.
     from kg_store.storage.master_key import MasterKey
 

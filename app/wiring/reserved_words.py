@@ -1,6 +1,7 @@
-"""The fixed words of a request's changing part: field names and closed values of the tasks, and our own sentences.
+"""The fixed words in the variable part of a request: field names and values of the tasks, and the service's own
+sentences.
 
-A name that equals one of them is a public word: the guard could not tell it from our own writing.
+A name that equals one of them is a public word, because the guard could not tell it from these.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, A
 
 @cache
 def request_words() -> tuple[str, ...]:
-    """Phrases for the catalog; assistant turns travel again, so the sentences of refusals count too."""
+    """Returns phrases for the catalog; sentences of refusals are among them, because later prompts
+    hold earlier turns.
+    """
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
     told = (PATH, *ASKED.values(), *FUNCTIONS.values())
     return (*sorted(words), "json", "true", "false", "null", NAMELESS, NOT_GROUNDED, LEAD, *SENTENCES, *told)

@@ -1,4 +1,4 @@
-"""The sentence model of the settings, with what was trained for it: a matcher, a head and a retriever."""
+"""The sentence model of the settings, with what was trained for it: a matcher, an adapter and a retriever."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.settings import ConfigurationError, Settings
 
 
 def embedder_of(settings: Settings) -> Embedder:
-    """The sentence model, loaded. Raises ConfigurationError where it, or its matcher, can't be."""
+    """Returns the sentence model, loaded. Raises ConfigurationError if it, or its matcher, cannot be loaded."""
     embedder = Embedder(settings.embedder, settings.cache_dir, matcher=_matcher_of(settings))
     try:
         embedder.load()
@@ -36,7 +36,7 @@ def embedder_of(settings: Settings) -> Embedder:
 
 
 def head_of(settings: Settings) -> RelationAdapter:
-    """Raises ConfigurationError for a file that is no head of the settings' sentence model and matcher."""
+    """Returns the adapter. Raises ConfigurationError if the file does not belong to the sentence model and matcher."""
     if settings.reasoner_head is None:
         return NO_HEAD
     try:
@@ -46,7 +46,7 @@ def head_of(settings: Settings) -> RelationAdapter:
 
 
 def retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
-    """Raises ConfigurationError for a file that is no retriever of the settings' sentence model."""
+    """Returns the retriever. Raises ConfigurationError if the file does not belong to the sentence model."""
     if settings.retriever is None:
         return None
     try:
@@ -56,8 +56,9 @@ def retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
 
 
 def read_back_of(settings: Settings) -> ReadBack | None:
-    """Reads a model's sentences back. Raises ConfigurationError for a file that is no extractor of the settings'
-    sentence model."""
+    """Returns what reads a model's sentences back. Raises ConfigurationError if the file does not belong to the
+    sentence model.
+    """
     if settings.extractor is None:
         return None
     try:
@@ -68,13 +69,13 @@ def read_back_of(settings: Settings) -> ReadBack | None:
 
 
 def turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
-    """By words and vectors where the sentence model is the one that it was trained with, else by words."""
+    """Returns the classifier; it uses vectors only if the sentence model is the one of its training."""
     model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
     return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
 def _matcher_of(settings: Settings) -> LowRankUpdate | None:
-    """Raises ConfigurationError for a file that is no matcher of the settings' sentence model."""
+    """The matcher. Raises ConfigurationError if the file does not belong to the sentence model."""
     if settings.matcher is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Wiring: the sole namer of concrete classes; builds everything that one process needs from its settings."""
+"""Wiring: builds everything that one process needs from its settings; only here are concrete classes named."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ __all__ = ["ChatHandler", "ReasonerBundle", "Services", "build", "refiner_of", "
 
 
 class ChatHandler(Protocol):
-    """The part of a chat service that POST /chat needs; ChatService is the one that is built here."""
+    """The part of a chat service that POST /chat needs; wiring builds a ChatService."""
 
     @property
     def strategies(self) -> list[str]: ...
@@ -72,7 +72,7 @@ class Services:
 
     @property
     def refiner(self) -> ConceptRefiner:
-        """Raises ConfigurationError where no endpoint is set up."""
+        """Returns the refiner of concepts. Raises ConfigurationError if no endpoint is set."""
         return refiner_of(self.store, self.thinking)
 
     @property
@@ -85,7 +85,7 @@ class Services:
         return self.thinking.note
 
     async def close(self) -> None:
-        """Waits for running loads, then lets go of the endpoint and the database."""
+        """Waits for running loads, then closes the endpoint and the database."""
         await asyncio.to_thread(self.jobs.close)
         await self.thinking.close()
         self.store.close()
@@ -132,7 +132,9 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
 
 
 def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefiner:
-    """Raises ConfigurationError where no endpoint is set up: the embedded reasoner named the concepts already."""
+    """Returns the refiner of concepts. Raises ConfigurationError without an endpoint, as the embedded reasoner named
+    them already.
+    """
     settings = store.settings
     if settings.reasoner != "endpoint":
         raise ConfigurationError("renaming concepts needs a model endpoint: set AROG_REASONER=endpoint and its URL")
@@ -149,7 +151,7 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 
 
 def think(settings: Settings) -> ReasonerBundle:
-    """The reasoner and the strategies of the settings; loads the embedding model."""
+    """Returns the reasoner and strategies of the settings; loads the sentence model."""
     embedder = embedder_of(settings)
     reader = EnglishReader(embedder, head_of(settings))
     strategies = _strategies_of(settings, reader)
@@ -203,7 +205,7 @@ def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strat
 def _reasoner_of(
     settings: Settings, reader: EnglishReader, endpoints: Sequence[ModelEndpoint]
 ) -> tuple[Reasoner, str]:
-    """The reasoner and its note."""
+    """The reasoner and its description."""
     if settings.reasoner == "embedded":
         return reader.reasoner, "embedded"
     first, *fallbacks = endpoints

@@ -1,4 +1,4 @@
-"""The data folder and its database, opened: all that needs no reasoner."""
+"""Opens the data folder and its database: everything that needs no reasoner."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ INCOMING = "incoming"
 
 
 class _RequestWords:
-    """`app.wiring.reserved_words.request_words`, imported when a graph is built: it reaches over the whole service."""
+    """Imports `app.wiring.reserved_words.request_words` only when a graph is built, because it imports the whole
+    service.
+    """
 
     def __iter__(self) -> Iterator[str]:
         from app.wiring.reserved_words import request_words
@@ -39,7 +41,7 @@ class _RequestWords:
 
 @dataclass(frozen=True, slots=True)
 class ServiceContext:
-    """All that needs no reasoner: enough to manage graphs and keys in the data folder."""
+    """Everything that needs no reasoner: enough to manage graphs and keys in the data folder."""
 
     settings: Settings
     engine: Engine
@@ -54,7 +56,7 @@ class ServiceContext:
 
     @property
     def budgets(self) -> Budgets:
-        """Unlimited where nobody is paid by tokens."""
+        """The budgets; unlimited if the reasoner costs no tokens."""
         if self.settings.reasoner == "embedded":
             return UNLIMITED
         settings = self.settings
@@ -66,7 +68,7 @@ class ServiceContext:
 
     @property
     def incoming(self) -> Path:
-        """The folder in which uploads lie while they are loaded."""
+        """The folder of uploads while they are loaded."""
         return self.settings.data_dir / INCOMING
 
     @property
@@ -79,7 +81,9 @@ class ServiceContext:
 
 
 def open_store(settings: Settings) -> ServiceContext:
-    """The data folder and its database, migrated. Raises MasterKeyError, StoreError, ConfigurationError."""
+    """Returns the opened data folder with its migrated database. Raises MasterKeyError, StoreError,
+    ConfigurationError.
+    """
     master = read_master_key(settings)
     make_data_folder(settings)
     try:
@@ -112,5 +116,5 @@ def open_store(settings: Settings) -> ServiceContext:
 
 
 def _delete_uploads(folder: Path) -> None:
-    """Uploads of a process that was killed lie there in clear."""
+    """Deletes uploads of a killed process, which are not encrypted."""
     shutil.rmtree(folder, ignore_errors=True)

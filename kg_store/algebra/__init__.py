@@ -1,4 +1,4 @@
-"""The algebra of sets that a draft's expressions are evaluated in.
+"""The algebra of sets in which a draft's expressions are evaluated.
 
 Imports `graph` and `text`.
 """

@@ -1,4 +1,4 @@
-"""The set algebra executed on the real data: expressions over pseudonyms to sets, counts, numbers and tables."""
+"""Executes the set algebra on the real data: from expressions over pseudonyms to sets, counts, numbers and tables."""
 
 from __future__ import annotations
 
@@ -45,34 +45,34 @@ MAX_FIRST = 1_000_000_000
 
 
 class SetAlgebra(Protocol):
-    """Executes expressions on one version of one graph; safe to use from several threads."""
+    """Executes expressions on one version of one graph. Thread-safe."""
 
     def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
-        """Raises ExpressionError when operands do not fit; what `operand` raises goes through."""
+        """Returns the result. Raises ExpressionError if operands do not fit, and whatever `operand` raises."""
         ...
 
 
 class ValueAlgebra:
     """The set algebra over a blind graph, with the values of the vault of the same version.
 
-    Where expressions leave room: `count` counts distinct members. `!=` keeps what has a value outside of V, other
-    operators what has a value that compares so with any of V. Of several values of an entity, the greatest counts for
-    argmax, compare and descending order, the least for argmin and ascending order. `compare` gives nothing when one
-    side has no value. Over no values sum, average, min and max are the empty set: nothing says 0. Measures count a
-    value for each mediator that one relation reaches it by.
+    `count` counts distinct members. `!=` keeps things with a value outside of V; other operators keep things with a
+    value that compares so with any member of V. If a thing has several values, argmax, compare and descending order
+    use the greatest, argmin and ascending order the least. `compare` gives nothing if one side has no value. Over no
+    values, sum, average, min and max give the empty set, not 0. Measures count a value once for each mediator by which
+    a relation reaches it.
     """
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
         self._relations = RelationValues(graph, vault)
 
     def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
-        """See SetAlgebra."""
+        """Does what SetAlgebra says."""
         with localcontext(Context(prec=_DIGITS)):
             return outcome_of(_Evaluation(self._relations, operand).result_of(expression))
 
 
 class _Evaluation:
-    """One expression over one caller's pseudonyms."""
+    """The evaluation of one expression over one caller's pseudonyms."""
 
     def __init__(self, relations: RelationValues, operand: Callable[[str], Operand]) -> None:
         self._relations, self._operand = relations, operand
@@ -156,7 +156,7 @@ class _Evaluation:
         return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
-        """One number per (entity, value) pair, and per mediator between them."""
+        """One number for each (entity, value) pair and each mediator between them."""
         measures = self._measures(call)
         if measures.kind is ValueKind.DATE:
             raise ExpressionError(f"{call.function} takes numbers; these values are dates")
@@ -200,7 +200,7 @@ class _Evaluation:
         return [tail for tail, verdict in verdicts.items() if verdict]
 
     def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:
-        """The operands of a filter: nodes that are the same, and values."""
+        """The operands of a filter: nodes that count as equal, and values to compare with."""
         if isinstance(other, Decimal):
             return set(), [Value(plain_number(other), None)]
         operand = as_set(other)
@@ -220,7 +220,7 @@ class _Evaluation:
         return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
-        """An entity that it leads nowhere from has none, and a sum of 0."""
+        """The entities with the most or fewest; an entity from which the relation leads nowhere counts 0."""
         entities = self._set(call, 0)
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         edges = leading_to(edges, self._set(call, 1)) if len(call.operands) > 1 else edges
@@ -234,7 +234,7 @@ class _Evaluation:
         return entities.keep(own == choose(own))
 
     def _counted(self, call: Call) -> Result:
-        """An entity that it leads nowhere from leads to none of them."""
+        """The entities whose number fits; an entity from which the relation leads nowhere counts 0."""
         entities, (label, operator, *number) = self._set(call, 0), call.words
         edges, some = self._relations.edges(as_mids(entities.mids), label), 1 if number else 2
         edges = leading_to(edges, self._set(call, some)) if len(call.operands) > some else edges
@@ -257,12 +257,12 @@ class _Evaluation:
         return totals_per_group(self._relations, edges, measures, total, *period or [""])
 
     def _minus(self, call: Call) -> Result:
-        """Nothing where one side has no value."""
+        """The difference of two values; the empty set if one side has no value."""
         first, second = (self._single(self.result_of(operand)) for operand in call.operands)
         return minus(first, second) if first and second else ResultSet(NO_MIDS)
 
     def _single(self, result: Result) -> Value | None:
-        """The one number or value that `result` is; None where it is empty."""
+        """The single number or value of `result`; None if it is empty. Raises ExpressionError if there are several."""
         if isinstance(result, Decimal):
             return Value(plain_number(result), ValueKind.NUMBER)
         operand = as_set(result)
@@ -276,7 +276,7 @@ class _Evaluation:
         return ResultSet(as_mids(edges.tails), edges=edges)
 
     def _sort(self, call: Call) -> Result:
-        """Equal values keep the order of MIDs; what has no value stands last."""
+        """The set in order; equal values are ordered by MID, things without a value come last."""
         entities, (label, direction) = self._set(call, 0), call.words
         measured = self._measured(entities, label)
         ordered = in_order(entities.mids.tolist(), measured, is_ascending=direction == "ascending")

@@ -117,7 +117,9 @@ Expression = Name | Call
 
 
 def parse(text: str) -> Expression:
-    """The tree of `text`. Raises ExpressionError on anything outside the grammar, and over MAX_NODES parts."""
+    """Returns the tree of `text`. Raises ExpressionError if it is outside the grammar or has more than MAX_NODES
+    parts.
+    """
     tokens = _tokens(text)
     if len(tokens) > MAX_NODES * 2:
         raise ExpressionError("the expression has too many parts")
@@ -128,7 +130,7 @@ def parse(text: str) -> Expression:
 
 
 def names_in(expression: Expression) -> tuple[str, ...]:
-    """Every pseudonym of the tree, in order of first use."""
+    """Returns every pseudonym of the tree, in order of first use."""
     if isinstance(expression, Name):
         return (expression.pseudonym,)
     found = (name for operand in expression.operands for name in names_in(operand))
@@ -203,15 +205,15 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
 
 OutcomeKind = Literal["set", "number", "truth", "table", "kinds"]
 Row = tuple[int | str, Decimal | int]
-"""A thing, or the text of a year or month, with its number."""
+"""A thing (its MID), or the text of a year or month, with its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """The meaning of a pseudonym.
+    """The meaning of a pseudonym in an expression.
 
-    `edges`: (entity, value) pairs, where the operand is a set of values: sums are over the pairs. `literal`:
-    the text of a value that the user typed and the graph may not hold.
+    `edges`: (entity, value) pairs if it is a set of values, because sums run over the pairs. `literal`: the text of a
+    value that the user typed and the graph may not hold.
     """
 
     mids: Mids = field(repr=False)
@@ -221,8 +223,11 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class ExpressionResult:
-    """The result of an expression. `mids` are in order where `ordered`, one that no expression gives where `ranked`;
-    `rows` are as those of ResultTable, `names` of classes as those of ResultKinds."""
+    """The result of an expression.
+
+    `mids` are sorted by a value if `ordered`, or by likelihood if also `ranked`, which no expression gives. `rows` are
+    those of ResultTable, `names` those of ResultKinds.
+    """
 
     kind: OutcomeKind
     mids: tuple[int, ...] = field(default=(), repr=False)
@@ -236,7 +241,7 @@ class ExpressionResult:
 
 @dataclass(frozen=True, slots=True)
 class ResultSet:
-    """A set while it is worked on: `mids` each once, in order where `ordered`, else ascending."""
+    """An intermediate set: `mids` are distinct, in their own order if `ordered`, else ascending."""
 
     mids: Mids = field(repr=False)
     ordered: bool = False
@@ -244,7 +249,7 @@ class ResultSet:
     literal: str | None = field(default=None, repr=False)
 
     def keep(self, mask: npt.NDArray[np.bool_]) -> ResultSet:
-        """The members that `mask` keeps, in their order, with the edges that lead to them."""
+        """Returns the members that `mask` keeps, in their order, with the edges that lead to them."""
         mids, edges = self.mids[mask], self.edges
         if edges is not None:
             kept = np.isin(edges.tails, mids)
@@ -252,25 +257,25 @@ class ResultSet:
         return ResultSet(mids, self.ordered, edges)
 
     def pairs(self) -> Edges:
-        """(entity, value) pairs to add up: the edges, or each member once."""
+        """Returns (entity, value) pairs to add up: the edges, or each member once."""
         return self.edges if self.edges is not None else Edges(self.mids, self.mids)
 
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """Numbers per thing, the largest first; or per year or month, in order of time."""
+    """Numbers for each thing, the largest first; or for each year or month, in order of time."""
 
     rows: tuple[Row, ...] = field(repr=False)
 
     @property
     def things(self) -> tuple[int, ...]:
-        """None of a table per year or month."""
+        """The MIDs of the rows; empty for a table of years or months."""
         return tuple(thing for thing, _ in self.rows if isinstance(thing, int))
 
 
 @dataclass(frozen=True, slots=True)
 class ResultKinds:
-    """The names of classes: words of the schema, which stand for no things."""
+    """Names of classes: words of the schema, which stand for no things."""
 
     names: tuple[str, ...]
 
@@ -279,7 +284,9 @@ Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """A table stands for its things, in order. ExpressionError for a number, a truth, or a table of years."""
+    """Returns the result as a set; a table becomes its things, in order. Raises ExpressionError for numbers, truths
+    and tables of years or months.
+    """
     if isinstance(result, ResultSet):
         return result
     if isinstance(result, ResultTable) and len(result.things) == len(result.rows):
@@ -288,7 +295,7 @@ def as_set(result: Result) -> ResultSet:
 
 
 def outcome_of(result: Result) -> ExpressionResult:
-    """The result as callers see it; numbers without zeros at the end."""
+    """Returns the result as callers see it; numbers have no trailing zeros."""
     if isinstance(result, ResultSet):
         return ExpressionResult("set", tuple(result.mids.tolist()), ordered=result.ordered)
     if isinstance(result, ResultTable):

@@ -1,4 +1,4 @@
-"""Adds up and averages values per group, groups dates by their year or month, and takes the best of some values."""
+"""Sums and averages by group, groups of dates by year or month, and the best of some values."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
 
 
 def average_of(numbers: list[Decimal]) -> Decimal:
-    """The mean with four decimals, and more where a small number would have fewer than six digits."""
+    """Returns the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
     average = sum(numbers, start=Decimal(0)) / len(numbers)
     return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
 
 
 def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
-    """Counts the heads that lead to each tail, the largest first; per year or month in order of time."""
+    """Counts the heads of each tail, largest first; with a `period` by year or month, in order of time."""
     if not period:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
@@ -38,7 +38,7 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
 
 
 def counts_by_head(edges: Edges) -> dict[int, Decimal]:
-    """Counts the tails of each head."""
+    """Returns the number of tails of each head."""
     heads, counts = np.unique(edges.heads, return_counts=True)
     return {head: Decimal(number) for head, number in zip(heads.tolist(), counts.tolist(), strict=True)}
 
@@ -46,7 +46,7 @@ def counts_by_head(edges: Edges) -> dict[int, Decimal]:
 def totals_per_group(
     relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
 ) -> ResultTable:
-    """Puts what `total` makes of the measures of its heads beside each tail."""
+    """Returns for each tail (or period) what `total` gives for the measures of its heads."""
     numbers = numbers_of(measures)
     pairs: Iterable[tuple[int, int | str]] = (
         _in_periods(relations, edges, period)
@@ -62,14 +62,14 @@ def totals_per_group(
 
 
 def numbers_of(measures: Measures) -> dict[int, list[Decimal]]:
-    """The numbers of each entity. Raises ExpressionError for dates, which can't be added up."""
+    """Returns the numbers of each entity. Raises ExpressionError for dates, which cannot be added."""
     if measures.kind is ValueKind.DATE:
         raise ExpressionError("that adds up numbers; these values are dates")
     return measures.by_entity()
 
 
 def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
-    """The sum of the numbers of all that each head of `edges` leads to; of heads that lead to any."""
+    """Returns for each head the sum of the numbers of its tails; heads without any number are left out."""
     numbers, totals = numbers_of(measures), dict[int, Decimal]()
     for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
         for number in numbers.get(tail, []):
@@ -78,7 +78,7 @@ def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
 
 
 def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
-    """Every entity that shares the best value."""
+    """Returns every entity that has the best value."""
     if not measured:
         return ResultSet(NO_MIDS)
     own = {entity: choose(keys) for entity, keys in measured.items()}
@@ -87,27 +87,29 @@ def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decim
 
 
 def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
-    """`mids` by their values; what has none stands last."""
+    """Returns `mids` sorted by their values; those without a value come last."""
     keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
     known = sorted(mids)
     return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
 
 
 def joined(parts: list[Edges]) -> Edges:
-    """All pairs of `parts`, each once."""
+    """Returns all pairs of `parts`, each once."""
     pairs = np.concatenate([np.stack([part.heads, part.tails], axis=1) for part in parts])
     pairs = np.unique(pairs, axis=0)
     return Edges(pairs[:, 0], pairs[:, 1])
 
 
 def leading_to(edges: Edges, ends: ResultSet) -> Edges:
-    """Those of `edges` whose tail is one of `ends`."""
+    """Returns the `edges` whose tail is one of `ends`."""
     kept = np.isin(edges.tails, ends.mids)
     return Edges(edges.heads[kept], edges.tails[kept])
 
 
 def minus(first: Value, second: Value) -> Decimal:
-    """`first` less `second`: numbers, or the whole years between two dates. Raises ExpressionError for others."""
+    """Returns `first` minus `second`: numbers, or the whole years between two dates. Raises ExpressionError for
+    others.
+    """
     for kind in (ValueKind.NUMBER, ValueKind.DATE):
         if {first.kind, second.kind} != {kind}:
             continue
@@ -120,7 +122,7 @@ def minus(first: Value, second: Value) -> Decimal:
 
 
 def _years(early: PartialDate, late: PartialDate) -> int:
-    """Whole years from `early` to `late`, at the precision that both have."""
+    """The whole years from `early` to `late`, at the precision that both share."""
     shared = min(early.precision, late.precision)
     if shared < Precision.YEAR:
         raise ExpressionError("no year is known")
@@ -129,7 +131,7 @@ def _years(early: PartialDate, late: PartialDate) -> int:
 
 
 def _in_periods(relations: RelationValues, edges: Edges, period: str) -> Iterable[tuple[int, str]]:
-    """Each head with the year or month of its tails: 2024, 2024-05. Dates that do not tell it are left out."""
+    """Each head with the year or month of its tails (2024, 2024-05); dates that are less precise are left out."""
     labels = {mid: _period_of(value, period) for mid, value in relations.values(edges.tails).items()}
     if len(edges.tails) and not any(labels.values()):
         raise ExpressionError(f"that leads to no dates with a {period}")

@@ -1,4 +1,4 @@
-"""Follows the relations of an expression, and compares the values there."""
+"""Follows the relations of an expression and compares the values found there."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from kg_store.text.literals import Parsed, parse_value
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
-"""Of some things whose names are to be dates, so many are."""
+"""Names of things are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
 MAX_LOOKED_AT: Final = 20
-"""Names of many that are looked at before all of them are read."""
+"""The number of names that are tried before all are read. Chosen by hand."""
 
 
 class Record(Protocol):
@@ -40,22 +40,24 @@ class Record(Protocol):
 
 
 class Records(Protocol):
-    """The vault, as far as the algebra needs it."""
+    """The part of the vault that the algebra needs."""
 
     def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
-        """Records of those of `mids` that the vault holds."""
+        """Returns the records of those `mids` that the vault holds."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal: of the graph, or typed by a user (then `kind` is None, as the graph's side decides)."""
+    """A literal of the graph, or one typed by a user (`kind` is then None, and the graph's value decides how it is
+    read).
+    """
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
 
     def read_as(self, kind: ValueKind) -> Parsed | None:
-        """None when it is nothing of that kind: then it compares with nothing of that kind."""
+        """The value read as `kind`; None if that is impossible, so it compares with nothing of that kind."""
         try:
             return parse_value(self.lexical, kind)
         except ValueError:
@@ -64,7 +66,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """(entity, value) pairs that have an order. `keys` orders the values: the number, or the date's instant."""
+    """(entity, value) pairs whose values have an order; `keys` maps each value to its number, or to a
+    date's instant.
+    """
 
     kind: ValueKind | None
     pairs: tuple[tuple[int, int], ...] = field(repr=False)
@@ -78,14 +82,14 @@ class Measures:
 
 
 class RelationValues:
-    """Reads relations by their words, and values from the vault in one batch per question part."""
+    """Reads relations by their labels, and values from the vault in batches."""
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
         self._graph, self._vault = graph, vault
         self._hops = _hops_by_label(graph.schema)
 
     def edges(self, mids: Mids, label: str) -> Edges:
-        """(member of `mids`, what the relation leads to). Relations with the same words count as one."""
+        """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
         found = [walk(self._graph, mids, (step,)) for step in self._steps(label)]
         if len(found) == 1:
             return found[0]
@@ -94,23 +98,26 @@ class RelationValues:
         return Edges(pairs[:, 0], pairs[:, 1])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
-        """The measures of `mids`; a value counts once for each mediator that one relation reaches it by."""
+        """Returns the measures of `mids`; a value counts once for each mediator by which a relation reaches it."""
         steps = self._steps(label)
         is_one = len(steps) == 1
         return self.measures(walk_each(self._graph, mids, steps[0]) if is_one else self.edges(mids, label))
 
     def kinds(self, mids: Mids) -> tuple[str, ...]:
-        """The names of the classes that most of `mids` are of; none where the graph does not say."""
+        """Returns the names of the classes that most of `mids` have; empty if the graph has none."""
         concept = concept_of(self._graph, mids) if len(mids) else ""
         return tuple(concept.split(", ")) if concept not in ("", "thing") else ()
 
     def values(self, mids: Mids) -> dict[int, Value]:
-        """The literals among `mids`."""
+        """Returns the literals among `mids`."""
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
-        """The literals among `mids`; where there is none, the dates that names of things are, or that all of them
-        hold: files of plain triples don't tell a date from a name. A film called "2012" makes no dates of films."""
+        """Returns the literals among `mids`; without any, the dates that the names of things are or contain.
+
+        Plain triple files do not distinguish a date from a name. Only if most names are dates, or all contain one, are
+        they read so: a single film called "2012" does not make films dates.
+        """
         records = self._records(mids)
         return _values(records) or _dates(records)
 
@@ -118,9 +125,9 @@ class RelationValues:
         return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
-        """The pairs whose value is a number; when there is none, those whose value is a date, or whose name says one.
+        """Returns the pairs whose value is a number; without any, those whose value or name is a date.
 
-        Values that are malformed are left out. ExpressionError when there are tails and none has an order.
+        Malformed values are left out. Raises ExpressionError if there are tails but none has an order.
         """
         values = self.values_or_dates(edges.tails)
         for kind in ORDERED:
@@ -164,9 +171,11 @@ def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """True where `left` compares so with at least one of `others` (for !=: with each); None when with none it can.
+    """True if `left` compares so with at least one of `others` (for !=: with all); None if it can be compared with
+    none.
 
-    Numbers and dates have an order, dates at the precision both share; text and truth only equal or differ.
+    Numbers and dates have an order, dates at the precision that both share; texts and truths are only equal or
+    different.
     """
     kind = left.kind or ValueKind.TEXT
     mine = left.read_as(kind)

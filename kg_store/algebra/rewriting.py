@@ -1,4 +1,4 @@
-"""Expressions as text again, and with further relations beside their own."""
+"""Turns expressions back into text, and adds further relations to them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from kg_store.algebra.expressions import FUNCTIONS, Call, Expression, Name
 
 
 def walked_along(start: str, steps: Sequence[str]) -> str:
-    """The expression of what `start` leads to along the labels of `steps`."""
+    """Returns the expression for what `start` leads to along the labels `steps`."""
     for step in steps:
         start = f'reach({start}, "{step}")'
     return start
 
 
 def written(expression: Expression) -> str:
-    """The expression as text that parses to it again; equal expressions read the same."""
+    """Returns the expression as text that parses to the same tree; equal expressions give equal text."""
     if isinstance(expression, Name):
         return expression.pseudonym
     operands, words = [written(each) for each in expression.operands], list(expression.words)
@@ -31,7 +31,7 @@ def written(expression: Expression) -> str:
 
 
 def with_relations(expression: Expression, further: Mapping[str, Sequence[str]]) -> Expression:
-    """`expression` with what the `further` relations of each of its relations lead to as well, by label."""
+    """Returns `expression` with each "reach" extended by the `further` relations of its label."""
     if isinstance(expression, Name):
         return expression
     operands = tuple(with_relations(each, further) for each in expression.operands)

@@ -1,4 +1,4 @@
-"""One version of a graph, opened: nodes, steps, schema, roles' views.
+"""One version of a graph, opened: nodes, steps, schema, and views of roles.
 
 Imports `text` and `storage`.
 """

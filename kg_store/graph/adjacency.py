@@ -1,4 +1,4 @@
-"""Adjacency: the arrays of a graph, built once at load: nodes, hops of each node, and what each hop reaches."""
+"""Adjacency: the arrays of a graph, built at load: nodes, the hops of each node, and what each hop reaches."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """Both directions in one: a hop is `2 * relation + inverse`, a group is one hop of one node.
+    """A graph in arrays, both directions in one. A hop is `2 * relation + inverse`; a group is one hop of one node.
 
-    A node's groups stand in the order of its signature's hops, so a group is found by the hop's rank in the
-    signature. Node `n` has groups `group_ends[n-1]` up to `group_ends[n]`, group `g` the targets
-    `target_ends[g-1]` up to `target_ends[g]`, sorted; signature `s` has members and hops in the same way.
+    A node's groups are in the order of its signature's hops, so a group is found by the hop's rank in the signature.
+    Node `n` has groups `group_ends[n-1]` to `group_ends[n]`, group `g` has targets `target_ends[g-1]` to
+    `target_ends[g]`, sorted; signature `s` has members and hops in the same way.
     """
 
     mids: Mids
@@ -70,7 +70,7 @@ class Adjacency:
 
 
 def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacency, tuple[Signature, ...]]:
-    """The arrays and the signatures: every set of kind, classes and hops that some node has."""
+    """Returns the arrays and the signatures: every combination of kind, classes and hops that some node has."""
     group_nodes, group_hops, target_starts, targets = _groups(nodes, facts, relations)
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
     signature_of, examples = _signature_ids(nodes, group_starts, group_hops, relations)
@@ -126,9 +126,9 @@ def _groups(nodes: Nodes, facts: Facts, relations: int) -> tuple[npt.NDArray[np.
 def _signature_ids(
     nodes: Nodes, group_starts: Numbers, group_hops: Numbers, relations: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Signature of each node, and one node of each signature.
+    """The signature of each node, and one node of each signature.
 
-    Each hop has two random numbers; a set of hops is their sums, so equal sets meet without being compared.
+    Each hop has two random numbers and a set of hops is their sums, so that equal sets are found without comparison.
     """
     weights = np.random.default_rng().integers(1, 1 << 63, size=(2, max(1, relations * 2)), dtype=np.uint64)
     columns = [nodes.kinds.astype(np.int64), nodes.class_sets.astype(np.int64)]

@@ -1,4 +1,4 @@
-"""BlindGraph: what strategies may know of a graph. It has MIDs and relations, and no name or value to leak."""
+"""BlindGraph: what strategies may know of a graph: MIDs and relations, but no name or value that could leak."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kg_store.terms import Edges, Hop, Mids, Schema, SignatureId
 
 
 class BlindGraph(Protocol):
-    """One version of one graph, immutable; safe to use from several threads.
+    """One version of one graph, immutable and thread-safe.
 
     Promise: returns MIDs, relation ids and signature ids only. Relations that the policy hides never appear.
     """
@@ -27,11 +27,11 @@ class BlindGraph(Protocol):
         ...
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        """Every pair that `hop` joins, heads within `mids`; complete, however many there are."""
+        """Returns every (head, tail) pair that `hop` joins with heads in `mids`; complete, whatever the number."""
         ...
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Signature id of each MID, in the order given; -1 where this version does not hold the MID."""
+        """Returns the signature id of each MID, in order; -1 if this version does not hold the MID."""
         ...
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:

@@ -1,4 +1,4 @@
-"""The BlindGraphs that stand here: over memory-mapped arrays that never change, and with a memory for one question."""
+"""The implementations of BlindGraph: one over memory-mapped arrays, and one with a cache for a single question."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kg_store.terms import NO_MIDS, Edges, Hop, Mids, RelationId, Schema, Signat
 
 _Positions = npt.NDArray[np.int64]
 _MANY = 500
-"""Signatures of fewer nodes are not worth being made distinct."""
+"""Signatures of fewer nodes are not made distinct first, because that would be slower."""
 
 
 class CompactGraph:
-    """One version of a graph. Holds MIDs, relation ids and signature ids; names and values are elsewhere.
+    """One version of a graph; it holds MIDs, relation ids and signature ids, but no names or values.
 
-    Answers for thousands of MIDs at once, without a Python loop over them; safe to use from several threads.
+    Answers for thousands of MIDs at once without a Python loop. Thread-safe.
     """
 
     def __init__(self, adjacency: Adjacency, schema: Schema) -> None:
@@ -42,7 +42,7 @@ class CompactGraph:
         return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Every hop that leaves at least one of `mids`: a node's signature lists its hops."""
+        """Returns every hop that leaves at least one of `mids`, from the signatures of the nodes."""
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops
@@ -75,7 +75,7 @@ class CompactGraph:
         return Edges(arrays.mids[nodes].repeat(ends - starts), tails)
 
     def _neighbours_of_one(self, mids: Mids, code: int) -> Edges:
-        """The same with plain numbers: most sets that questions walk from are one thing."""
+        """The same for a single MID with plain numbers, since most questions start from one thing."""
         arrays = self._arrays
         node = self._node(int(mids[0]))
         if node is None:
@@ -91,7 +91,7 @@ class CompactGraph:
         return Edges(np.full(len(tails), mids[0], dtype=np.int64), tails)
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Signature id of each MID; -1 where this version does not hold it."""
+        """Returns the signature id of each MID; -1 if this version does not hold it."""
         if len(mids) == 1:
             node = self._node(int(mids[0]))
             return np.array([-1 if node is None else self._arrays.signatures[node]], dtype=np.int32)
@@ -102,7 +102,7 @@ class CompactGraph:
         return signatures if found.all() else np.where(found, signatures, np.int32(-1))
 
     def fact_counts(self, mids: Mids) -> npt.NDArray[np.int64]:
-        """The number of facts about each MID, in the order given; 0 where this version does not hold it."""
+        """Returns the number of facts about each MID, in order; 0 if this version does not hold it."""
         if not len(self._arrays.mids):
             return np.zeros(len(mids), dtype=np.int64)
         places, found = self._places(mids)
@@ -119,18 +119,18 @@ class CompactGraph:
         return self._arrays.mids[np.sort(self._arrays.members[_between(starts, ends)])]
 
     def _node(self, mid: int) -> int | None:
-        """The position of one MID; None where this version does not hold it."""
+        """The position of a MID; None if this version does not hold it."""
         known = self._arrays.mids
         place = int(known.searchsorted(mid))
         return place if place < len(known) and known[place] == mid else None
 
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        """The position of each MID, and a flag that it is there; a position may lie behind the last one."""
+        """The position of each MID, and a flag that it exists; a position may be behind the last one."""
         places = self._arrays.mids.searchsorted(mids)
         return places, self._arrays.mids.take(places, mode="clip") == mids
 
     def _nodes(self, mids: Mids) -> _Positions:
-        """Positions of those of `mids` that this version holds, sorted, each once."""
+        """The positions of those `mids` that this version holds, sorted and distinct."""
         if not len(self._arrays.mids):
             return np.empty(0, dtype=np.int64)
         places, found = self._places(mids)
@@ -146,12 +146,11 @@ def _between(starts: npt.NDArray[np.uint32], ends: npt.NDArray[np.uint32]) -> _P
 
 
 MAX_CACHED = 5_000
-"""Things, and pairs, of one hop; larger ones are found again, so that a question holds little memory."""
+"""The greatest size of a cached result (things, and pairs of one hop), so that a question holds little memory."""
 
 
 class RememberedGraph:
-    """Gives what `graph` gives, and asks it for the neighbours of a set by one hop once. MIDs alone are kept, and
-    only as long as the object is: it belongs to one question."""
+    """Wraps `graph` and caches the neighbours of a set by one hop. It holds MIDs only, and belongs to one question."""
 
     def __init__(self, graph: BlindGraph) -> None:
         self._graph = graph

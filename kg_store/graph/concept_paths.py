@@ -1,7 +1,6 @@
-"""The paths that all of one concept share: what a prompt offers from a thing is what its whole concept leaves by.
+"""The paths that all things of one concept share, which prompts offer from each of its things.
 
-It is the same for all of them, so it shows a kind and not an individual: neither what is unusual about it nor what it
-lacks.
+They describe a kind and not an individual: neither what is unusual about it nor what it lacks.
 """
 
 from __future__ import annotations
@@ -16,21 +15,27 @@ from kg_store.graph.traversal import leads_to_values, members_of, reached, steps
 from kg_store.terms import NO_MIDS, Mids, Path, Schema, Step, as_mids, cached_by_version
 
 MAX_STEPS_WALKED: Final = 2_000
-"""Kin that are walked from; of more, so many at even distances."""
+"""The greatest number of things of a concept from which paths are walked; of more, a sample at even distances. By
+hand.
+"""
 
 MIN_SHARE: Final = 0.01
-"""A step that fewer of the kin have is none of the kind: it would tell the few that have it from the many."""
+"""A step that a smaller share of the things has does not belong to the kind, since it would single those out. The
+share was chosen on the sets in docs/evaluation.md.
+"""
 
 MAX_PATHS: Final = 1_500
-"""Paths of one kin. Where there were more of three steps, those of two are all."""
+"""The greatest number of paths of one concept; if there are more with three steps, only those of two are used. By
+hand.
+"""
 
 MAX_CACHED: Final = 2_000
-"""Kin of one schema whose paths are remembered; then they are all forgotten."""
+"""The greatest number of concepts with cached paths in one schema, before the cache is emptied. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConceptScope:
-    """Whatever `path` reaches from everything of `concept` (several are joined by commas, as prompts show them)."""
+    """Everything that `path` reaches from all things of `concept` (several concepts are joined by commas)."""
 
     concept: str
     path: Path = ()
@@ -41,14 +46,16 @@ class ConceptScope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptPaths:
-    """Paths that leave some kin, shorter ones first; all of at most `whole` steps are among them."""
+    """Paths that leave a concept, shorter ones first; all paths of at most `whole` steps are among them."""
 
     paths: tuple[Path, ...]
     whole: int
 
 
 def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths:
-    """The paths of at most `longest` steps that leave `kin`. Worked out once for a version of a graph."""
+    """Returns the paths of at most `longest` steps that leave `kin`, a concept and a path from it; computed once for a
+    version.
+    """
     known = _known(graph.schema)
     found = known.get((kin, longest))
     if found is None:
@@ -60,12 +67,12 @@ def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths
 
 
 def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
-    """True where `paths_of` has its answer ready."""
+    """True if the result of `paths_of` is in the cache."""
     return (kin, longest) in _known(graph.schema)
 
 
 def everything_of(graph: BlindGraph, kin: ConceptScope) -> Mids:
-    """All that is of the concepts of `kin`, before its path is walked."""
+    """Returns all things of the concepts of `kin`, before its path is walked."""
     members = [members_of(graph, concept) for concept in kin.concept.split(", ")]
     return np.unique(np.concatenate(members)) if members else NO_MIDS
 
@@ -86,7 +93,7 @@ def _paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPath
 
 
 def _common_steps(graph: BlindGraph, mids: Mids) -> list[tuple[Step, Mids]]:
-    """The steps that enough of `mids` have, and what they reach."""
+    """The steps that at least MIN_SHARE of `mids` have, and what they reach."""
     least = MIN_SHARE * len(mids)
     found = []
     for step in steps_from(graph, mids):
@@ -104,5 +111,5 @@ def _spread(mids: Mids) -> Mids:
 
 @cached_by_version
 def _known(schema: Schema) -> dict[tuple[ConceptScope, int], ConceptPaths]:  # noqa: ARG001
-    """The paths of one version that are worked out so far."""
+    """The paths of one version that have been computed so far."""
     return {}

@@ -1,4 +1,4 @@
-"""Runs of array positions, and pairs made distinct: what walking a graph does with whole arrays at once."""
+"""Array operations for walking a graph: ranges of positions, and distinct pairs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 def ranges(starts: Numbers, lengths: Numbers) -> Numbers:
-    """All whole numbers of [start, start + length) for each pair, one after the other."""
+    """Returns all whole numbers of [start, start + length) for each pair, one range after the other."""
     stops = lengths.cumsum()
     total = int(stops[-1]) if len(stops) else 0
     positions: Numbers = np.arange(total, dtype=np.int64) + (starts - stops + lengths).repeat(lengths)
@@ -19,7 +19,7 @@ def ranges(starts: Numbers, lengths: Numbers) -> Numbers:
 
 
 def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
-    """Every pair (`heads[i]`, `tails[i]`) once, sorted by head, then tail."""
+    """Returns every pair (`heads[i]`, `tails[i]`) once, sorted by head, then tail."""
     order = np.lexsort((tails, heads))
     heads, tails = heads[order], tails[order]
     fresh = np.ones(len(heads), dtype=np.bool_)

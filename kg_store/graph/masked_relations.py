@@ -1,4 +1,4 @@
-"""Masked and hidden relations: the opaque word that stands for one, and its own words, which nobody may send."""
+"""Masked and hidden relations: the opaque word for one, and its own words, which must not be sent."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
-    """The opaque word of `told`, e.g. `Rk3ma2`; not in `taken`. Without `key` nobody can tell it from a random one."""
+    """Returns the opaque word for `told`, for example `Rk3ma2`, not in `taken`; without `key` it looks random."""
     return keyed_word("R", told, key, _is_no_form, taken)
 
 
 def _is_no_form(word: str) -> bool:
-    """True of an opaque word that no ending makes a form of another: "R18zer" would be one who does something."""
+    """True of an opaque word that no ending turns into another word's form: "R18zer" would look like an agent noun."""
     return is_mask_word(word) and word[-1].isdigit()
 
 
 def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
-    """The names of a relation: `labels`, the best first, and its local name; each also without its type
-    (`people.person.spouse`) and without `has`; and words of these that no dictionary has, alone."""
+    """Returns the names of a relation: `labels`, the best first, and its local name; each also without its type
+    (`people.person.spouse`) and without `has`; and single words of these that no dictionary has.
+    """
     found: dict[str, None] = {}
     for label in (*labels, readable_relation(predicate, is_iri)):
         for form in (label, label.rpartition(".")[2].strip()):
@@ -40,18 +41,21 @@ def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str,
 
 @cached_by_version
 def masks_of(schema: Schema) -> Mapping[int, str]:
-    """The opaque word of each masked relation, by the MID under which its own words are kept."""
+    """Returns the opaque word of each masked relation, by the MID under which its own words are stored."""
     return {each.mask: each.label for each in schema.relations if each.mask is not None}
 
 
 def holds_any(text: str, unsaid: Iterable[Sequence[str]]) -> bool:
-    """True where `text` holds the own words of a relation or class that is masked or hidden."""
+    """True if `text` holds the own words of a masked or hidden relation or class."""
     return _holds(text, (f" {normalise(word).text} " for words in unsaid for word in words))
 
 
 def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: PublicWords) -> None:
-    """Raises LoadError where a description, or a further word that the policy gives, holds the own words of a masked
-    or hidden relation: all would read the one, and the other may leave in questions."""
+    """Raises LoadError if a description or a further word in the policy holds the own words of a masked or hidden
+    relation.
+
+    Everybody could read the description, and further words may leave in questions.
+    """
     patterns = [f" {text} " for words in unsaid for word in words if (text := normalise(word).text) not in public]
     telling = sum(_holds(each.description, patterns) for each in schema.relations)
     if telling:
@@ -68,7 +72,9 @@ def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: Publ
 
 
 def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
-    """Notes for the owner: a word that is public for another reason can't be kept from a question."""
+    """Returns notes for the owner on hidden words that are public for another reason and cannot be kept from
+    questions.
+    """
     count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
     if not count:
         return ()

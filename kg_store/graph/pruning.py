@@ -1,4 +1,4 @@
-"""Pruning: the arrays of a graph without some of its nodes and relations, as if they had never been loaded."""
+"""Pruning: the arrays of a graph without some of its nodes and relations, as if these had never been loaded."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The rest of a graph. Concepts stay where kind, classes and relations met before; else a placeholder.
+    """What is left of a graph. A concept stays if its combination of kind, classes and relations existed before.
 
-    `changed`: the signatures that are new, by position. Relations without any fact are left out, the rest renumbered.
+    `changed`: positions of new signatures, whose concept is a placeholder. Relations without facts are left out and
+    the others renumbered.
     """
 
     adjacency: Adjacency = field(repr=False)
@@ -57,12 +58,12 @@ def kinds_of_nodes(adjacency: Adjacency, schema: Schema) -> npt.NDArray[np.uint8
 
 
 def at_home(adjacency: Adjacency, mids: Mids) -> Flags:
-    """A flag for each node of the arrays: it is among `mids`."""
+    """Returns a flag for each node of the arrays: it is among `mids`."""
     return np.isin(adjacency.mids, mids)
 
 
 def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts: Facts) -> Pruned:
-    """The graph without the nodes `gone`, with the facts `kept` of those that join two nodes that stay."""
+    """Returns the graph without the nodes `gone`, and with those facts of `kept` that join two remaining nodes."""
     kept = kept & ~gone[facts.heads] & ~gone[facts.tails]
     place = np.cumsum(~gone) - 1
     used, relations = np.unique(facts.relations[kept], return_inverse=True)
@@ -98,7 +99,7 @@ def _lengths(starts: Numbers) -> npt.NDArray[np.int64]:
 
 
 def _class_sets(schema: Schema) -> tuple[list[tuple[str, ...]], npt.NDArray[np.int32]]:
-    """Every set of classes once, and which of them each signature has."""
+    """Every distinct set of classes, and the position of each signature's set."""
     classes = list(dict.fromkeys(each.classes for each in schema.signatures)) or [()]
     place = {each: at for at, each in enumerate(classes)}
     return classes, np.array([place[each.classes] for each in schema.signatures] or [0], dtype=np.int32)

@@ -1,4 +1,6 @@
-"""Finds all that a graph loses with some of its things: their own values, their mediators, what hung on them."""
+"""Finds everything that a graph loses with some of its things: their own values, mediators, and things without other
+facts.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ _ENDS = 2  # A mediator that joins fewer things joins nothing.
 
 @dataclass(frozen=True, slots=True)
 class RemovalSet:
-    """`mids` is all that goes, `chosen` among it; `nodes` are their places in the arrays, where they have one.
+    """What is removed: `mids` are all of it, including `chosen`; `nodes` flags their positions in the arrays.
 
-    `values` were theirs alone, `mediators` joined them to others, `alone` are things that hung on nothing else.
+    `values` belonged to them alone, `mediators` joined them to others, `alone` are things that had no other fact.
     """
 
     chosen: Mids = field(repr=False)
@@ -33,12 +35,11 @@ class RemovalSet:
 
 
 def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
-    """Everything that goes with `chosen`.
+    """Returns everything that is removed with `chosen`.
 
-    `unseen`: facts that the policy hides; what they lead to may be somebody else's too.
-
-    A mediator goes where it joins fewer than two other things without them; a value, and a thing that has no other
-    fact, goes with the last one that has it.
+    `unseen`: facts that the policy hides; what they lead to may belong to others. A mediator is removed if fewer than
+    two other things are left that it joins; a value, and a thing without another fact, is removed with the last thing
+    that has it.
     """
     facts, kinds = facts_of(adjacency), kinds_of_nodes(adjacency, schema)
     chosen = chosen[np.isin(chosen, adjacency.mids)]
@@ -60,7 +61,7 @@ def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chos
 
 
 def _mediators(facts: Facts, kinds: npt.NDArray[np.uint8], gone: Flags) -> Flags:
-    """Mediators that join nothing any more; each round may take what the last one held together."""
+    """Mediators that join nothing any more; removing some may leave others so, hence the rounds."""
     mediator = (kinds == _MEDIATOR) & ~gone
     # A value is said of what is joined; it is not joined itself.
     joins_things = (kinds[facts.heads] != _VALUE) & (kinds[facts.tails] != _VALUE)

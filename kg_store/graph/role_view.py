@@ -1,4 +1,4 @@
-"""A graph as one role may see it: without the relations and kinds that are not its own, as if never loaded."""
+"""A graph as one role may see it: without other relations and kinds, as if these had never been loaded."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 
 
 def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_concepts: NameConcepts) -> CompactGraph:
-    """The graph that `role` is shown. Things that keep no fact are left out too; concepts are named anew, from
-    what is shown.
-
-    It lies in memory: 14 bytes a fact and a few for each node, for each role that is asked for.
+    """Returns the graph that `role` is shown. Things without any fact left are removed; concepts are named again from
+    what is shown. It is kept in memory: 14 bytes a fact and a few for each node, for each role in use.
     """
     facts = facts_of(adjacency)
     shown = np.array([_shows(role, each) for each in schema.relations] or [False])[facts.relations]
@@ -35,14 +33,14 @@ def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_conc
 
 
 def refuse_unknown_words(policy: Policy, schema: Schema) -> None:
-    """Raises PolicyError where a role names what the graph does not have: it would show or withhold nothing."""
+    """Raises PolicyError if a role names something that the graph does not have, since it would have no effect."""
     wrong = list(_unknown(policy, schema))
     if wrong:
         raise PolicyError("policy: " + "; ".join(wrong))
 
 
 def unknown_words(policy: Policy, schema: Schema) -> int:
-    """The number of words of roles that name nothing in this graph."""
+    """Returns the number of words in roles that name nothing in this graph."""
     return len(list(_unknown(policy, schema)))
 
 
@@ -73,7 +71,9 @@ def _shows(role: RolePolicy, relation: Relation) -> bool:
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
-    """Values and mediators without a class have no kind of their own: they go with the facts around them."""
+    """True if the role may see nodes of this signature; values and mediators without a class follow the facts around
+    them.
+    """
     words = {*signature.classes}
     if signature.kind is NodeKind.ENTITY:
         words.add(str(schema.concepts[signature.id]))

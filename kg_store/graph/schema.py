@@ -1,4 +1,6 @@
-"""Concepts of a schema: put into it, and what of a schema prompts hold, so that names equal to it are public words."""
+"""Concepts of a schema: assigns them, and lists the words of a schema, which prompts hold and which are therefore
+public.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +28,21 @@ from kg_store.text.labels import clean
 
 
 def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
-    """`schema` with one concept per signature. LoadError when there are more or fewer."""
+    """Returns `schema` with one concept for each signature. Raises LoadError if the numbers differ."""
     if len(concepts) != len(schema.signatures):
         raise LoadError(f"{len(schema.signatures)} signatures got {len(concepts)} concepts")
     return replace(schema, concepts=tuple(Concept(clean(concept) or "thing") for concept in concepts))
 
 
 def placeholder(signature: Signature) -> Concept:
-    """The placeholder of a concept before it is named: the most specific class."""
+    """Returns the concept before it is named: the most specific class."""
     if signature.classes:
         return Concept(signature.classes[0])
     return Concept("value" if signature.kind is NodeKind.VALUE else "thing")
 
 
 def phrases_of(schema: Schema) -> Iterable[str]:
-    """Every word of the schema: prompts hold them, so names that equal them are public words."""
+    """Yields every word of the schema; prompts hold them, so names that equal them are public words."""
     for relation in schema.relations:
         yield from (relation.label, relation.inverse_label, relation.description, *relation.words)
     yield from set(schema.concepts)
@@ -50,7 +52,7 @@ def phrases_of(schema: Schema) -> Iterable[str]:
 
 
 def schema_bytes(schema: Schema) -> bytes:
-    """Compressed JSON; hops are `2 * relation + inverse`."""
+    """Returns compressed JSON; hops are `2 * relation + inverse`."""
     relations = [
         [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view, *_mask_of(each)]
         for each in schema.relations
@@ -69,7 +71,7 @@ def schema_bytes(schema: Schema) -> bytes:
 
 
 def read_schema(data: bytes) -> Schema:
-    """Reads what `schema_bytes` wrote, now or when relations and kinds had no further words."""
+    """Reads what `schema_bytes` wrote, including older data without further words."""
     content = json.loads(zlib.decompress(data))
     words, hints = content.get("words", {}), content.get("hints", {})
     hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]

@@ -1,4 +1,6 @@
-"""Every step that leaves sets of things: hops, and hops through mediators joined to one step; many sets at once."""
+"""Finds every step that leaves sets of things: hops, and hops through mediators joined to one step;
+many sets at once.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ _Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Things by the walker that stands on them, both in step: a walker is one set with the step that it has begun."""
+    """Two parallel arrays: things, and the walker at each; a walker is one set with a step that it has begun."""
 
     walkers: _Numbers
     mids: Mids
@@ -30,7 +32,9 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Hops:
-    """The hops of a schema as codes, `2 * relation + inverse`: those of each signature, one after the other."""
+    """The hops of a schema as codes, `2 * relation + inverse`: those of each signature, one signature
+    after the other.
+    """
 
     starts: _Numbers
     codes: _Numbers
@@ -38,9 +42,9 @@ class _Hops:
     may_meet_mediator: _Flags
     is_mediator: _Flags
     steps: dict[int, Step] = field(default_factory=dict, repr=False)
-    """Steps by their numbers, made when they are first met: there are many, and they are met often."""
+    """A cache of steps by number."""
     steps_of: dict[frozenset[int], tuple[Step, ...]] = field(default_factory=dict, repr=False)
-    """In a graph without mediators: the steps that leave a set, by the signatures of its members."""
+    """For a graph without mediators: the steps that leave a set, by the signatures of its members."""
 
     @property
     def base(self) -> int:
@@ -55,10 +59,10 @@ class _Hops:
 
 
 def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]:
-    """For each of `sets` every step that leaves at least one of its members, sorted.
+    """Returns, for each of `sets`, every step that leaves at least one of its members, sorted.
 
-    A mediator that has a class of its own (a typed blank node) can also be where a step ends. The graph is asked
-    once for a hop, whatever the number of sets.
+    A step may also end at a mediator with a class of its own (a typed blank node). The graph is asked once for each
+    hop, whatever the number of sets.
     """
     hops = _hops_of(graph.schema)
     if not hops.has_mediators:
@@ -82,12 +86,12 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
 
 
 def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
-    """By a hop's code, `2 * relation + inverse`: whether a step may end with it."""
+    """Returns, for each hop's code (`2 * relation + inverse`), whether a step may end with it."""
     return _hops_of(schema).may_end
 
 
 def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
-    """Steps of one hop: the signatures of `mids` tell them all, and many sets share their signatures."""
+    """The steps of one hop, from the signatures of `mids`; cached, since many sets share their signatures."""
     found = graph.signatures_of(mids)
     signatures = frozenset((np.unique(found) if len(found) > _MANY else found).tolist()) - {-1}
     steps = hops.steps_of.get(signatures)
@@ -101,7 +105,7 @@ def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...
 
 
 def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[_Numbers, _Numbers]:
-    """Walkers, and the codes of the hops that leave where they stand; each pair once."""
+    """Distinct pairs of walkers and codes of the hops that leave their positions."""
     signatures = graph.signatures_of(here.mids).astype(np.int64)
     held = signatures >= 0
     kinds = len(hops.is_mediator)
@@ -114,7 +118,7 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[_Numbers, _N
 
 
 def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: _Numbers, codes: _Numbers) -> _Pairs:
-    """The mediators that walker `walkers[i]` comes to by hop `codes[i]`; they stand for walker i from now on."""
+    """The mediators that walker `walkers[i]` reaches by hop `codes[i]`; they belong to walker i from now on."""
     order = np.argsort(here.walkers, kind="stable")
     here = _Pairs(here.walkers[order], here.mids[order])
     firsts, lasts = (np.searchsorted(here.walkers, walkers, side=side) for side in ("left", "right"))

@@ -1,4 +1,4 @@
-"""Moves over a BlindGraph: steps through mediators, whole paths, and the concepts of what they lead to."""
+"""Walks over a BlindGraph: steps through mediators, whole paths, and the concepts of their ends."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = [
 
 _MOST_TOLD = 4
 _MANY = 50
-"""Signatures of fewer things are sooner counted one by one."""
+"""Up to this number of things, signatures are counted one by one, which is faster."""
 
 
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
-    """Every step that leaves at least one of `mids`; `steps_from_each` of one set."""
+    """Returns every step that leaves at least one of `mids`."""
     return steps_from_each(graph, [mids])[0]
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
-    """The pairs that `path` joins, of (a head of the last step, what it reaches). Complete, whatever the size."""
+    """Returns the (head of the last step, end) pairs that `path` joins; complete, whatever the number."""
     edges = Edges(mids, mids)
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
@@ -49,8 +49,10 @@ def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
 
 
 def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
-    """The pairs that `step` joins, one for each mediator in front of its last hop: two prescriptions of one dose are
-    two, so that an average counts both."""
+    """Returns the pairs that `step` joins, one for each mediator before its last hop.
+
+    Two prescriptions of one dose are two pairs, so that an average counts both.
+    """
     return _take(graph, mids, step, joined=_join_each)
 
 
@@ -60,22 +62,23 @@ def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
 
 
 def named_of(graph: BlindGraph, mids: Mids) -> Mids:
-    """Those of `mids` that are no mediators: what only joins others has no name to answer with."""
+    """Returns those of `mids` that are not mediators, which have no name to answer with."""
     signatures = graph.signatures_of(mids)
     named: Mids = mids[~np.where(signatures >= 0, _mediator_flags(graph.schema)[signatures], False)]
     return named
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """The words of the relations that lead to any of `mids`, with the concept of what they lead from; none of a masked
-    one, whose own words are not shown."""
+    """Returns the words of the unmasked relations that lead to any of `mids`, with the concept that
+    they start from.
+    """
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
-    """The concept that most of `mids` share; a second one is added when it covers a third of them."""
+    """Returns the most frequent concept of `mids`, with a second one if that covers a third of them."""
     signatures = graph.signatures_of(mids)
     if len(signatures) <= _MANY:
         return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))
@@ -86,7 +89,7 @@ def concept_of(graph: BlindGraph, mids: Mids) -> str:
 
 
 def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
-    """True where all of `mids` are of the concept that `concept_of` tells, and not the most of them alone."""
+    """True if all of `mids` have the same concept."""
     signatures = np.unique(graph.signatures_of(mids)).tolist()
     return len({_concept(graph.schema, signature) for signature in signatures}) == 1
 
@@ -103,7 +106,7 @@ def leads_to_values(schema: Schema, step: Step) -> bool:
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
-    """The kind of the first of `mids`; the members of one set are of one kind."""
+    """Returns the kind of the first of `mids`; all members of a set have the same kind."""
     signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
     return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
 
@@ -115,12 +118,12 @@ def members_of(graph: BlindGraph, concept: str) -> Mids:
 
 
 def kinds_of(schema: Schema) -> tuple[str, ...]:
-    """The concepts that entities, and mediators with a class, have; sorted, each once."""
+    """Returns the concepts of entities, and of mediators with a class; sorted and distinct."""
     return _kinds_of(schema)
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
-    """`joined` makes the pairs of the last hop; without it each counts once."""
+    """The pairs of one step; `joined` combines the pairs of the last hop, without it each counts once."""
     edges = graph.neighbours(heads, step[0])
     for at, hop in enumerate(step[1:], start=2):
         middle = _mediators_in(graph, as_mids(edges.tails))
@@ -134,13 +137,13 @@ def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, E
 
 
 def _join(first: Edges, second: Edges) -> Edges:
-    """Pairs (a, c) with (a, b) in `first` and (b, c) in `second`, each once; `second` is sorted by head."""
+    """Distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
     pairs = _join_each(first, second)
     return distinct_pairs(pairs.heads, pairs.tails)
 
 
 def _join_each(first: Edges, second: Edges) -> Edges:
-    """The same, one pair for each b."""
+    """The same pairs, once for each b."""
     starts = np.searchsorted(second.heads, first.tails, side="left")
     lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
     return Edges(np.repeat(first.heads, lengths), second.tails[ranges(starts, lengths)])
@@ -163,7 +166,7 @@ def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]
 def tail_concepts(schema: Schema) -> dict[Hop, str]:
     """The concept that each hop leads to, counted by things, all in one pass over the signatures.
 
-    Classes of the graph are told though they are few: doctors, too, live where patients live.
+    Classes of the graph are included even if they are rare: doctors, too, live where patients live.
     """
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:

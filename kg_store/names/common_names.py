@@ -1,4 +1,4 @@
-"""Common nouns that are the names of well-known things of a graph: Guitarist, Basketball, Constitutional monarchy."""
+"""Common nouns that are names of well-known things in a graph: Guitarist, Basketball, Constitutional monarchy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from kg_store.text.english import PublicWords, is_ordinary, is_plural
 from kg_store.text.inflection import may_be_verb
 
 MIN_BEARERS: Final = 10
-"""Facts about a thing that others are sorted by: a trade, a sport, a genre. A film called Lawyers has fewer."""
+"""The least number of facts about a thing that classifies others (a trade, a sport); fewer have, say, films. By hand.
+"""
 
 _BEFORE: Final = re.compile(r"(\w+)\s+\Z")
 _OF: Final = re.compile(r"\s+of\b")
@@ -36,8 +37,9 @@ def find_common_names(
     taken: Collection[Span],
     is_concept: Callable[[str], bool],
 ) -> list[Mention]:
-    """Everyday nouns in small letters, in either number, that are whole names of well-known things, and say no concept
-    of the schema; none over `taken`. Of several things of one name those that are known best."""
+    """Returns everyday nouns in lower case, singular or plural, that are complete names of well-known things and no
+    concept of the schema, outside of `taken`. Of several things with one name the best known are taken.
+    """
     hits = [hit for hit in (*index.find(text), *find_inflected(index, text)) if hit.linkable and hit.kind == "name"]
     free = (hit for hit in hits if not any(start < hit.end and hit.start < end for start, end in taken))
     found: list[Mention] = []
@@ -61,8 +63,9 @@ def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[
 
 
 def _is_kind(text: str, start: int, end: int) -> bool:
-    """True of models in "which models", of a play, of those who play basketball; not of "who models", nor of "the
-    author", who is one that was told of."""
+    """True of "models" in "which models", of "a play", of "those who play basketball"; false in "who models" and "the
+    author".
+    """
     typed = text[start:end]
     before = _BEFORE.search(text, 0, start)
     word = before[1].lower() if before else ""
@@ -72,7 +75,7 @@ def _is_kind(text: str, start: int, end: int) -> bool:
 
 
 def _says_place(index: NameIndex, text: str, hit: NameHit) -> bool:
-    """True of "were french", "french people", where the graph has a language or a people that is called so."""
+    """True of "were french", "french people", if the graph has a language or a people of that name."""
     is_called_so = bool(places_called(hit.text)) and not is_short_name(hit.text)
     return is_called_so and is_adjective(index, text, hit.start, hit.end)
 

@@ -1,4 +1,4 @@
-"""InexactNames: names as people type them: misspelt, abbreviated, turned round, run together, or half of them."""
+"""InexactNames: finds names as people type them: misspelt, abbreviated, reordered, joined or incomplete."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from kg_store.text.word_matcher import stretches, words_of
 __all__ = ["Fits", "InexactHit", "InexactNames", "IsName", "MayHold"]
 
 MAX_CACHED = 20_000
-"""Stretches, and pieces between quotes, without a name; then they are all forgotten."""
+"""The greatest number of stretches without a name in the cache, before it is emptied. Chosen by hand."""
 
 _MAX_CACHED_LENGTH = 64
-"""Characters: of labels, hardly of sentences that somebody wrote."""
+"""The greatest length of a cached stretch in characters: labels fit, sentences hardly do. Chosen by hand."""
 
 _KnownT = TypeVar("_KnownT")
 
 
 class InexactNames:
-    """Promise: `find` gives the same hits for the same words, whoever asks; the linker and the guard share it.
+    """Finds inexact names.
 
-    Limit: the forms that docs/linking.md lists; everyday words alone where nothing marks them as a name.
+    Promise: `find` gives the same hits for the same words for every caller; the linker and the guard share it. Limit:
+    the forms in docs/linking.md; everyday words alone unless something marks them as a name.
     """
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:
@@ -45,10 +46,9 @@ class InexactNames:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing.
+        """Returns hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing.
 
-        `may_hold` of `is_name` lets stretches of everyday words be passed over; `fits` is what was found in the texts
-        of one request.
+        `may_hold` tells which stretches of everyday words can be skipped; `fits` caches the findings of one request.
         """
         normalised = normalise(text)
         fits = {} if fits is None else fits
@@ -67,8 +67,10 @@ class InexactNames:
         return sorted(found, key=lambda hit: (hit.start, -hit.end))
 
     def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
-        """Pieces between quotes, which nothing that is read here runs across, but for those that hold no name for
-        certain and those of `skip`. Only where each character is normalised by itself: then a piece is, too."""
+        """Pieces between quotes, which no name crosses, without those that certainly hold no name and those in `skip`.
+
+        Only possible if every character is normalised by itself, so that the pieces are too.
+        """
         pieces = text.split('"')
         unread = {
             piece
@@ -91,7 +93,7 @@ class InexactNames:
         is_name: IsName | None,
         fits: Fits,
     ) -> tuple[list[InexactHit], bool]:
-        """The hits of one stretch, and whether it holds no name, whatever is skipped or marked."""
+        """The hits of one stretch, and True if it holds no name, whatever is skipped or marked."""
         first, last = normalised.span(start, end)
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
@@ -109,20 +111,22 @@ class InexactNames:
         return hits, is_nameless
 
     def _is_plain(self, text: str, start: int, end: int, may_hold: MayHold) -> bool:
-        """True where a stretch is everyday words that nothing marks. Beyond ASCII figures may be letters of words."""
+        """True if a stretch consists of everyday words that nothing marks. Beyond ASCII, digits may be letters of
+        words.
+        """
         stretch = text[start:end]
         return stretch.isascii() and not may_hold(start, end) and not self._may_hold_name(stretch)
 
     def is_own(self, text: str) -> bool:
-        """True where `text` stands in our own phrases."""
+        """True if `text` is among the service's phrases."""
         return self._words.is_own(text)
 
     def looks_like_name(self, text: str) -> bool:
-        """True where a word of `text` is no everyday word, but letters."""
+        """True if a word of `text` consists of letters and is not an everyday word."""
         return self._words.looks_like_name(text)
 
     def _may_hold_name(self, stretch: str) -> bool:
-        """The cheap refusal of everyday words, which nearly all of a request is."""
+        """False for everyday words, which make up nearly all of a request; a cheap first test."""
         for word in stretch.split():
             if word in self._dull:
                 continue
@@ -139,8 +143,9 @@ class InexactNames:
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """Positions where a piece goes on after a word of `skip` with a bracket behind it, across which nothing is read:
-    requests are full of `Eq7f2k (person)`, with other stand-ins each time."""
+    """The position after a word of `skip` and a bracket: requests are full of `Eq7f2k (person)`, and no name crosses
+    that.
+    """
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 

@@ -1,4 +1,4 @@
-"""Fits words that somebody typed to the words of one name, in their order or another, with slips."""
+"""Fits typed words to the words of one name, in any order and with misspellings."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ COST_OF_LEFT_OUT = 0.04
 COST_OF_UNNEEDED = 0.01
 SCORE_OF_FIRST_AND_LAST = 0.9
 SCORE_OF_PART = 0.6
-"""The end or the beginning of a name of at most three words; each further word that is left out costs."""
+"""The cost of leaving out an end of a name of at most three words; each further missing word costs more."""
 
 _WINDOW = 8
 MAX_REACH = 2 * _WINDOW
-"""So many typed words on each side of one may belong to its name, initials that are passed over among them."""
+"""The greatest number of typed words on each side that may belong to a name, including skipped initials."""
 
 _USUAL_LENGTH = 3
 _MAX_LEFT_OUT = 2
@@ -35,7 +35,9 @@ _MIN_SHORT_LENGTH = 3
 
 
 class TypedText(Protocol):
-    """The words of a text. `near` gives the words of the vocabulary that typed word `at` may be, with their slips."""
+    """The words of a text; `near` returns the vocabulary words that typed word `at` may be, with their number of
+    slips.
+    """
 
     @property
     def spellings(self) -> Sequence[str]: ...
@@ -47,7 +49,7 @@ class TypedText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RowMatch:
-    """Typed words [first, last] stand for a name. `whole`: nothing that is needed of it is left out."""
+    """The typed words from `first` to `last` stand for a name. `whole`: no necessary word of it is missing."""
 
     first: int
     last: int
@@ -58,7 +60,7 @@ class RowMatch:
 
 @dataclass(slots=True)
 class _Matching:
-    """The place of the row that each typed word takes, and what that took."""
+    """Which word of the name each typed word takes, and the slips needed for it."""
 
     used: dict[int, int]
     slips: int
@@ -67,7 +69,7 @@ class _Matching:
 
 
 def fit_row(row: NameRow, typed: TypedText, at: int) -> RowMatch | None:
-    """The best reading of `row` around typed word `at`, which is one of its words."""
+    """Returns the best reading of `row` around typed word `at`, which is one of its words; None if none fits."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
         slips = near.get(word)
@@ -81,7 +83,7 @@ def fit_row(row: NameRow, typed: TypedText, at: int) -> RowMatch | None:
 
 
 def _extend(found: _Matching, row: NameRow, typed: TypedText, at: int, step: int) -> None:
-    """Takes in the words beside `at` while they are words of the row; an initial that it lacks is passed over."""
+    """Adds the words beside `at` while they are words of the row; an initial that the row lacks is skipped."""
     for _ in range(_WINDOW):
         beside = at + step
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(at, beside)):
@@ -97,7 +99,7 @@ def _extend(found: _Matching, row: NameRow, typed: TypedText, at: int, step: int
 
 
 def _take(found: _Matching, row: NameRow, typed: TypedText, at: int, wanted: int) -> bool:
-    """Typed word `at` as one of the row's free words, rather the one at place `wanted`."""
+    """Takes typed word `at` as a free word of the row, preferably the one at position `wanted`."""
     taken, near = found.used.values(), typed.near(at)
     free = [place for place in range(len(row.words)) if place not in taken]
     able = [(near[row.words[place]], abs(place - wanted), place) for place in free if row.words[place] in near]
@@ -117,12 +119,12 @@ def _take(found: _Matching, row: NameRow, typed: TypedText, at: int, wanted: int
 
 
 def _letters(row: NameRow, place: int, typed: TypedText, at: int) -> int:
-    """Of the longer of the two: a slip may have dropped one."""
+    """The length of the longer word, since a slip may have dropped a letter."""
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
 
 def stands_for(typed: TypedText, at: int, word: str) -> bool:
-    """True where one of the two is the other's initial, or the beginning that a first name is shortened to (Ben)."""
+    """True if one word is the other's initial, or a short form of a first name (Ben)."""
     said = typed.spellings[at]
     if said[0] != word[0]:
         return False
@@ -134,7 +136,7 @@ def stands_for(typed: TypedText, at: int, word: str) -> bool:
 
 
 def _judge(found: _Matching, row: NameRow, typed: TypedText) -> RowMatch | None:
-    """The score of what was taken, without small words at its ends; None where it does not tell the name."""
+    """The score of the match, without function words at its ends; None if it does not identify the name."""
     needed = [place for place, each in enumerate(row.needed) if each]
     first, last = min(found.used), max(found.used)
     used = found.used.values()
@@ -165,12 +167,12 @@ def _judge(found: _Matching, row: NameRow, typed: TypedText) -> RowMatch | None:
 
 
 def _is_jumbled(places: Sequence[int]) -> bool:
-    """True where they are neither in order nor in order but for an end that was put first (Smith, John)."""
+    """True if the words are out of order, except for a last word that was put first (Smith, John)."""
     return sum(after < before for before, after in pairwise(places)) > 1
 
 
 def _is_title(typed: TypedText, first: int) -> bool:
-    """Names of people leave out middle words; titles, which have everyday words at their ends, do not."""
+    """True of a title, which has everyday words at its ends; only names of people leave out middle words."""
     return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)
 
 
@@ -186,16 +188,16 @@ class Standing:
 
 
 class TypedWords(TypedText, Protocol):
-    """The words of a text, and for each the numbers of the words of names that it may be."""
+    """The words of a text, and for each the numbers of the name words that it may be."""
 
     def numbers_near(self, at: int) -> Numbers: ...
     def standing(self, at: int) -> Standing: ...
 
 
 def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:
-    """`rows` in groups, and how many words on each side of `at` tell what `fit_row` says of them.
+    """Returns `rows` in groups, and how many words on each side of `at` determine the result of `fit_row`.
 
-    Promise: `fit_row` says the same of all rows of a group at `at`, so that one is enough.
+    Promise: `fit_row` gives the same result for all rows of a group at `at`, so one row is enough.
     """
     places = names.places(rows)
     telling = names.are_among(places.words, typed.numbers_near(at))
@@ -210,7 +212,7 @@ def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> t
 
 
 def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> int:
-    """Marks what the words on one side of `at` may stand for, as far as any row can be followed that way: so far."""
+    """Marks what the words on one side of `at` may stand for, as far as any row continues there; returns how far."""
     open_rows = np.ones(len(places.begins), dtype=np.bool_)
     for beside in range(at + step, at + step * (MAX_REACH + 1), step):
         if not 0 <= beside < len(typed.spellings) or not typed.joins(max(beside, beside - step)):
@@ -226,7 +228,7 @@ def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int
 
 
 def _meant(names: NameTable, words: Numbers, typed: TypedWords, beside: int) -> _Flags:
-    """The ones of `words` that the typed word may be, or stand for."""
+    """Those of `words` that the typed word may be or stand for."""
     meant = names.are_among(words, typed.numbers_near(beside))
     begun = names.begin_with(words, typed.spellings[beside][0])
     known = typed.standing(beside)

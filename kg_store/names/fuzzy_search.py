@@ -1,4 +1,4 @@
-"""Reading: one stretch of a text, read for names in other forms than their own."""
+"""Reads one stretch of a text for names in inexact forms."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from kg_store.text.normalise import Normalised
 from kg_store.text.word_matcher import WordForms, behind_prefixes, nominatives
 
 MAX_ROWS = 128
-"""Rows looked at closely around one word; of more, those that share most words with the text."""
+"""The greatest number of rows tried around one word; of more, those that share most words with the text. By hand."""
 
 _NEAREST = 4
-"""Words on each side that choose among too many rows."""
+"""The number of words on each side that choose among too many rows. Chosen by hand."""
 
 MAX_HELD = 64
-"""Sets of rows that are remembered while one text is read, each of thousands at most."""
+"""The greatest number of sets of rows cached while one text is read. Chosen by hand."""
 
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
@@ -35,36 +35,36 @@ _CALENDAR = frozenset(
     """january february march april may june july august september october november december
     monday tuesday wednesday thursday friday saturday sunday""".split()
 )
-"""Their capital tells nothing."""
+"""Words whose capital says nothing."""
 
 _VOWELS = frozenset("aeiouy")
 NOT_INITIALS = frozenset(("a", "i"))
 _NEVER_INITIALS = frozenset(("a", "i", "s", "t", "d", "m"))
-"""Single letters that are words or endings (it's, don't); an initial among them has a point or is a capital."""
+"""Single letters that are words or endings (it's, don't); as an initial they need a point or a capital."""
 
 IsName = Callable[[int, int], bool]
-"""Tells where the text itself marks [start, end) as a name, so that even everyday words of it may be one."""
+"""True if the text itself marks [start, end) as a name, so that even everyday words may be one."""
 
 MayHold = Callable[[int, int], bool]
-"""True where an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
+"""True if an `IsName` may be true of everyday words somewhere in [start, end) of the text."""
 
 
 _Sign = tuple[tuple[str, ...], bool, bool, bool]
-"""Of a word its forms, and whether it is an initial, joins the word before, and stands for nothing."""
+"""For a word: its forms, and whether it is an initial, joins the word before, and stands for nothing."""
 
 _Fits = list[tuple[int, int, float, bool, Sequence[int]]]
-"""Names that fit around a word, as first and last word from it, score, whole and rows."""
+"""Names that fit around a word: first and last word relative to it, score, whole, and rows."""
 
 Fits = dict[tuple[int, int, tuple[_Sign, ...]], _Fits]
-"""By the words around one, how many at most on each side, and its place among them, what names fit there.
+"""A cache: for the words around a word, its position among them and their number, the names that fit.
 
-It holds what somebody typed, and lives no longer than a request: a text is read for what it names, then for what is
-left of it."""
+It holds what somebody typed, and lives only for one request, in which a text is read several times.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class InexactHit:
-    """A span of the original text that may stand for each of `mids`. `whole`: not only a part of the name.
+    """A span of the original text that may stand for each of `mids`. `whole`: it is not just part of the name.
 
     `score` compares readings of one span; an exact name would have 1. `public`: all its words are public words.
     """
@@ -79,7 +79,7 @@ class InexactHit:
 
 @dataclass(slots=True)
 class FuzzyWindow:
-    """One text, read for names; it is what `fit_row` knows of the typed words."""
+    """One text that is read for names; it implements what `fit_row` needs to know of the typed words."""
 
     names: NameVocabulary
     text: str = field(repr=False)
@@ -115,7 +115,7 @@ class FuzzyWindow:
         return self.words[at].joins
 
     def near(self, at: int) -> dict[int, int]:
-        """Words of names that the typed one may be, with the number of slips, most slips first."""
+        """Returns the name words that the typed word may be, with the number of slips, most slips first."""
         found = self._near.get(at)
         if found is None:
             forms = () if self._is_skipped(at) else self.words[at].forms
@@ -125,14 +125,14 @@ class FuzzyWindow:
         return found
 
     def numbers_near(self, at: int) -> Numbers:
-        """The words of `near` alone, ascending."""
+        """Returns the words of `near` alone, ascending."""
         found = self._numbers.get(at)
         if found is None:
             found = self._numbers[at] = np.array(sorted(self.near(at)), dtype=np.int32)
         return found
 
     def standing(self, at: int) -> Standing:
-        """Looks up the words of names that the typed one may stand for."""
+        """Returns the name words that the typed word may stand for."""
         key = self.spellings[at], self._signs[at][1]
         found = self._standing.get(key)
         if found is None:
@@ -155,7 +155,7 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """True where names are looked for around this word: not an everyday one that nothing marks as a name."""
+        """True if names are looked for around this word; False for everyday words that nothing marks as a name."""
         word = self.spellings[at]
         if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
             return False
@@ -166,7 +166,7 @@ class FuzzyWindow:
         return self.is_name is not None and self.is_name(*self._span(at, at))
 
     def _follows_initial(self, at: int) -> bool:
-        """J. Smith, J Smith: a space and at most a point between."""
+        """True of "J. Smith", "J Smith": only a space and at most a point in between."""
         if not at or not self.is_initial(at - 1) or self._is_skipped(at - 1):
             return False
         if self.spellings[at] in COMMON_WORDS or self.names.is_own(self.spellings[at]):
@@ -174,7 +174,7 @@ class FuzzyWindow:
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
 
     def _follows_stranger(self, at: int) -> bool:
-        """True where the word before is none of the dictionary: `thad field` may be Thaddeus Field."""
+        """True if the word before is in no dictionary: `thad field` may be Thaddeus Field."""
         if not at or not self.joins(at) or self._is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
             return False
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
@@ -206,7 +206,7 @@ class FuzzyWindow:
         return reach, at - begin, tuple(self._signs[begin : at + reach + 1])
 
     def _fits_around(self, at: int) -> tuple[_Fits, int]:
-        """Also how many words on each side tell it."""
+        """The names that fit around the word, and how many words on each side determine that."""
         rows, candidates = self.names.rows, self._candidates(at)
         groups, reach = group_rows(rows, candidates, self, at) if len(candidates) else ([], 0)
         fits: _Fits = []
@@ -217,7 +217,7 @@ class FuzzyWindow:
         return fits, reach
 
     def _candidates(self, at: int) -> Numbers:
-        """Rows that hold the word; of many, those that share most of their words with those around it."""
+        """Rows that hold the word; if too many, those that share most words with its surroundings."""
         near = self.numbers_near(at)
         if not len(near):
             return near
@@ -229,8 +229,7 @@ class FuzzyWindow:
         return found
 
     def _rows_with(self, words: Numbers) -> tuple[Numbers, RowPlaces]:
-        """The rows that hold one of `words`, ascending, and their words: looked for once, however often one is typed
-        with other slips."""
+        """The rows that hold one of `words`, ascending, and their words; cached."""
         key = words.tobytes()
         found = self._cached.get(key)
         if found is None:
@@ -244,7 +243,7 @@ class FuzzyWindow:
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
-        """One word alone needs more than several: a few letters, and misspelt only a long one."""
+        """True if the match is good enough; a single word needs a few letters, and many if it is misspelt."""
         if fit.first < fit.last:
             return True
         word = self.spellings[fit.first]
@@ -256,7 +255,7 @@ class FuzzyWindow:
         return len(word) >= shortest and not may_be_ordinary(word)
 
     def _read_joined(self, at: int) -> None:
-        """Words run together, parted elsewhere, or in another order: `johnsmith`, `O Brien`, `Smith, John`."""
+        """Reads joined, differently split or reordered words: `johnsmith`, `O Brien`, `Smith, John`."""
         for first in range(max(0, at - _MAX_JOINED_LENGTH + 1), at + 1):
             for last in range(at, min(len(self.words), first + _MAX_JOINED_LENGTH)):
                 # The windows that hold the word before were read with it, where that may be a name.
@@ -269,7 +268,7 @@ class FuzzyWindow:
                     self._add(first, last, _SCORE_OF_REORDERED, True, self.names.rows.reordered(words))
 
     def _read_alone(self, at: int) -> None:
-        """The initials of a long name (NATO), and what people and things of a place are called (Jamaican)."""
+        """Reads the initials of a long name (NATO), and adjectives of places (Jamaican)."""
         word, rows = self.spellings[at], self.names.rows
         if self.is_everyday(at):
             return
@@ -280,7 +279,7 @@ class FuzzyWindow:
         self._add(at, at, _SCORE_OF_ADJECTIVE, True, rows.of_adjective(word))
 
     def _may_be_initials(self, at: int) -> bool:
-        """A frequent word (USA) only in capitals."""
+        """True if the word may be initials; a frequent word (USA) only in capitals."""
         start, end = self._span(at, at)
         return not self.names.is_public(self.spellings[at]) or self.text[start:end].isupper()
 
@@ -289,7 +288,7 @@ class FuzzyWindow:
             self._found.setdefault((first, last), []).append((score, whole, rows))
 
     def _hit(self, first: int, last: int, found: list[tuple[float, bool, Sequence[int]]]) -> InexactHit:
-        """The best readings of one span: all that are equally good."""
+        """A hit with the best readings of one span: all that are equally good."""
         best = max(score for score, _, _ in found)
         # Jamaicans may be the people of that name as well as those of the place.
         good = [(whole, rows) for score, whole, rows in found if score > best - 1e-6 or score in _AS_GOOD]

@@ -1,4 +1,6 @@
-"""Chooses among the inexact readings of a text: exact names first, the longest, and no part of a stranger."""
+"""Chooses among the inexact readings of a text: exact names first, then the longest, and no part of a
+stranger's name.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,12 @@ from kg_store.text.normalise import is_letters, normalise
 from kg_store.text.word_matcher import words_of
 
 MIN_SCORE = 0.5
-"""Below it stand a few words out of a long title: protected, but no mention."""
+"""The least score of a mention; below it are single words of a long title, which are protected but not linked. By
+hand.
+"""
 
 NOTHING_MISSING = 0.98
-"""All that is needed of the name is there, in its order and without a slip."""
+"""From this score on all necessary words of the name are there, in order and without slips. Chosen by hand."""
 
 _A_FEW = 3
 
@@ -32,12 +36,11 @@ def choose_inexact(
     is_name: IsName,
     is_known_better: IsKnownBetter = lambda _hit: False,
 ) -> list[InexactHit]:
-    """The hits that are mentions, in order, none over another. One that covers an exact name whole and says more
-    (Los Angeles Dogers over Los Angeles) takes its place, unless that is in `fixed`.
+    """Returns the hits that are mentions, in order, without overlaps.
 
-    `is_known_better` than all exact ones that it covers: it may take the place of several then, too.
-
-    A part of a name counts only where no unknown name stands beside it: Jennifer Smith is not John Smith.
+    A hit that covers a whole exact name and more (Los Angeles Dogers over Los Angeles) replaces it, unless that is in
+    `fixed`. If it is better known (`is_known_better`) than all exact names that it covers, it may replace several.
+    Part of a name counts only if no unknown name stands beside it: Jennifer Smith is not John Smith.
     """
     able = [hit for hit in hits if hit.score >= MIN_SCORE]
     if not able:
@@ -61,7 +64,7 @@ def choose_inexact(
 
 
 class _WordSpans:
-    """Words of a text, found by where they stand. They are in order, and none stands over another."""
+    """Words of a text by position, in order and without overlaps."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self.spans = spans
@@ -71,7 +74,7 @@ class _WordSpans:
         return self.spans[bisect_left(self._starts, start) : bisect_right(self._ends, end)]
 
     def beside(self, start: int, end: int) -> Iterator[Span]:
-        """The gaps to the next word on either side."""
+        """Yields the gaps to the next word on either side."""
         before, after = bisect_right(self._ends, start), bisect_left(self._starts, end)
         if before:
             yield self._ends[before - 1], start
@@ -92,13 +95,13 @@ def _word_spans(text: str) -> list[Span]:
 
 
 def _is_marked(hit: InexactHit, words: _WordSpans, is_name: IsName) -> bool:
-    """Of a whole name one word is enough: a Sparrow hawk."""
+    """True if the hit, or one word of a whole name, is marked as a name: "a Sparrow hawk"."""
     inside = words.inside(hit.start, hit.end)
     return is_name(hit.start, hit.end) or (hit.whole and any(is_name(*span) for span in inside))
 
 
 def _is_doubtful(text: str, hit: InexactHit) -> bool:
-    """A part of a name, or a single word that is spelt otherwise."""
+    """True of part of a name, or of a single misspelt word."""
     return not hit.whole or (hit.score < 1 and is_letters(text[hit.start : hit.end]))
 
 
@@ -111,8 +114,9 @@ def _may_cover(
     is_name: IsName,
     is_known_better: IsKnownBetter,
 ) -> bool:
-    """Over no exact name; or over whole ones, with more words that are names by themselves, or as the whole name
-    that they are parts of (John Nash over John and Nash), if they may be names or are known less."""
+    """True if the hit may replace the exact names that it covers: it covers none; or it covers whole ones and has
+    further words that are names, or is the whole name that they are parts of (John Nash over John and Nash).
+    """
     over = [(start, end) for start, end in exact if start < hit.end and hit.start < end]
     if not over:
         return True

@@ -1,4 +1,4 @@
-"""NameIndex: every name, alias and protected value of one graph version, found in any text at once."""
+"""NameIndex: finds every name, alias and protected value of one graph version in any text at once."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, 
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
 _LINKABLE, _PROTECTED, _PUBLIC, _KEY = 16, 32, 64, 128
 _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(256))
-"""By the flags of a spelling: whether the guard blocks it."""
+"""For the flags of a spelling: 1 if the guard blocks it."""
 
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
 _SECTIONS = 7
-"""Of a name index's bytes, before those of its rows."""
+"""The number of sections of a name index before those of its rows."""
 
 _NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
-"""don't, in which nobody is called Don."""
+"""The "t" of "don't", which does not mention Don."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameIndex:
-    """Promise: `find` misses no indexed spelling that stands between word borders, in the forms of `normalise`.
+    """Finds names and values in texts.
 
-    Condition: the text is as a reader sees it (escapes undone). A Latin name is found without its accents
-    too. Not promised: spellings with other letters or accents. Immutable; safe to use from several threads.
+    Promise: `find` misses no indexed spelling between word borders, in the forms of `normalise`. Condition: the text
+    is as a reader sees it (escapes undone). A Latin name is found without its accents too. Not promised: spellings
+    with other letters or accents. Immutable and thread-safe.
     """
 
     # Plain buffers: reading one number from them costs half of what a numpy array takes.
@@ -61,7 +62,7 @@ class NameIndex:
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
-        """Spellings that normalise to the same text share one pattern."""
+        """Builds the index; spellings that normalise to the same text share one pattern."""
         groups: dict[tuple[str, int], list[int]] = {}
         too_short: set[int] = set()
         for entry in entries:
@@ -90,7 +91,7 @@ class NameIndex:
         )
 
     def without(self, mids: Collection[int]) -> NameIndex:
-        """The index of a graph that does not hold these nodes; public spellings are to be marked anew."""
+        """Returns the index without these nodes; public spellings have to be marked again."""
         groups: dict[tuple[str, int], list[int]] = {}
         for pattern, text in enumerate(self._all_texts()):
             left = [mid for mid in self._mids_of(pattern) if mid not in mids]
@@ -99,14 +100,16 @@ class NameIndex:
         return self._of_groups(groups, set(self._too_short) - set(mids))
 
     def to_bytes(self) -> bytes:
-        """Everything, in clear: for the catalog, which seals it."""
+        """Returns everything unencrypted, for the catalog, which seals it."""
         numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
         rows = self._rows or NameTable.of(self._names())
         return index_format.pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Keeps nothing of `data`. Raises FormatTooNewError or StoreError on bytes that `to_bytes` did not write."""
+        """Reads what `to_bytes` wrote, and keeps nothing of `data`. Raises FormatTooNewError or StoreError on other
+        bytes.
+        """
         sections = index_format.unpack(data)
         if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")
@@ -120,7 +123,7 @@ class NameIndex:
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
     def with_public(self, words: PublicWords) -> NameIndex:
-        """The same index, its public spellings marked by `words`; one character alone is always public."""
+        """Returns the index with its public spellings marked by `words`; a single character is always public."""
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
@@ -131,13 +134,17 @@ class NameIndex:
         )  # fmt: skip
 
     def find(self, text: str) -> list[NameHit]:
-        """Every word-bounded match, overlapping ones too, by start and then the longest first."""
+        """Returns every match between word borders, including overlapping ones, by start and then the
+        longest first.
+        """
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_secret(self, text: str) -> list[NameHit]:
-        """Those of `find` that the guard blocks: protected, and no public word, which requests are full of."""
+        """Returns those of `find` that the guard blocks: protected, and not a public word, of which
+        requests are full.
+        """
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
@@ -145,7 +152,7 @@ class NameIndex:
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_adjectives(self, text: str) -> list[NameHit]:
-        """The names and text values of places in the adjectives of `text`: France in French."""
+        """Returns the names and text values of places behind adjectives in `text`: France for French."""
         found = ((each, hit) for each in self._adjectives.said_in(text) for hit in self._places(each.names))
         return [replace(hit, start=each.start, end=each.end) for each, hit in found]
 
@@ -162,13 +169,14 @@ class NameIndex:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Names in other forms than their own (`InexactNames.find`), exact ones among them; none before
-        `with_public` has told which words may never be taken for a name."""
+        """Returns names in inexact forms (`InexactNames.find`), with exact ones among them; none
+        before `with_public`.
+        """
         hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name, may_hold, fits)
         return [hit for hit in hits if not _NOT.match(text, hit.end)]
 
     def holding(self, names: Iterable[str]) -> set[int]:
-        """The nodes with a spelling in which one of `names` stands as a word or words, or that is one."""
+        """Returns the nodes with a spelling that is, or contains as separate words, one of `names`."""
         wanted = [name for text in names if (name := normalise(text).text.strip(AROUND_NAMES))]
         found: set[int] = set()
         for pattern, text in enumerate(self._all_texts()):
@@ -177,39 +185,39 @@ class NameIndex:
         return found
 
     def named(self, text: str) -> tuple[int, ...]:
-        """The nodes that are called `text`, in one of the ways in which names are typed; values have no name."""
+        """Returns the nodes with the name `text` in any spelling that people type; values have no name."""
         hits = [hit for hit in self.find(text.strip()) if hit.kind == "name" and len(text.strip()) == hit.end]
         return tuple(sorted({mid for hit in hits if hit.start == 0 for mid in hit.mids}))
 
     def places_called(self, text: str) -> Mids:
-        """The things with the name of a place that `text` is an adjective or a short name of, ascending."""
+        """Returns the things named like the place that `text` is an adjective or short name of, ascending."""
         return np.array(sorted({mid for name in places_called(text) for mid in self.named(name)}), dtype=np.int64)
 
     def longer_names(self, text: str) -> Mids:
-        """The things with a longer name that begins or ends with the words of `text`, ascending."""
+        """Returns the things with a longer name that begins or ends with the words of `text`, ascending."""
         words = [word.text for word in words_of(normalise(text).text)]
         rows = self._rows.longer(words).tolist() if self._rows else []
         return np.array(self._rows.mids_of(rows) if self._rows and rows else (), dtype=np.int64)
 
     def text_values(self, text: str) -> list[int]:
-        """The linkable text values that are spelt as `text`."""
+        """Returns the linkable text values that are spelt as `text`."""
         hits = [hit for hit in self.find(text) if hit.value_kind is ValueKind.TEXT and hit.linkable]
         return sorted({mid for hit in hits if hit.start == 0 and hit.end == len(text) for mid in hit.mids})
 
     def looks_like_name(self, text: str) -> bool:
-        """True where a word of `text` stands neither in the dictionary nor in our own phrases."""
+        """True if a word of `text` is neither in the dictionary nor in the service's phrases."""
         return self._inexact is not None and self._inexact.looks_like_name(text)
 
     def is_own(self, text: str) -> bool:
-        """True where `text`, in small letters, stands in our own phrases or in the shown schema."""
+        """True if `text`, in lower case, is in the service's phrases or the shown schema."""
         return self._inexact is not None and self._inexact.is_own(text)
 
     def is_public(self, hit: NameHit) -> bool:
-        """True where the spelling that was hit equals a public word."""
+        """True if the spelling of the hit equals a public word."""
         return hit.public
 
     def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
-        """The linkable values equal to a number or date, however either is written; empty when there are none."""
+        """Returns the linkable values equal to a number or date, in whatever notation; empty if there is none."""
         try:
             key = _key(kind, canonical(lexical, kind))
         except ValueError:
@@ -218,7 +226,7 @@ class NameIndex:
         return tuple(sorted({mid for pattern in patterns for mid in self._mids_of(pattern)}))
 
     def report(self) -> NameReport:
-        """The report for the graph's owner; holds public words and MIDs, and no other spelling."""
+        """Returns the report for the graph's owner; it holds public words and MIDs, and no other spelling."""
         spellings = [flags for flags in self._flags if not flags & _KEY]
         values = sum(flags & _VALUE for flags in spellings)
         public = {text for text, flags in zip(self._all_texts(), self._flags, strict=True) if flags & _PUBLIC}
@@ -226,7 +234,7 @@ class NameIndex:
         return NameReport(names, values, tuple(sorted(public)), tuple(self._too_short), self._unguarded())
 
     def _unguarded(self) -> int:
-        """The number of nodes with names of which the guard blocks none."""
+        """The number of nodes that have names but none that the guard blocks."""
         flags = np.frombuffer(self._flags, dtype=np.uint8)
         of_mids = np.repeat(flags, np.diff(np.asarray(self._mid_ends), prepend=0))
         mids, is_name = np.asarray(self._mids), of_mids & (_VALUE | _KEY) == 0
@@ -253,7 +261,7 @@ class NameIndex:
         return tuple(self._mids[start : self._mid_ends[pattern]])
 
     def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Names, no values: a number or date that is written otherwise is found by what it means."""
+        """Names without values; numbers and dates in other notations are found by their meaning."""
         for pattern, text in enumerate(self._all_texts()):
             if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
                 yield text, self._mids_of(pattern)
@@ -272,7 +280,7 @@ def _flags_of(entry: NameEntry) -> int:
 
 
 def _keys_of(entry: NameEntry) -> Iterator[str]:
-    """Numbers and dates are also found by what they mean: 12 March 2020 is 2020-03-12."""
+    """Keys by which numbers and dates are found by meaning: 12 March 2020 is 2020-03-12."""
     if entry.kind != "value" or not entry.linkable or entry.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
         return
     try:

@@ -1,4 +1,4 @@
-"""The bytes of a name index: named arrays behind a magic word. No pickle, so that reading runs no code."""
+"""The byte format of a name index: arrays after a magic word. It is no pickle, so reading it runs no code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ _LENGTH = struct.Struct("<Q")
 
 
 def pack(sections: Sequence[bytes | memoryview]) -> bytes:
-    """The sections one after the other, each with its length, padded to 8 bytes so that arrays stay aligned."""
+    """Returns the sections one after the other, each with its length, padded to 8 bytes so that arrays
+    stay aligned.
+    """
     parts = [_MAGIC, _LENGTH.pack(len(sections))]
     for section in sections:
         data = bytes(section)
@@ -23,7 +25,7 @@ def pack(sections: Sequence[bytes | memoryview]) -> bytes:
 
 
 def unpack(data: bytes) -> list[memoryview]:
-    """The sections of `pack`, without a copy. Raises FormatTooNewError or StoreError."""
+    """Returns the sections of `pack` without copying. Raises FormatTooNewError or StoreError."""
     if data[: len(_MAGIC)] != _MAGIC:
         raise FormatTooNewError("the name index was written by another format version")
     view, position = memoryview(data), len(_MAGIC) + _LENGTH.size
@@ -39,7 +41,7 @@ def unpack(data: bytes) -> list[memoryview]:
 
 
 def numbers(values: Iterable[int]) -> memoryview:
-    """Signed 64-bit numbers as a read-only buffer."""
+    """Returns signed 64-bit numbers as a read-only buffer."""
     if sys.byteorder != "little":
         raise StoreError("name indexes are written on little-endian machines only")
     return memoryview(array("q", values)).toreadonly()

@@ -1,4 +1,4 @@
-"""EntityLinker: which spans of a user's text name which entities and values of the graph."""
+"""EntityLinker: finds the spans of a user's text that name entities and values of the graph."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from kg_store.text.normalise import normalise
 from kg_store.text.numbers.number_words import find_number_expressions
 
 MAX_SHARING: Final = 20
-"""A word that more names have as a part of theirs names none of them: a title, a kind."""
+"""A word that is part of more names than this identifies none of them (a title, a kind). Chosen by hand."""
 
 _ASKS_WHEN: Final = re.compile(r"\W*(?:when|where|why|how) (?:did|does|do|will|is going to)\b", re.IGNORECASE)
-"""The last word of such a question is what is done, and no state: "when did X open"."""
+"""The last word of such a question is an action and not a name: "when did X open"."""
 _WORD: Final = re.compile(r"\w")
 
 _RARE: Final = re.compile(r"\b[a-zA-Z]{5,}\b")
@@ -38,17 +38,19 @@ _INDEFINITE: Final = [[word] for word in "a an any some no every each many sever
 
 @dataclass(frozen=True, slots=True)
 class EntityLinker:
-    """Finds what the index knows: names as they are written, then as people type them (docs/linking.md). No model."""
+    """Finds what the index knows: names as they are written, then as people type them (docs/linking.md). It uses no
+    model.
+    """
 
     index: NameIndex = field(repr=False)
     counts: FactCounts = field(default=no_facts, repr=False)
 
     def find_mentions(self, text: str, fits: Fits | None = None) -> list[Mention]:
-        """Mentions in order, none overlapping: of those that overlap the longest wins, then the leftmost.
+        """Returns mentions in order, without overlaps: the longest is taken, then the leftmost.
 
-        The whole content of quotes or [brackets] goes before any other match. A public word counts only where
-        the text marks it as a name. Numbers and dates are matched by what they mean, however they are written, in
-        words and in figures of any script too. `fits` is what was found in the texts of the same request.
+        The whole content of quotes or [brackets] precedes any other match. A public word counts only if the text marks
+        it as a name. Numbers and dates are matched by meaning, in any notation, in words and in digits of any script.
+        `fits` caches the findings of one request.
         """
         marks = EmphasisMarks.of(text)
         literals = find_literals(text)
@@ -60,11 +62,11 @@ class EntityLinker:
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
     def find_unmarked(self, text: str, public: PublicWords, fits: Fits | None = None) -> list[Mention]:
-        """Public words that may name entities in a text without any capital letter, where nothing else is linked; and
-        in any text plurals of everyday words that are names: dogs, where something is called Dog.
+        """Returns public words that may name entities in a text without capitals, if nothing else is linked; and in
+        any text plurals of everyday words that are names: "dogs", if something is called Dog.
 
-        For a dialogue that names nothing else: "what countries does england border". On WebQSP all topics are
-        found for 74 % of the questions instead of 65 %. Words of our own phrases and question words are left out.
+        For dialogues that name nothing else: "what countries does england border". On WebQSP this raises the questions
+        with all topics found from 65 % to 74 %. Words of the service's phrases and question words are left out.
         """
         if has_capitals(text):
             return self._plural_names(text, public)
@@ -85,14 +87,15 @@ class EntityLinker:
         return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
 
     def _plural_names(self, text: str, public: PublicWords) -> list[Mention]:
-        """ "Dogs", where something is called Dog."""
+        """Mentions by plural: "dogs", if something is called Dog."""
         hits = [hit for hit in find_plural_names(self.index, text) if hit.linkable and is_ordinary(hit.text)]
         named = [hit for hit in hits if _says_much(text[hit.start : hit.end], public)]
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Everyday words that are the whole of a text value, or its other number, and none of the schema's own: lost,
-        of shipments that got lost."""
+        """Returns everyday words that equal a text value, in singular or plural, and no word of the schema: "lost"
+        shipments.
+        """
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -106,14 +109,18 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Common nouns outside of `taken` that name well-known things: guitarists, where many are a Guitarist."""
+        """Returns common nouns outside of `taken` that name well-known things: "guitarists", if many have the
+        occupation Guitarist.
+        """
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_all_alternatives(
         self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
     ) -> list[Mention]:
-        """In a text where nothing is marked as a name, a name inside a longer one may be all that was meant by it,
-        the words around it being words: "who is governor of arizona" names a post, or Arizona."""
+        """Mentions with alternatives: in a text without marks, a name inside a longer one may be what was meant.
+
+        "Who is governor of arizona" names a post, or Arizona.
+        """
         if has_capitals(text):
             return mentions
         return [self._with_alternatives(text, each, found, marks) for each in mentions]
@@ -142,7 +149,9 @@ class EntityLinker:
         spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
 
         def is_more(start: int, end: int) -> bool:
-            """Everyday words inside an exact name lead to nothing better."""
+            """True if the span may lead to a better name than an exact one; everyday words inside an exact name do
+            not.
+            """
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
         rare = {span for span in self._rare_words(text) if not is_name(*span)}
@@ -169,7 +178,7 @@ class EntityLinker:
         return sorted([*kept, *read], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
-        """True where a span of `text` is marked as a name; in a text that marks none the dictionary tells that."""
+        """True if a span of `text` is marked as a name; in a text without marks the dictionary decides."""
         if marks.has_any:
             return marks.is_marked
         known: dict[str, bool] = {}
@@ -184,8 +193,9 @@ class EntityLinker:
         return looks_like_name
 
     def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Rare words of the dictionary that the lexicon does not hold: nobody asks with them, so that they are names
-        where a name has them: "palisander patients"."""
+        """Rare dictionary words outside the lexicon: questions do not use them, so they are names if a name holds them
+        ("palisander patients").
+        """
         for word in _RARE.finditer(text):
             plain = word[0].lower()
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
@@ -211,7 +221,7 @@ class EntityLinker:
 
 
 def _is_narrowed(text: str, mention: Mention, inside: Mention) -> bool:
-    """True of the everyday noun that a longer name ends in: a bass guitar is no guitar at large."""
+    """True of the everyday noun at the end of a longer name: "a bass guitar" does not mean guitars in general."""
     before = text[mention.start : inside.start].split()
     is_joined = not before or before[-1] in COMMON_WORDS or not is_ordinary(before[-1])
     return inside.end == mention.end and not is_joined and is_ordinary(text[inside.start : inside.end])
@@ -224,13 +234,12 @@ def _says_much(word: str, public: PublicWords) -> bool:
 
 
 def _is_telling(text: str) -> bool:
-    """Several words together, or one that questions seldom hold."""
+    """True of several words together, or of one that questions rarely use."""
     return len(text.split()) > 1 or is_rare(text)
 
 
 def _is_common_noun(text: str, hit: InexactHit) -> bool:
-    """True of a small word that is a part of several names, where it says what things are: a grant, grants; "the
-    quills" are a family."""
+    """True of a lower-case word that is part of several names but says what things are: "a grant", "grants"."""
     written = text[hit.start : hit.end]
     if hit.whole or " " in written or has_capitals(written) or len(hit.mids) == 1:
         return False
@@ -240,13 +249,15 @@ def _is_common_noun(text: str, hit: InexactHit) -> bool:
 
 
 def _is_of_title(hit: InexactHit) -> bool:
-    """True of a word out of a name of several: what is a whole value goes before it. Of people's names, which are
-    shorter, it may be the last one, which the graph may hold as a value too."""
+    """True of part of a long name or title; a whole value precedes it.
+
+    The last name of a person is not such a part.
+    """
     return not hit.whole and hit.score < SCORE_OF_PART
 
 
 def _is_shared(hit: InexactHit, rare: Collection[tuple[int, int]]) -> bool:
-    """True of a word that nothing but its rarity marks, where several things bear it."""
+    """True of a word that only its rarity marks, and that several things have as a name."""
     return len(hit.mids) > 1 and (hit.start, hit.end) in rare
 
 
@@ -263,19 +274,19 @@ def has_capitals(text: str) -> bool:
 
 
 def _is_genitive(text: str, hit: NameHit) -> bool:
-    """True of the letter behind an apostrophe: "X's spouse" speaks of nothing that is called S."""
+    """True of the "s" after an apostrophe: "X's spouse" does not mention anything called S."""
     return hit.text == "s" and hit.start > 1 and text[hit.start - 1] in "'’" and text[hit.start - 2].isalnum()
 
 
 def _is_part_of_literal(hit: NameHit, literals: list[LiteralSpan]) -> bool:
-    """A number or date inside a written one says something else: 120 is not -120. Its meaning decides instead."""
+    """True of a number or date inside a longer one, which means something else: 120 is not -120."""
     if hit.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
         return False
     return any(literal.start <= hit.start and hit.end <= literal.end for literal in literals)
 
 
 def _is_small_number(written: str) -> bool:
-    """Numbers up to 99 are public, as candidates are numbered with them."""
+    """True of numbers up to 99, which are public because candidates are numbered with them."""
     plain = normalise(written).text
     return plain.isdecimal() and len(plain) <= 2
 

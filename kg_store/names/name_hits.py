@@ -1,4 +1,4 @@
-"""Entries of a name index, what it and the linker find in a text, and its report."""
+"""Entries of a name index, the hits and mentions found in a text, and the index's report."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ EntryKind = Literal["name", "value"]
 
 @dataclass(frozen=True, slots=True)
 class NameEntry:
-    """One spelling of one node. `linkable`: a mention of it is replaced; `protected`: the guard blocks it."""
+    """One spelling of one node. `linkable`: its mentions are replaced; `protected`: the guard blocks it."""
 
     mid: int
     text: str = field(repr=False)
@@ -25,7 +25,9 @@ class NameEntry:
 
 @dataclass(frozen=True, slots=True)
 class NameHit:
-    """A word-bounded match: its span in the original text, all nodes spelled so, and its normalised text."""
+    """A match between word borders: its span in the original text, all nodes with this spelling, and its normalised
+    text.
+    """
 
     start: int
     end: int
@@ -40,10 +42,10 @@ class NameHit:
 
 @dataclass(frozen=True, slots=True)
 class NameReport:
-    """Counts of distinct spellings; the names that equal public words; the nodes that can't be guarded.
+    """Counts of distinct spellings, the names that equal public words, and the nodes that cannot be guarded.
 
-    `too_short` are nodes with a spelling of punctuation alone: it is not looked for. Of `unguarded` nodes every name
-    is such a one, or a public word.
+    `too_short`: nodes with a spelling of punctuation only, which is not searched. `unguarded`: nodes whose every name
+    is such a spelling or a public word.
     """
 
     names: int
@@ -55,9 +57,9 @@ class NameReport:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A span of the original text and every node it may mean, ascending. `value_kind` is set for values.
+    """A span of the original text and every node that it may mean, ascending. `value_kind` is set for values.
 
-    `inexact`: the text does not spell a name of theirs, but comes near to one.
+    `inexact`: the text is only similar to their names.
     """
 
     start: int
@@ -68,7 +70,7 @@ class Mention:
 
 
 def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
-    """The winners among overlapping mentions; of the same span all that are of the better kind."""
+    """Returns the chosen mentions among overlapping ones; for one span all of the better kind."""
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in enclosed
@@ -87,7 +89,7 @@ def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, i
 
 
 def merged(mentions: Sequence[Mention]) -> list[Mention]:
-    """One mention of each span, of all that those of it may mean."""
+    """Returns one mention for each span, with everything that those of it may mean."""
     found: dict[tuple[int, int], Mention] = {}
     for mention in mentions:
         span = (mention.start, mention.end)

@@ -1,4 +1,4 @@
-"""EmphasisMarks: where a text itself says that a word is a name, by capitals, quotes or brackets."""
+"""EmphasisMarks: finds where a text marks words as names, by capitals, quotes or brackets."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OPENING = """
 """
 _ASKED = frozenset(_ASKING.split())
 COMMON_WORDS = _SMALL | _ASKED | frozenset(_OPENING.split())
-"""Words that open a question or join others: at the start of a sentence their capital never tells of a name."""
+"""Words that open or join questions; their capital at the beginning of a sentence never marks a name."""
 
 _HEADLINE_WORDS = 4
 
@@ -68,10 +68,10 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class EmphasisMarks:
-    """The marks of a text: `enclosed` are the spans of whole contents of quotes and brackets.
+    """The marks of a text; `enclosed`: the contents of quotes and brackets.
 
-    A capital tells of a name where it is not the first of a sentence (unless all of that word or the next one has
-    some, too) and the sentence has not capitals everywhere.
+    A capital marks a name if it is not at the beginning of a sentence (unless that word or the next has more capitals)
+    and the sentence does not use capitals everywhere.
     """
 
     enclosed: frozenset[tuple[int, int]]
@@ -79,7 +79,7 @@ class EmphasisMarks:
     _ends: tuple[int, ...] = field(repr=False)
     _telling: frozenset[int] = field(repr=False)
     _marked: bytes = field(repr=False)
-    """1 where something enclosed stands, or a word with a telling capital."""
+    """A byte array: 1 where something enclosed stands, or a word with a meaningful capital."""
 
     @classmethod
     def of(cls, text: str) -> EmphasisMarks:
@@ -101,7 +101,9 @@ class EmphasisMarks:
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
-        """True where the span is enclosed as a whole, or has a telling capital and no lower case but small words."""
+        """True if the whole span is enclosed, or has a meaningful capital and no lower-case words but
+        function words.
+        """
         if (start, end) in self.enclosed:
             return True
         has_telling = False
@@ -116,7 +118,7 @@ class EmphasisMarks:
 
 
 def _enclosed(text: str) -> set[tuple[int, int]]:
-    """With and without the punctuation at the ends of the content."""
+    """The contents of quotes and brackets, with and without punctuation at their ends."""
     spans = set()
     for pattern in _ENCLOSED:
         for match in pattern.finditer(text):
@@ -137,7 +139,7 @@ def _is_abbreviation(text: str, end: int) -> bool:
 
 
 def _telling_capitals(sentence: list[_Word]) -> set[int]:
-    """The starts of words whose capital says that they are names."""
+    """The starts of words whose capital shows that they are names."""
     if _has_capitals_everywhere(sentence):
         return set()
     telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
@@ -150,7 +152,9 @@ def _telling_capitals(sentence: list[_Word]) -> set[int]:
 
 
 def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
-    """Shouting, or a headline: no lower case but small words, and too many capitals to be a name and its verb."""
+    """True of shouting or a headline: too many capitals for a name and a verb, and only function words
+    in lower case.
+    """
     if any(is_unspaced(letter) for word in sentence if not word.text.isascii() for letter in word.text):
         return False  # Latin words in it are names, or words of another language.
     if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():

@@ -1,4 +1,4 @@
-"""NameTable: the names of a graph as rows of words, found by a word, by letters run together, or by initials."""
+"""NameTable: the names of a graph as rows of words, found by word, by joined letters, or by initials."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL_WORDS = frozenset(
     ("a", "an", "the", "of", "and", "in", "at", "on", "for", "de", "la", "le", "der", "von", "van")
 )
 ROMAN_NUMERALS = frozenset("ii iii iv vi vii viii ix xi xii xiii xiv xv xvi".split())
-"""Each tells another king: none is a slip for another, nor does an initial stand for it."""
+"""Numbers of kings and the like: none is a misspelling of another, and no initial stands for one."""
 
 _SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md", "inc", "ltd", "llc", "corp", "co", "company"))
 _MIN_JOINED_LENGTH = 5
@@ -37,7 +37,7 @@ _VOWELS = "aeiouy"
 
 @dataclass(frozen=True, slots=True)
 class NameRow:
-    """One name: its words, and which are needed to tell it: not "the", "Jr.", an initial, what is in parentheses."""
+    """One name: its words, and which are needed to identify it; not "the", "Jr.", initials, or text in parentheses."""
 
     words: tuple[int, ...] = field(repr=False)
     spelt: tuple[str, ...] = field(repr=False)
@@ -46,7 +46,7 @@ class NameRow:
 
 @dataclass(frozen=True, slots=True)
 class RowPlaces:
-    """The words of some rows, one row behind the other; row i has those from begins[i] to ends[i]."""
+    """The words of several rows in sequence; row i has those from begins[i] to ends[i]."""
 
     words: Numbers = field(repr=False)
     needed: npt.NDArray[np.bool_] = field(repr=False)
@@ -60,7 +60,7 @@ class RowPlaces:
 
 @dataclass(frozen=True, slots=True)
 class NameTable:
-    """Rows of the names of one graph version, in arrays: a million names take some 70 bytes each."""
+    """The names of one graph version as rows in arrays; a name takes about 70 bytes."""
 
     words: tuple[str, ...] = field(repr=False)
     near: NearWords = field(repr=False)
@@ -76,14 +76,14 @@ class NameTable:
     _key_hashes: Mids = field(repr=False)
     _key_rows: Numbers = field(repr=False)
     _key_numbers: memoryview = field(init=False, repr=False)
-    """Those of _key_hashes: reading one number costs a fraction of what it costs numpy."""
+    """The hashes as plain numbers, which are read much faster than numpy's."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_key_numbers", self._key_hashes.data)
 
     @classmethod
     def of(cls, names: Iterable[tuple[str, tuple[int, ...]]]) -> NameTable:
-        """`names` are normalised, each with the nodes called so."""
+        """Builds the table; `names` are normalised, each with the nodes of that name."""
         number_of: dict[str, int] = {}
         rows: dict[tuple[int, ...], tuple[tuple[bool, ...], set[int]]] = {}
         for name, mids in names:
@@ -106,13 +106,13 @@ class NameTable:
         )  # fmt: skip
 
     def sections(self) -> list[bytes]:
-        """Everything, in clear: for the name index, whose bytes the catalog seals."""
+        """Returns everything unencrypted, for the name index, which the catalog seals."""
         arrays = (getattr(self, name) for name, _ in _ARRAYS)
         return ["\n".join(self.words).encode(), *(array.tobytes() for array in arrays)]
 
     @classmethod
     def of_sections(cls, sections: Sequence[memoryview]) -> NameTable:
-        """Reads what `sections` gave. StoreError where that is not what these are."""
+        """Reads what `sections` returned. Raises StoreError on anything else."""
         if len(sections) != 1 + len(_ARRAYS):
             raise StoreError("the name index has the wrong number of sections")
         joined = bytes(sections[0]).decode()
@@ -169,17 +169,19 @@ class NameTable:
         return np.asarray(shared / places.lengths, dtype=np.float64)
 
     def are_among(self, words: Numbers, some: Numbers) -> npt.NDArray[np.bool_]:
-        """For each of `words`, whether it is one of `some`."""
+        """Returns for each of `words` whether it is one of `some`."""
         is_one = np.zeros(len(self.words), dtype=np.bool_)
         is_one[some] = True
         return np.asarray(is_one[words])
 
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
-        """For each of `words`, whether it may begin with `letter`; true for some others, too."""
+        """Returns for each of `words` whether it may begin with `letter`; a few others give True as well."""
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Rows that begin or end with `words`, but for what is not needed, and have more that is."""
+        """Returns rows that begin or end with `words`, ignoring words that are not needed, and have
+        more needed ones.
+        """
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
         if not known or (typed < 0).any():
@@ -198,21 +200,21 @@ class NameTable:
         return found
 
     def joined(self, words: Sequence[str]) -> list[int]:
-        """Rows that are `words` with the spaces elsewhere."""
+        """Returns rows that equal `words` with spaces in other places."""
         return self._of_key("=" + "".join(words))
 
     def reordered(self, words: Sequence[str]) -> list[int]:
-        """Rows that are `words` in any order; each of them is a word of some name then."""
+        """Returns rows that are `words` in any order."""
         if len(words) < 2 or not all(map(self._number_of.__contains__, words)):
             return []
         return self._of_key("/" + " ".join(sorted(words)))
 
     def abbreviated(self, word: str) -> list[int]:
-        """Rows of three words and more whose initials are `word`."""
+        """Returns rows of three or more words whose initials are `word`."""
         return self._of_key("." + word)
 
     def of_adjective(self, word: str) -> list[int]:
-        """Rows of one word that `word` is an adjective of, by its ending: Jamaican of Jamaica."""
+        """Returns one-word rows of which `word` is an adjective by its ending: Jamaican -> Jamaica."""
         stems = (word.removesuffix(ending).rstrip(_VOWELS) for ending in _OF_A_PLACE if word.endswith(ending))
         long_enough = dict.fromkeys(stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH)
         return list(dict.fromkeys(row for stem in long_enough for row in self._of_key("~" + stem)))
@@ -233,8 +235,9 @@ _ARRAYS = (
 
 
 def _positions(ends: Numbers, rows: Numbers | Mids) -> tuple[Mids, Mids, Mids]:
-    """Positions of the entries of `rows` in an array of which row i has those before ends[i], behind the row before;
-    for each row where its own begin among them, and how many they are."""
+    """Positions of the entries of `rows` in a flat array in which row i ends before ends[i]; also where each row
+    begins among them, and its length.
+    """
     starts = np.where(rows > 0, ends[rows - 1], 0).astype(np.int64)
     lengths = ends[rows] - starts
     begins = np.cumsum(lengths) - lengths
@@ -251,7 +254,7 @@ def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
 
 
 def _hash_of(key: str) -> int:
-    """The same in every process; below 2**62, so that the next number is one too."""
+    """A hash that is the same in every process, below 2**62."""
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), "big") >> 2
 
 

@@ -1,7 +1,7 @@
-"""The words of names: those of one graph, and those of the lexicon that all graphs of a tenant hold together.
+"""The words of names: those of one graph, and those that are also in the lexicon, for all graphs of a tenant together.
 
-A word outside the lexicon never leaves, whoever bears it. So all that an index of names over many graphs has to know
-is what the lexicon would let through.
+A word outside the lexicon never leaves anyway, so an index of names over many graphs only needs the words that the
+lexicon would permit.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from kg_store.text.normalise import MARKS, is_letters, normalise
 from kg_store.text.word_matcher import without_accents, words_of
 
 MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
-"""Words that join a question, and are names where none of them can stand."""
+"""Modal verbs, which are names in places where no verb can stand."""
 
 _RANKS: Final = frozenset(("count",))
-"""Words that open a question as orders, and are a part of names."""
+"""Words that open a question as orders, and that are also parts of names."""
 
 MIN_LETTERS: Final = 3
-"""Of a word that may name somebody. The lexicon has no shorter ones but endings, and what joins words."""
+"""The least number of letters of a word that may name somebody; shorter ones are endings and function words. By hand.
+"""
 
 SHORT_LETTERS: Final = 2
-"""Of a word that is a name only where it is marked as one."""
+"""The length of words that are names only if they are marked. Chosen by hand."""
 
 MAX_NAME_WORDS: Final = 6
-"""A text value of so many words may be a name; of a longer one only words with a capital inside a sentence are."""
+"""A text value of at most this many words may be a name; of longer ones only capitalised words are. Chosen by hand."""
 
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*)[^\w\n]*\Z")
@@ -47,16 +48,17 @@ _VERSION: Final = "2"
 
 
 class NameWordsVersionError(StoreError):
-    """The words were kept by another version of the service: they are to be read anew from the graph."""
+    """The words were stored by another version of the service and have to be read again from the graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameWords:
-    """`parts` are words alone, `phrases` whole names of two words and more that are all of the lexicon. `hashes` are
-    of the other words, which can be asked whether they are near, and of words of the lexicon with their neighbours.
+    """The words of names.
 
-    Promise: every name, alias and text value that `of` was given is in it as far as the lexicon holds its words, with
-    and without accents. Of long texts only words with a capital are. Limit: numbers and dates are values, not words.
+    `parts`: single words; `phrases`: whole names of two or more words that are all in the lexicon. `hashes`: other
+    words, which can be tested for similarity, and words of the lexicon with their neighbours. Promise: every name,
+    alias and text value given to `of` is included as far as the lexicon holds its words, with and without accents; of
+    long texts only capitalised words. Limit: numbers and dates are values, not words.
     """
 
     parts: frozenset[str] = field(default=frozenset(), repr=False)
@@ -90,22 +92,22 @@ class NameWords:
         return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs))
 
     def are_neighbours(self, word: str, other: str) -> bool:
-        """Says whether the two stand side by side in a name; `word` is of the lexicon, both in small letters."""
+        """True if the two stand side by side in a name; `word` is in the lexicon, both are in lower case."""
         forms = (other, without_accents(other))
         return any(pair_of(without_accents(word), form) in self.hashes for form in forms)
 
     def has_near(self, word: str) -> bool:
-        """Says whether a word of a name is `word`, in letters a to z, or one slip away from it."""
+        """True if a name holds `word` (letters a to z) or a word one slip away from it."""
         return any(form in self.parts or form in self.hashes for form in one_slip_away(word))
 
     def to_bytes(self) -> bytes:
-        """In clear: for the catalog, which seals it."""
+        """Returns the words unencrypted, for the catalog, which seals them."""
         sections = ("\n".join(sorted(self.parts)), "\n".join(sorted(self.phrases)), self.hashes.to_text())
         return "\n\n".join((_VERSION, *sections)).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameWords:
-        """Raises NameWordsVersionError on bytes that `to_bytes` did not write."""
+        """Reads what `to_bytes` wrote. Raises NameWordsVersionError on other bytes."""
         version, *sections = data.decode().split("\n\n")
         if version != _VERSION or len(sections) != 3:
             raise NameWordsVersionError("the words of the graph's names are of another version of the service")
@@ -114,24 +116,26 @@ class NameWords:
 
 
 def may_name(word: str) -> bool:
-    """True where a word of the lexicon that is a part of a name says anything of whose: the, of and a letter don't."""
+    """True if a word of the lexicon that is part of a name can identify somebody; "the", "of" and single letters
+    cannot.
+    """
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 
 def is_short_name(word: str) -> bool:
-    """Says whether a word of two letters is none that English texts are full of: ma, and not up."""
+    """True of a word of two letters that English texts rarely use: "ma", but not "up"."""
     if len(word) != SHORT_LETTERS or word in COMMON_WORDS:
         return False
     return not in_lexicon(word) or is_rare(word)
 
 
 def forget_name_words() -> None:
-    """Lets go of words of names that were remembered: a graph may hold them no more."""
+    """Empties the cache of name words, since a graph may no longer hold them."""
     _everyday.cache_clear()
 
 
 def _named_in(record: VaultRecord) -> Iterator[list[str]]:
-    """The words of each name, and of each stretch of a text value that may be one."""
+    """The words of each name, and of each part of a text value that may be a name."""
     for name in record.names:
         yield _WORD.findall(name)
     if record.lexical is None or record.value_kind is not ValueKind.TEXT:
@@ -144,7 +148,7 @@ def _named_in(record: VaultRecord) -> Iterator[list[str]]:
 
 
 def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """The words outside the lexicon, without accents; and those of the lexicon with the word beside them."""
+    """The words outside the lexicon, without accents, and words of the lexicon joined with their neighbours."""
     plain = [without_accents(word.lower()) for word in words]
     tells = [any(map(may_name, forms)) for forms in known]
     yield from (word for word, forms in zip(plain, known, strict=True) if not forms)
@@ -154,7 +158,7 @@ def _asked_alone(words: Sequence[str], known: Sequence[tuple[str, ...]]) -> Iter
 
 
 def _capitalised(text: str) -> Iterator[list[str]]:
-    """Runs of words with a capital, but for the first word of a sentence."""
+    """Runs of capitalised words, without the first word of a sentence."""
     run: list[str] = []
     end = 0
     for match in _WORD.finditer(text):
@@ -171,7 +175,7 @@ def _capitalised(text: str) -> Iterator[list[str]]:
 
 @lru_cache(maxsize=200_000)
 def _everyday(word: str) -> tuple[str, ...]:
-    """The forms of `word` that are in a lexicon: as it is written, and without its accents."""
+    """The forms of `word` that are in a lexicon: as written, and without accents."""
     small = word.lower()
     return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))
 
@@ -179,13 +183,15 @@ def _everyday(word: str) -> tuple[str, ...]:
 _MIN_PLURAL_LENGTH = 4
 _COMPARED = ("er", "est")
 _MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
-"""Forms that the dictionary of ordinary words leaves out: of verbs, and I've without its sign."""
+"""Forms that the dictionary of ordinary words lacks: of verbs, and "ive" for "I've"."""
 
 _MAX_CACHED = 100_000
 
 
 class NameVocabulary:
-    """Words are asked for as `words_of` gives them: normalised, in plain Latin letters."""
+    """The words of names as a vocabulary; words are passed as `words_of` returns them: normalised, in plain Latin
+    letters.
+    """
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:
         self.rows = rows
@@ -194,11 +200,11 @@ class NameVocabulary:
         may_be_ordinary("")  # Reads the dictionary now, and not with the first question.
 
     def is_own(self, word: str) -> bool:
-        """A word of our own phrases, or a small number."""
+        """True of a word of the service's phrases, or a small number."""
         return self._public.is_own(word)
 
     def is_everyday(self, word: str) -> bool:
-        """A word of our own phrases, a small number, or an ordinary English word; newest is a form of one."""
+        """True of a word of the service's phrases, a small number, or an ordinary English word or a form of one."""
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
         return word in _MORE_EVERYDAY or self._public.is_own(word) or is_ordinary(word) or is_compared
 
@@ -211,7 +217,7 @@ class NameVocabulary:
         return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
 
     def near(self, word: str) -> dict[int, int]:
-        """Words of names that `word` may stand for, with the number of slips; itself among them where it is one."""
+        """Returns name words that `word` may stand for, with the number of slips; 0 for itself."""
         found = self._near.get(word)
         if found is None:
             found = self._near[word] = self._near_words(word)
@@ -230,7 +236,9 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """True where `word` is a slip away from a frequent English word: then it is no misspelt name alone."""
+    """True if `word` is a slip away from a frequent English word, so that alone it is not taken for a
+    misspelt name.
+    """
     return bool(_frequent().near(word))
 
 

@@ -1,4 +1,6 @@
-"""Well-known things that a mention may mean beside what is called just so: Kennedy, after whom a book is called."""
+"""Finds well-known things that a mention may mean although something else has exactly that name: Kennedy, and a book
+so called.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +18,19 @@ from kg_store.names.name_hits import Mention
 from kg_store.terms import Mids
 
 FactCounts = Callable[[Mids], npt.NDArray[np.int64]]
-"""Counts the facts that the graph holds about each of the things; 0 for what it does not hold."""
+"""Counts the facts that the graph holds about each thing; 0 for unknown things."""
 
 MIN_FACTS: Final = 20
-"""About a thing that is known well; of fewer, none of its namesakes is known better."""
+"""A thing needs this many facts to count as well known. Chosen by hand."""
 
 MIN_RATIO: Final = 10
-"""So many times as much is known about the namesake as about what is called so."""
+"""A namesake must have this many times as many facts as the thing with exactly that name. Chosen by hand."""
 
 MIN_LEAD: Final = 2
-"""So many times as much as about the next one: where several are known alike, no one of them is meant."""
+"""A namesake must have this many times as many facts as the next one. Chosen by hand."""
 
 _OF_LANGUAGES: Final = re.compile(r"\b(?:in|into|speaks?|spoke|speaking)\s\Z", re.IGNORECASE)
-"""Behind these words an adjective is a language: in Norwegian."""
+"""Words after which an adjective means a language: "in Norwegian"."""
 
 _ARTICLE: Final = re.compile(r"\A(?:the|an?)\s+")
 
@@ -36,21 +38,23 @@ Span = tuple[int, int]
 
 
 def no_facts(mids: Mids) -> npt.NDArray[np.int64]:
-    """Of names without a graph: nothing is known better than anything else."""
+    """Returns 0 for each thing: for names without a graph."""
     return np.zeros(len(mids), dtype=np.int64)
 
 
 def well_known(mids: Sequence[int], others: Sequence[int], counts: FactCounts) -> list[int]:
-    """The one of `mids` that is known far better than the next, and than any of `others`."""
+    """Returns the one of `mids` that is far better known than the next and than any of `others`; else empty."""
     return _best_known(np.array(mids, dtype=np.int64), counts, MIN_RATIO * _most(others, counts))
 
 
 def with_namesakes(
     index: NameIndex, text: str, mentions: Sequence[Mention], fixed: Collection[Span], counts: FactCounts
 ) -> list[Mention]:
-    """`mentions`, each with the one thing that is by far known best among those with a longer name that begins or
-    ends so, and the same of the places that are called so in short or by an adjective. None is added in `fixed`, nor
-    beside another name, which is a part of the same then.
+    """Returns `mentions` with well-known namesakes added.
+
+    For each, this is the thing that is by far best known among those with a longer name that begins or ends so, and
+    among places with such a short name or adjective. None is added in `fixed`, or beside another name, which then is
+    part of it.
     """
     names = [each for each in mentions if each.value_kind is None]
     return [
@@ -80,7 +84,7 @@ def _with_namesake(index: NameIndex, text: str, mention: Mention, counts: FactCo
 
 
 def _without_article(index: NameIndex, typed: str) -> Mids:
-    """Play the guitar, where a film is called so."""
+    """Things with the name without its article: "the guitar", if something is called Guitar."""
     rest = _ARTICLE.sub("", typed) if typed.islower() else typed
     return np.array(index.named(rest) if rest != typed else (), dtype=np.int64)
 
@@ -94,7 +98,7 @@ def _most(mids: Sequence[int], counts: FactCounts) -> int:
 
 
 def _best_known(mids: Mids, counts: FactCounts, least: int) -> list[int]:
-    """The one of `mids` that is known best, if there are `least` facts about it, and far more than about the next."""
+    """The best known of `mids`, if it has `least` facts and far more than the next; else empty."""
     if not len(mids):
         return []
     facts = counts(mids)

@@ -1,4 +1,4 @@
-"""Spans of a text that come near to a name, read again until nothing is left over."""
+"""Finds spans of a text that are similar to a name, repeatedly until nothing is left."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from kg_store.names.fuzzy_index import Fits
 from kg_store.names.index import NameIndex
 
 MAX_PASSES: Final = 3
-"""After so many the spans of all readings go, those that overlap too: more than need be, and never less."""
+"""After this many passes the spans of all readings are taken, including overlapping ones: too many, but never too few.
+"""
 
 _MASK: Final = "|"
-"""No name runs across it."""
+"""A sign that no name crosses."""
 
 Span = tuple[int, int]
 
@@ -20,12 +21,11 @@ Span = tuple[int, int]
 def find_near_spans(
     names: NameIndex, text: str, taken: Iterable[Span], skip: Collection[str] = (), fits: Fits | None = None
 ) -> list[Span]:
-    """Spans of `text` outside of `taken`, in order, none over another; words in `skip` stand for nothing. `fits` is
-    what was found in the texts of the same request.
+    """Returns spans of `text` outside of `taken`, in order, without overlaps.
 
-    Promise: every reading that `names.find_inexact` gives of `text` without `taken`, but for public ones, lies in what
-    was found or overlaps it; what such a reading leaves over is read again. Limit: of a text that takes more than
-    MAX_PASSES what is left after them is not read again.
+    Words in `skip` stand for nothing; `fits` caches the findings of one request. Promise: every reading of
+    `names.find_inexact` on `text` without `taken`, except public ones, lies in or overlaps a returned span; its
+    remainder is read again. Limit: after MAX_PASSES what is left is not read again.
     """
     found: list[Span] = []
     fresh: Sequence[Span] = ()
@@ -43,7 +43,7 @@ def find_near_spans(
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """`text`, as long as before, with signs that no name runs across in the place of `spans`."""
+    """Returns `text` with each span replaced by signs that no name crosses; the length stays the same."""
     letters = list(text)
     for start, end in spans:
         letters[start:end] = _MASK * (end - start)
@@ -51,7 +51,7 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _changed(text: str, fresh: Iterable[Span]) -> str:
-    """`text` with nothing but the pieces that begin or end at a span of `fresh`: the others read as they did."""
+    """`text` reduced to the pieces beside a span of `fresh`, because the others read as before."""
     letters = [_MASK] * len(text)
     for start, end in fresh:
         first, last = text.rfind(_MASK, 0, start) + 1, text.find(_MASK, end)
@@ -61,7 +61,7 @@ def _changed(text: str, fresh: Iterable[Span]) -> str:
 
 
 def _longest_spans(spans: Iterable[Span], length: int) -> list[Span]:
-    """Of those that overlap the longest, then the leftmost."""
+    """The longest of overlapping spans, then the leftmost."""
     covered, chosen = bytearray(length), list[Span]()
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
         if not any(covered[start:end]):
@@ -71,7 +71,7 @@ def _longest_spans(spans: Iterable[Span], length: int) -> list[Span]:
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
-    """Those that overlap as one."""
+    """Overlapping spans joined to one."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start < joined[-1][1]:

@@ -1,4 +1,4 @@
-"""Finds names and values in forms that the graph does not have: accountants, France in "French films"."""
+"""Finds names and values in forms that the graph does not hold: accountants, or France in "French films"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kg_store.text.english import is_plural
 from kg_store.text.inflection import in_other_number
 
 MAX_WORDS: Final = 4
-"""Of a value that says what kind of thing something is."""
+"""The greatest number of words of a value that classifies a thing. Chosen by hand."""
 
 MIN_LETTERS: Final = 3
 _WORD: Final = re.compile(r"\w+")
@@ -32,13 +32,14 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 
 
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Whole text values that stand in `text` in the singular or plural that they are not written in; none where the
-    words are the schema's own: "which prescriptions" asks for no value."""
+    """Yields whole text values that occur in `text` in the other number (singular or plural); none that are words of
+    the schema.
+    """
     yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
 def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Names that stand in `text` as plurals in small letters: dogs, where something is called Dog."""
+    """Yields names that occur in `text` as lower-case plurals: "dogs", if something is called Dog."""
     for hit in find_inflected(index, text):
         typed = text[hit.start : hit.end]
         if hit.kind == "name" and typed.islower() and is_plural(typed.split()[-1]):
@@ -46,7 +47,7 @@ def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Names and values whose last word stands in `text` in its other number."""
+    """Yields names and values whose last word occurs in `text` in its other number."""
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
@@ -62,9 +63,11 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
-    """`mentions`, and the places of the adjectives among the other words. Where one stands as an adjective it goes
-    before a name that it is only a part of: "French actors" asks for nobody called French; before several such
-    names it goes anywhere."""
+    """Returns `mentions` with the places behind adjectives added.
+
+    A place precedes a name that the adjective is only part of, where it is used as an adjective: "French actors" does
+    not ask for people called French. It precedes several such names everywhere.
+    """
     found: dict[tuple[int, int], list[NameHit]] = {}
     for hit in index.find_adjectives(text):
         if hit.linkable:
@@ -94,8 +97,9 @@ def _is_part(mention: Mention, start: int, end: int) -> bool:
 
 
 def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
-    """True before a noun in small letters ("a French actor", "French films"), and of "is French" at the end of a
-    clause: elsewhere it may as well be somebody's name."""
+    """True before a lower-case noun ("a French actor") and at the end of a clause ("is French"); elsewhere it may be a
+    name.
+    """
     before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)
     behind = _BEHIND.match(text, end)
     word = (before[1] or "").lower() if before else ""

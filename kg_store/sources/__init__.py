@@ -1,4 +1,4 @@
-"""Source files: RDF, lists of triples, tables, and the policy beside them.
+"""Source files: RDF, lists of triples, tables, and the policy for them.
 
 Imports `formats` and `text`.
 """

@@ -1,4 +1,6 @@
-"""Policy: what is a name, what may be shown, and what only joins; a TOML file that an owner can read."""
+"""Policy: says which predicates are names, what may be shown, and which nodes only join others; a
+readable TOML file.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ NAME_PREDICATES = (
     "http://schema.org/alternateName",
     "https://schema.org/alternateName",
 )
-"""Predicates whose literals are names, best first: the first of them gives an entity's preferred name."""
+"""Predicates whose literals are names, best first: the first one found gives an entity's preferred name."""
 
 SUBCLASS_PREDICATES = (RDFS + "subClassOf",)
 INVERSE_PREDICATE = OWL + "inverseOf"
@@ -72,7 +74,7 @@ SCHEMA_PREDICATES = (
         )
     ),
 )
-"""Predicates that speak of predicates and classes: their triples are schema, not facts."""
+"""Predicates about predicates and classes: their triples are schema and not facts."""
 
 SCHEMA_CLASSES = (
     RDFS + "Class",
@@ -114,15 +116,14 @@ Words = Annotated[tuple[Annotated[Label, AfterValidator(_spoken)], ...], Field(m
 
 
 class RelationPolicy(PolicyPart):
-    """The settings of one predicate. `hide` keeps the relation out of the graph; `values` says how literals show.
+    """The settings of one predicate.
 
-    `mask`: a model sees an opaque word in place of the relation's own, and `description` where there is one. Left
-    out, the load decides by the relation's words and how often it occurs, unless the policy says more of it than
-    its kind of value.
-
-    `linkable`: a question may name the value and so find its subjects; left out, it is true for numbers, dates
-    and text of at most 60 characters. `words`: further ways to ask for it; those of a relation that is masked or
-    hidden are guarded as its own words are.
+    `hide` keeps the relation out of the graph; `values` says how literals are shown. `mask`: a model sees an opaque
+    word instead of the relation's own words, and `description` if there is one. Without `mask`, the load decides by
+    the relation's words and its frequency, unless the policy says more about it than its kind of value. `linkable`: a
+    question may name the value and so find its subjects; the default is true for numbers, dates and text of at most 60
+    characters. `words`: further ways to ask for it; those of a masked or hidden relation are guarded like its own
+    words.
     """
 
     label: Label | None = None
@@ -143,19 +144,20 @@ class RelationPolicy(PolicyPart):
 
     @property
     def decides(self) -> bool:
-        """True where an owner wrote more than the kind of value, which a proposal writes as well, and ways to ask,
-        which say nothing of whether its own words may be shown."""
+        """True if an owner has set more than the kind of value (which proposals set too) and the words
+        to ask for it.
+        """
         return self.mask is not None or self.model_copy(update={"value_kind": None, "words": ()}) != _PLAIN
 
 
 class ClassPolicy(PolicyPart):
-    """One kind of things. `words`: further ways to ask for it."""
+    """The settings of one kind. `words`: further ways to ask for it."""
 
     words: Words = ()
 
 
 class MediatorPolicy(PolicyPart):
-    """Nodes that have no name and only join others. `pattern` is a regular expression (RE2) over IRI or text."""
+    """Nodes without a name that only join others. `pattern`: a regular expression (RE2) on the IRI or text."""
 
     blank_nodes: StrictBool = True
     pattern: Annotated[str, Field(max_length=200), AfterValidator(checked)] | None = None
@@ -163,9 +165,9 @@ class MediatorPolicy(PolicyPart):
 
 
 class RolePolicy(PolicyPart):
-    """The part of a graph that a kind of caller is shown, by relations (predicate or label) and concepts (or classes).
+    """What a kind of caller is shown of a graph, by relations (predicate or label) and concepts (or classes).
 
-    What `show_...` does not list is withheld, where it is given; so is what `withhold_...` lists.
+    If a `show_...` list is given, everything else is withheld; so is everything in a `withhold_...` list.
     """
 
     show_relations: tuple[Predicate, ...] | None = None
@@ -179,12 +181,12 @@ RoleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
 class Policy(PolicyPart):
-    """Everything defaults to the private side: what is not mentioned is a name or a hidden value.
+    """The policy of a graph; by default everything is private: what it does not mention is a name or a hidden value.
 
-    `inverse_prefix`: a predicate that starts with it is the rest of its text, walked backwards (`~is-a`).
-    `show_relations`, `show_classes`: by predicate or word, those whose words are shown whatever the load makes of
-    them; "all" for every one. `mask_classes`: those whose words are not. `words` may leave in questions about this
-    graph, beside common words and the schema. `classes`: settings of classes and concepts, by IRI or word.
+    `inverse_prefix`: a predicate that starts with it is the rest of its text walked backwards (`~is-a`).
+    `show_relations`, `show_classes`: predicates or words whose words are shown in any case, or "all". `mask_classes`:
+    those whose words are not. `words`: may leave in questions about this graph, beside common words and the schema.
+    `classes`: settings of classes and concepts, by IRI or word.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -219,7 +221,9 @@ class Policy(PolicyPart):
 
     @staticmethod
     def from_toml(text: str) -> Policy:
-        """Raises PolicyError, which names the field and what is allowed there, and never quotes the file."""
+        """Reads a policy. Raises PolicyError, which names the field and what is allowed there, and never quotes the
+        file.
+        """
         try:
             parsed = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
@@ -231,7 +235,7 @@ class Policy(PolicyPart):
             raise PolicyError("policy: " + "; ".join(_sentences(error))) from None
 
     def to_toml(self) -> str:
-        """The policy as TOML, without what equals the default."""
+        """Returns the policy as TOML, without settings that equal the default."""
         lines = [
             f"{name} = {toml(getattr(self, name))}"
             for name in type(self).model_fields
@@ -254,7 +258,7 @@ class Policy(PolicyPart):
         return self.relations.get(predicate, _PLAIN)
 
     def mentioned(self) -> frozenset[str]:
-        """Every predicate that this policy speaks of and the defaults do not."""
+        """Every predicate that this policy mentions and the defaults do not."""
         composites = (predicate for parts in self.composite_names for predicate in parts)
         return frozenset({*self.names, *composites, *self.type_predicates, *self.relations}) - _BUILT_IN
 

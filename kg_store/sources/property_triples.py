@@ -1,7 +1,7 @@
-"""Nodes and relationships of property graphs as triples.
+"""Turns nodes and relationships of property graphs into triples.
 
 A node is a thing with its labels as classes and its properties as values. A relationship is a relation; its own
-properties hang on a node without a name that stands between its ends beside it.
+properties belong to a nameless node between its ends.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Triple = tuple[Term, Term, Term]
 
 
 def property_triples(path: Path) -> Iterator[Triple]:
-    """The triples of an export. Raises LoadError with the line, and never quotes it."""
+    """Yields the triples of an export. Raises LoadError with the line, and never quotes it."""
     read = read_property_graph(path)
     count = 0
     for count, each in enumerate(read, start=1):
@@ -63,7 +63,9 @@ def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind
 
 
 def _value(value: object, kind: ValueKind | None) -> tuple[ValueKind | None, str]:
-    """The text of a value, and its kind where the texts of all do not tell it: years are numbers in most exports."""
+    """The text of a value, and its kind if it is not to be decided from all texts: years are numbers
+    in most exports.
+    """
     if isinstance(value, bool):
         return ValueKind.TRUTH, "true" if value else "false"
     text = "" if value is None else str(value).strip()

@@ -1,4 +1,4 @@
-"""RawGraph: every triple of a load as numbers into one table of terms, before any policy is applied."""
+"""RawGraph: every triple of a load as numbers that refer to one table of terms, before any policy is applied."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import numpy.typing as npt
 from kg_store.terms import ValueKind
 
 TEXT_MARK = "\x00"
-"""First character of a term that is plain text, so that no cell of a TSV file can pose as an IRI."""
+"""The first character of a plain text term, so that no cell of a TSV file can be taken for an IRI."""
 
 MAX_PREDICATE_CHARS = 2_000
-"""Longest predicate that a policy can name, and so that a load takes."""
+"""The greatest length of a predicate."""
 
 KIND_NAMESPACE = "urn:arog:kind:"
 """Datatypes of values whose kind the policy gives: `"1955"^^<urn:arog:kind:date>`."""
@@ -71,7 +71,9 @@ class Literal:
 
 @dataclass(slots=True)
 class RawGraph:
-    """Triples as positions in `terms`; may hold duplicates. `notes` say in words what reading left out."""
+    """Triples as positions in `terms`, possibly with duplicates. `notes`: sentences about what was left out in
+    reading.
+    """
 
     terms: list[Term] = field(repr=False)
     subjects: TermIds = field(repr=False)
@@ -97,7 +99,7 @@ class RawGraph:
 
 
 def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
-    """All of `triples` in memory: 12 bytes each, and every distinct term once."""
+    """Holds all `triples` in memory: 12 bytes each, and every distinct term once."""
     index: dict[Term, int] = {}
     subjects, predicates, objects = array("i"), array("i"), array("i")
     find = index.setdefault
@@ -133,7 +135,7 @@ def literal_of(term: Term) -> Literal:
 
 
 def value_term(lexical: str, kind: ValueKind) -> Term:
-    """The term of a value whose kind the policy gives."""
+    """Returns the term of a value whose kind the policy gives."""
     return f"{plain_term(lexical)}^^<{KIND_NAMESPACE}{kind.value}>"
 
 

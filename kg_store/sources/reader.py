@@ -1,4 +1,4 @@
-"""Files and rdflib graphs to triples: every format that a load takes, streamed, with no network ever."""
+"""Reads files and rdflib graphs as triples: every format that a load accepts, streamed, never using the network."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _RDF = {
     ".jsonld": ("JSON-LD", pyoxigraph.RdfFormat.JSON_LD),
 }
 FORMATS = (*_RDF, *TABLE_ENDINGS)
-"""File endings that a load takes, each also with `.gz` behind it."""
+"""File endings that a load accepts, each also followed by `.gz`."""
 
 # Relative IRIs of a file without a base resolve against this name, which can't be looked up (RFC 2606).
 _BASE = "http://file.invalid/"
@@ -69,10 +69,10 @@ def read_sources(
     tables: Sequence[TablePolicy] = (),
     triples: Sequence[TriplesPolicy] = (),
 ) -> RawGraph:
-    """Every triple of all sources. `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows, and
-    `triples` say which text files are lists of triples.
+    """Returns every triple of all sources.
 
-    Raises LoadError with file and line; its text never quotes the file.
+    `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows, and `triples` say which text files are
+    lists of triples. Raises LoadError with file and line; its text never quotes the file.
     """
     skipped: Counter[str] = Counter()
     raw = collect(
@@ -93,7 +93,7 @@ class TextFiles:
     """Reads each text file of a load as rows of a table, or as triples."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
-        """Raises LoadError where a table has no file, or its file does not fit it."""
+        """Raises LoadError if a table has no file, or its file does not fit it."""
         _require_readable(paths)
         self._tables = Tables(paths, tables)
         self._triples = {each.file: each for each in triples}
@@ -145,7 +145,7 @@ def _file(
 
 
 class _Counted(io.RawIOBase):
-    """A raw stream that says how many bytes were read of it."""
+    """A raw stream that reports how many bytes were read from it."""
 
     def __init__(self, inner: IO[bytes], on_bytes: Callable[[int], None]) -> None:
         self._inner, self._on_bytes, self._read = inner, on_bytes, 0
@@ -188,7 +188,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
 
 
 def _skip_mark(stream: IO[bytes], file: str) -> None:
-    """Reads over the byte order mark that some editors put before UTF-8, which no parser takes."""
+    """Skips the byte order mark that some editors write before UTF-8, which parsers do not accept."""
     first: bytes = stream.peek(len(codecs.BOM_UTF8))  # type: ignore[attr-defined]
     if first.startswith(codecs.BOM_UTF8):
         stream.read(len(codecs.BOM_UTF8))
@@ -197,7 +197,7 @@ def _skip_mark(stream: IO[bytes], file: str) -> None:
 
 
 class _NotPlainError(Exception):
-    """A term that no plain triple has."""
+    """A term that no plain triple can have."""
 
 
 def _plain(term: Term, blank: str) -> Term:

@@ -1,4 +1,6 @@
-"""JSON-LD and RDF/XML made safe before a parser sees them: nothing is fetched, and no entity grows without end."""
+"""Makes JSON-LD and RDF/XML safe before a parser sees them: nothing is downloaded, and no entity
+expands without end.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,10 @@ _ROOT = re.compile(rb"<[A-Za-z_]")
 
 
 def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
-    """JSON-LD written anew from the parsed tree: what was checked is what is read. Remote contexts are refused.
+    """Returns JSON-LD written again from the parsed tree, so that what was checked is what is read. Refuses remote
+    contexts.
 
-    Counts in `skipped` the keys that no context gives a meaning: a parser leaves them out.
+    Counts in `skipped` the keys without a meaning in any context, which a parser leaves out.
     """
     try:
         tree = json.loads(stream.read())
@@ -57,7 +60,9 @@ def _is_remote(context: object) -> bool:
 
 
 def _without_meaning(objects: list[dict[str, Any]]) -> int:
-    """Distinct keys that are neither keywords, nor IRIs, nor defined by a context, where no @vocab defines all."""
+    """The number of distinct keys that are neither keywords nor IRIs nor defined by a context, if no @vocab defines
+    all.
+    """
     contexts = [part for each in objects for part in _parts(each.get("@context"))]
     if any(part.get("@vocab") is not None for part in contexts):
         return 0
@@ -73,12 +78,12 @@ def _parts(context: object) -> list[dict[str, Any]]:
 
 
 def _is_map(node: dict[str, Any]) -> bool:
-    """True where its keys look like language tags, of a term with `@container: @language`."""
+    """True if the keys look like language tags, as in a term with `@container: @language`."""
     return bool(node) and all(re.fullmatch(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*", key) for key in node)
 
 
 def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:
-    """The stream again, once its prolog is known to hold no entity that is long or made of entities."""
+    """Returns the stream after checking that its prolog holds no entity that is long or made of entities."""
     prolog = stream.read(_MAX_PROLOG_BYTES)
     values = _ENTITY_VALUE.findall(prolog)
     if b"\x00" in prolog or any(b"&" in value for value in values) or b"<!ENTITY %" in prolog:

@@ -1,4 +1,4 @@
-"""Sheets: the tables that lie in files of rows, whatever the format: a header and lines of cells."""
+"""Sheets: the tables in files of rows, in any format: a header and lines of cells."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table of a file. `name` is the policy's `file` of it; `open_rows` gives its lines, the header first."""
+    """One table of a file. `name`: its name in the policy; `open_rows` yields its lines, the header first."""
 
     path: Path
     name: str
@@ -31,11 +31,11 @@ class Sheet:
     notes: tuple[tuple[int, str], ...] = ()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
-        """The names of its columns. Raises LoadError where a column has no name or two share one."""
+        """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
         return next(self.lines(table))[1]
 
     def lines(self, table: TablePolicy | None = None) -> Rows:
-        """The header, and every filled line below it. Raises LoadError on a line with another number of cells."""
+        """Yields the header and every non-empty line. Raises LoadError at a line with another number of cells."""
         with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
             first, header = next(rows, (1, []))
             _check_header(header, self.name, first)
@@ -50,7 +50,7 @@ class Sheet:
 
 
 def sheets_of(path: Path) -> list[Sheet]:
-    """The tables that a file holds; none where it holds triples or a graph. Raises LoadError."""
+    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError."""
     name = bare_name(path)
     ending = Path(name).suffix.lower()
     if ending not in TABLE_ENDINGS or is_property_graph(path):
@@ -66,12 +66,12 @@ def sheets_of(path: Path) -> list[Sheet]:
 
 
 def bare_name(path: Path) -> str:
-    """A file's name without the ending of its packing."""
+    """Returns a file's name without ".gz"."""
     return path.name.removesuffix(".gz")
 
 
 def delimiter_of(path: Path) -> str:
-    """The delimiter that the file's header tells; a comma for what is no text file."""
+    """Returns the delimiter found in the file's header; a comma if it is not a text file."""
     if Path(bare_name(path)).suffix.lower() not in TEXT_ENDINGS:
         return ","
     with open_bytes(path) as stream:

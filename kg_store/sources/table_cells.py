@@ -1,4 +1,4 @@
-"""Cells of tables as values: dates in one order, truths in one spelling, numbers with their unit."""
+"""Reads cells of tables as values: dates in one order, truths in one spelling, numbers with their unit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _THREE_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})((?:[ T]\d{1,2}:\d
 
 
 def read_cell(cell: str, column: ColumnPolicy) -> str | None:
-    """The spelling under which the value of a cell is kept, None where it is not of the column's kind."""
+    """Returns the spelling under which a cell's value is stored; None if it is not of the column's kind."""
     if column.kind is ValueKind.DATE:
         return _date(cell, column)
     if column.kind is ValueKind.TRUTH:
@@ -29,7 +29,7 @@ def read_cell(cell: str, column: ColumnPolicy) -> str | None:
 
 
 def is_of(cell: str, kind: ValueKind) -> bool:
-    """True where a cell reads as a value of `kind`, as people type it."""
+    """True if a cell can be read as a value of `kind`, as people type it."""
     try:
         parse_value(cell, kind)
     except ValueError:

@@ -1,4 +1,7 @@
-"""Rows of tables to triples, as the policy's `[[tables]]` map them. Errors tell file and line, never a cell."""
+"""Turns rows of tables into triples, as the policy's `[[tables]]` map them.
+
+Errors name file and line, never a cell.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +28,17 @@ Triple = tuple[Term, Term, Term]
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One line of a table; `line` is where it ends in the file."""
+    """One row of a table; `line` is where it ends in the file."""
 
     line: int
     cells: Mapping[str, str] = field(repr=False)
 
 
 class Tables:
-    """The tables of one load. Every key is read before the first triple, so that references can be followed."""
+    """The tables of one load. All keys are read before the first triple, so that references can be resolved."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy]) -> None:
-        """Raises LoadError where a table has no file, or its file lacks a column, or two rows share a key."""
+        """Raises LoadError if a table has no file, its file lacks a column, or two rows share a key."""
         self._policies = _assigned(paths, tables) if tables else {}
         self._by_file = {table.file: table for _, table in self._policies.values()}
         self._keys: dict[str, set[str]] = {}
@@ -53,7 +56,7 @@ class Tables:
                     self._read_keys_by(target, column.by)
 
     def _read_keys_by(self, target: TablePolicy, by: str) -> None:
-        """Notes which row each cell of a column is of; None where several rows have it."""
+        """Notes the row of each cell in a column; None if several rows have the same cell."""
         found = self._keys_by.setdefault((target.file, by), {})
         for sheet, table in self._policies.values():
             if table is target and not found:
@@ -67,7 +70,7 @@ class Tables:
         return any(sheet.path == path for sheet, _ in self._policies.values())
 
     def triples(self, path: Path, skipped: Counter[str]) -> Iterator[Triple]:
-        """The triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
+        """Yields the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
         for sheet, table in self._policies.values():
             if sheet.path == path:
                 skipped.update({sentence: count for count, sentence in sheet.notes})
@@ -103,7 +106,7 @@ class Tables:
     def _facts(
         self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]
     ) -> Iterator[tuple[str, Term, tuple[Triple, ...]]]:
-        """The column, the term of each of its cells, and what is said of that term."""
+        """Yields the column, the term of each of its cells, and further triples about that term."""
         for column, settings in table.columns.items():
             for cell in _parts(row.cells[column], settings):
                 if settings.concept is not None:
@@ -131,7 +134,7 @@ class Tables:
 
 
 def read_rows(sheet: Sheet, table: TablePolicy) -> Iterator[TableRow]:
-    """Every row below the header. Raises LoadError on a line with another number of cells, or without a key."""
+    """Yields every row below the header. Raises LoadError at a row with another number of cells or without a key."""
     lines = sheet.lines(table)
     _, header = next(lines)
     for column, role in table.used().items():
@@ -145,7 +148,7 @@ def read_rows(sheet: Sheet, table: TablePolicy) -> Iterator[TableRow]:
 
 
 def _link(table: TablePolicy, line: int, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
-    """The first reference joined to the second; where a row says more, a node without a name stands between them."""
+    """Joins the first reference to the second; if a row says more, a nameless node stands between them."""
     references = [(column, tail) for column, tail, _ in facts if column in table.references()]
     if not references:
         return
@@ -162,7 +165,7 @@ def _link(table: TablePolicy, line: int, facts: list[tuple[str, Term, tuple[Trip
 
 
 def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> dict[str, tuple[Sheet, TablePolicy]]:
-    """Each sheet's table, by the sheet's name: by name, else by the columns of its header."""
+    """Each sheet's table by the sheet's name: matched by name, else by the columns of its header."""
     texts = [path for path in paths if Path(bare_name(path)).suffix.lower() in TABLE_ENDINGS]
     sheets = [sheet for path in texts for sheet in sheets_of(path)]
     found = {sheet.name: (sheet, table) for table in tables for sheet in sheets if sheet.name == table.file}
@@ -225,6 +228,6 @@ def _text(text: str) -> Term:
 
 
 def _count(skipped: Counter[str], reason: str, line: int) -> None:
-    """Counts under one reason, which tells the first line that it was met in."""
+    """Counts under one reason, which names the first line where it occurred."""
     known = next((each for each in skipped if each.startswith(reason)), f"{reason} (the first in line {line})")
     skipped[known] += 1

@@ -1,4 +1,4 @@
-"""The settings by which lines of text files are read: the `[[tables]]` and `[[triples]]` of a policy."""
+"""The settings for reading lines of text files: the `[[tables]]` and `[[triples]]` of a policy."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ class PolicyPart(BaseModel):
 
 
 class ColumnPolicy(PolicyPart):
-    """One column as a relation. `table`: its cells are keys of the table of that file, or where `by` names another
-    column of it, such as one of names, cells of that. `concept`: each different cell is a thing of that kind. Else
-    they are values of `kind`.
+    """One column as a relation.
 
-    `relation` is the column's own name where it is left out; `separator` parts several values in one cell. `unit` is
-    what a number counts, `first` the part that dates like 05/03/1980 begin with. `own`: its relation is this table's
-    alone, so that settings of it leave other tables as they are.
+    `table`: its cells are keys of the table of that file, or cells of its column `by`. `concept`: each different cell
+    is a thing of that kind. Otherwise they are values of `kind`. `relation`: the default is the column's name;
+    `separator` separates several values in one cell. `unit`: of numbers; `first`: the part that dates like 05/03/1980
+    begin with. `own`: the relation belongs to this table alone, so its settings leave other tables unchanged.
     """
 
     relation: Label | None = None
@@ -61,10 +60,10 @@ class ColumnPolicy(PolicyPart):
 
 
 class TablePolicy(PolicyPart):
-    """One row is one entity. `names` are columns, or lists of columns that are one name together; best first.
+    """A table in which each row is an entity. `names`: columns, or lists of columns that form one name; best first.
 
-    Without a `key` a row joins the things that its columns refer to. A file belongs to the table of its name, else to
-    the only one whose columns its header has. A sheet of a workbook is `book.xlsx/Sheet`.
+    Without a `key` a row joins the things that its columns refer to. A file belongs to the table with its name, else
+    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`.
     """
 
     file: Column
@@ -76,7 +75,7 @@ class TablePolicy(PolicyPart):
     columns: dict[Column, ColumnPolicy] = {}
 
     def used(self) -> dict[str, str]:
-        """Each column that the table reads, and what for: `the key`, `name 1`, `column 2`."""
+        """Returns each column that the table uses, and for what: `the key`, `name 1`, `column 2`."""
         used = {self.key: "the key"} if self.key is not None else {}
         for number, name in enumerate(self.names, start=1):
             for part in (name,) if isinstance(name, str) else name:
@@ -91,7 +90,7 @@ class TablePolicy(PolicyPart):
 
     @property
     def links(self) -> bool:
-        """True where its rows are no things, but join some."""
+        """True if its rows are not things but join some."""
         return self.key is None and bool(self.references())
 
     @property
@@ -104,7 +103,7 @@ class TablePolicy(PolicyPart):
         return CLASS_NAMESPACE + quote(self.kind, safe="")
 
     def relation_iri(self, column: str) -> str:
-        """The predicate of a column, which columns of one word share unless one of them is `own`."""
+        """Returns the predicate of a column; columns with the same words share it, unless one is `own`."""
         settings = self.columns[column]
         owner = quote(stem_of(self.file), safe="") + "/" if settings.own else ""
         return f"{RELATION_NAMESPACE}{owner}{quote(settings.label(column), safe='')}"
@@ -124,7 +123,7 @@ class TablePolicy(PolicyPart):
 
 
 def stem_of(file: str) -> str:
-    """A table's file without its folder and ending: `book.xlsx/Sheet` is `Sheet`."""
+    """Returns a table's file without folder and ending: `book.xlsx/Sheet` -> `Sheet`."""
     last = file.rsplit("/", 1)[-1]
     return (last.rpartition(".")[0] or last) if "/" not in file else last
 
@@ -139,9 +138,9 @@ Place = Annotated[int, Field(ge=1, le=MAX_PLACE)]
 
 
 class TriplesPolicy(PolicyPart):
-    """A text file whose lines are triples. Without `file` it is every text file that no table maps.
+    """A text file whose lines are triples. Without `file` it applies to every text file that no table maps.
 
-    `columns` are the places of head, relation and tail, counted from 1. `header`: the first line is none.
+    `columns`: the positions of head, relation and tail, counted from 1. `header`: the first line is a header.
     """
 
     file: Column | None = None

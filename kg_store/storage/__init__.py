@@ -1,4 +1,4 @@
 """Everything on disk: the vault, versions, erasures, the master key.
 
-Imports the errors alone.
+Imports only the errors.
 """

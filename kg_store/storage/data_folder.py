@@ -1,4 +1,4 @@
-"""DataFolder: one folder per graph version, who holds it, and the format version of all of it."""
+"""DataFolder: one folder for each graph version, locks on them, and the format version of the whole."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ FORMAT = 1
 _FORMAT_FILE, _VERSIONS, _LOCK, _FINISHED = "format.json", "graphs", "lock", "finished"
 
 MIGRATIONS: dict[int, Callable[[Path], None]] = {}
-"""Steps that bring a folder of format n to n + 1, by n; each leaves the folder whole when it is killed."""
+"""Steps that bring a folder of format n to n + 1, by n; each leaves the folder usable if it is killed."""
 
 
 class FolderLock:
-    """A version folder that is kept from being deleted until `release`; also when the process is killed."""
+    """A lock on a version folder that prevents its deletion until `release` or the end of the process."""
 
     def __init__(self, lock: IO[bytes]) -> None:
         self._lock = lock
@@ -31,12 +31,12 @@ class FolderLock:
         self._lock.close()
 
     def share(self) -> None:
-        """From building alone to being read by many."""
+        """Changes the lock from exclusive (building) to shared (reading)."""
         fcntl.flock(self._lock, fcntl.LOCK_SH)
 
 
 class DataFolder:
-    """Names in here are random: neither a tenant nor a graph shows in a path."""
+    """The folder of all versions. Names in it are random: a path shows neither tenant nor graph."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -48,23 +48,25 @@ class DataFolder:
         return self._versions / version_id
 
     def unfinished_ids(self) -> list[str]:
-        """Folders that were never finished, or half deleted. A finished one that this database does not know
-        belongs to another database: it is not ours to delete."""
+        """Returns the ids of unfinished or half-deleted folders.
+
+        A finished folder that this database does not know belongs to another database and is left alone.
+        """
         return [path.name for path in self._versions.iterdir() if not (path / _FINISHED).exists()]
 
     def files_named(self, name: str) -> Iterator[Path]:
-        """That file of every version that has it."""
+        """Yields this file of every version that has it."""
         return self._versions.glob(f"*/{name}")
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Nobody else begins or deletes a version meanwhile, in this process or another."""
+        """Excludes that anybody else begins or deletes a version, in this process or another."""
         with open(self._folder / _LOCK, "ab", opener=_private) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
     def begin(self, version_id: str) -> FolderLock:
-        """A new version folder, held for its builder."""
+        """Creates a new version folder, locked for its builder."""
         path = self.path_of(version_id)
         path.mkdir(mode=0o700)
         hold = self._hold(version_id, fcntl.LOCK_EX)
@@ -73,7 +75,7 @@ class DataFolder:
         return hold
 
     def hold(self, version_id: str) -> FolderLock | None:
-        """Keeps a version from being deleted; None when it is being deleted, or is not in this folder."""
+        """Locks a version against deletion; returns None if it is being deleted or is not in this folder."""
         return self._hold(version_id, fcntl.LOCK_SH)
 
     def delete_unless_held(self, version_id: str, is_needed: Callable[[], bool], forget: Callable[[], None]) -> bool:
@@ -95,7 +97,7 @@ class DataFolder:
         return True
 
     def finish(self, version_id: str) -> None:
-        """Everything of a version, and its folder's entry, on the disk."""
+        """Writes everything of a version, and its folder's entry, to the disk."""
         path = self.path_of(version_id)
         (path / _FINISHED).touch()
         for part in (*path.iterdir(), path, self._versions):
@@ -153,7 +155,7 @@ class DataFolder:
 
 
 def _private(path: str, flags: int) -> int:
-    """Opens a file that no other user may read or write, also where it was there and open to them."""
+    """Opens a file so that no other user may read or write it, even if it existed and was open to them."""
     handle = os.open(path, flags, 0o600)
     with suppress(PermissionError):
         os.fchmod(handle, 0o600)

@@ -1,4 +1,4 @@
-"""ForgottenRows: who was taken out of a graph, by keyed hash alone, and erasures that are not through yet."""
+"""ForgottenRows: what was erased from a graph, as keyed hashes, and erasures that are not finished."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ ERASURE_PURPOSE = "erasure"
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """One erasure under way. `chosen` was asked for, `mids` is all that goes; `texts` are what is looked for after.
+    """An unfinished erasure. `chosen` was asked for, `mids` is everything removed; `names` and `texts` are looked for
+    afterwards.
 
-    Names and texts stand here, sealed, until the erasure is through: nothing else knows them any more.
+    These are stored here, sealed, until the erasure is finished, because nothing else holds them any more.
     """
 
     id: str
@@ -35,7 +36,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Forgetting:
-    """One erasure of the past: when, and how many things of a source are left out for it."""
+    """A finished erasure: its time, and the number of things of a source that are left out because of it."""
 
     id: str
     at: datetime
@@ -43,16 +44,17 @@ class Forgetting:
 
 
 class ForgottenRows:
-    """Promise: once `begin` returns, no load brings the chosen things into the graph again, unless they are lifted.
+    """Stores erasures.
 
-    Limit: what is kept of them for that is the MID, a keyed hash of their id in the source; the key lies sealed.
+    Promise: once `begin` returns, no load brings the chosen things back, unless the erasure is undone. Limit: for that
+    the MID is kept, a keyed hash of their id in the source; the key is stored sealed.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
 
     def begin(self, tenant: str, graph: str, chosen: Sequence[int]) -> Erasure:
-        """Writes down who is to go. Raises UnknownGraphError."""
+        """Stores which things are to be erased. Raises UnknownGraphError."""
         erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
@@ -71,13 +73,13 @@ class ForgottenRows:
         return erasure
 
     def keep(self, erasure: Erasure) -> None:
-        """Writes down what more was found to go."""
+        """Stores what else was found to be erased."""
         with self._engine.begin() as connection:
             this = update(erasures).where(erasures.c.id == erasure.id)
             connection.execute(this.values(sealed=self._sealed(erasure)))
 
     def begun(self, tenant: str, graph: str) -> list[Erasure]:
-        """Those that are not through yet, oldest first."""
+        """Returns the unfinished erasures, oldest first."""
         query = (
             select(erasures.c.id, erasures.c.sealed)
             .join(graphs, graphs.c.id == erasures.c.graph_id)
@@ -88,7 +90,7 @@ class ForgottenRows:
             return [self._opened(tenant, graph, *row) for row in connection.execute(query).all()]
 
     def end(self, erasure: Erasure) -> None:
-        """Forgets names and texts; the keyed hashes stay."""
+        """Finishes an erasure: deletes names and texts, and keeps the keyed hashes."""
         with self._engine.begin() as connection:
             connection.execute(delete(erasures).where(erasures.c.id == erasure.id))
 
@@ -105,7 +107,7 @@ class ForgottenRows:
             return [Forgetting(*row) for row in connection.execute(query).all()]
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Lets the things of one erasure in again, with the next load; how many. Raises UnknownGraphError."""
+        """Allows the next load to bring back the things of one erasure; returns how many. Raises UnknownGraphError."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
             these = (forgotten_things.c.graph_id == graph_id, forgotten_things.c.erasure == erasure_id)

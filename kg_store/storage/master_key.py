@@ -1,4 +1,4 @@
-"""MasterKey: the ring of keys that seals everything at rest; and the keyed hash that turns terms into MIDs."""
+"""MasterKey: the key ring that seals everything at rest, and the keyed hash that turns terms into MIDs."""
 
 from __future__ import annotations
 
@@ -35,11 +35,12 @@ _MIN_DISTINCT_BYTES = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MasterKey:
-    """Key ring with versions: the newest seals, every one opens. One from a file takes up keys that are added to it.
+    """A key ring with versions: the newest key seals, every key opens. A ring from a file notices keys that are added
+    to it.
 
-    Promise: without the ring, sealed bytes tell an attacker their length and key version only, and any change
-    to them, to their purpose or to their context makes `open` fail. Condition: the ring's text stays out of the
-    data folder's backups. Limit: nothing here protects the memory of the running process.
+    Promise: without the ring, sealed bytes reveal only their length and key version, and any change to them, to their
+    purpose or to their context makes `open` fail. Condition: the ring's text is kept out of the data folder's backups.
+    Limit: the memory of the running process is not protected.
     """
 
     _secrets: dict[int, bytes]
@@ -55,7 +56,7 @@ class MasterKey:
 
     @property
     def versions(self) -> list[int]:
-        """Newest first."""
+        """The key versions, newest first."""
         return sorted(self._secrets, reverse=True)
 
     @property
@@ -65,11 +66,11 @@ class MasterKey:
 
     @staticmethod
     def version_of(sealed: bytes) -> int:
-        """The key that sealed this; its first VERSION_BYTES tell."""
+        """Returns the version of the key that sealed this, from its first VERSION_BYTES bytes."""
         return int.from_bytes(sealed[1:VERSION_BYTES], "big")
 
     def refresh(self) -> None:
-        """Takes up keys that were added to the ring's file since it was read; a file that can't be read adds none."""
+        """Adds keys that were added to the ring's file since it was read; an unreadable file adds none."""
         if self._path is None:
             return
         try:
@@ -81,18 +82,18 @@ class MasterKey:
 
     @staticmethod
     def generate() -> str:
-        """A fresh ring of one key, in text form `v1:<32 bytes as base64url>`."""
+        """Returns a new ring of one key as text: `v1:<32 bytes as base64url>`."""
         return _key_text(1, os.urandom(KEY_BYTES))
 
     @staticmethod
     def rotated(text: str) -> str:
-        """The ring of `text` with a fresh key in front; what the older keys sealed still opens."""
+        """Returns the ring in `text` with a new key in front; what older keys sealed can still be opened."""
         ring = MasterKey.from_text(text)
         return _key_text(ring.newest + 1, os.urandom(KEY_BYTES)) + "," + text.strip()
 
     @staticmethod
     def from_text(text: str) -> MasterKey:
-        """Reads `v2:...,v1:...`, newest first. MasterKeyError when malformed, or an example key."""
+        """Reads `v2:...,v1:...`, newest first. Raises MasterKeyError if it is malformed or an example key."""
         secrets: dict[int, bytes] = {}
         for position, part in enumerate(text.strip().split(","), start=1):
             version, secret = _read_key(part.strip(), position)
@@ -118,7 +119,7 @@ class MasterKey:
 
     @staticmethod
     def keeping(text: str, versions: Iterable[int]) -> str:
-        """The ring of `text` with these versions alone."""
+        """Returns the ring in `text` with only these versions."""
         kept = set(versions)
         secrets = MasterKey.from_text(text)._secrets
         return ",".join(_key_text(each, secrets[each]) for each in sorted(kept, reverse=True))
@@ -132,7 +133,7 @@ class MasterKey:
         return _FORMAT + newest.to_bytes(2, "big") + nonce + sealed
 
     def open(self, purpose: str, context: bytes, sealed: bytes) -> bytes:
-        """The plain bytes. MasterKeyError when the key, purpose, context or a single bit is another."""
+        """Returns the plain bytes. Raises MasterKeyError if the key, purpose, context or a single bit differs."""
         if len(sealed) < _HEADER_BYTES or sealed[:1] != _FORMAT:
             raise MasterKeyError("sealed data is cut off or of an unknown format")
         version = MasterKey.version_of(sealed)
@@ -147,7 +148,7 @@ class MasterKey:
             raise MasterKeyError("sealed data does not open: another master key, or the data was changed") from None
 
     def derived(self, purpose: str) -> bytes:
-        """A key of its own for `purpose`, 32 bytes; another one when the ring has a newer key."""
+        """Returns a key of 32 bytes for `purpose`; it changes when the ring gets a newer key."""
         info = b"arog derive 1 " + purpose.encode()
         return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[self.newest])
 
@@ -162,18 +163,22 @@ class MasterKey:
 
 
 def bind(*parts: str) -> bytes:
-    """A context for `seal`: the parts with their lengths, so that no two lists of parts look alike."""
+    """Returns a context for `seal`: the parts with their lengths, so that different lists of parts
+    never look alike.
+    """
     encoded = [part.encode() for part in parts]
     return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
 
 
 def new_mid_key() -> bytes:
-    """The key of one graph's MIDs; kept sealed beside the graph, so that MIDs outlive master key rotation."""
+    """Returns a new key for one graph's MIDs; it is stored sealed, so that MIDs survive a rotation of
+    the master key.
+    """
     return os.urandom(KEY_BYTES)
 
 
 def mids_of(mid_key: bytes, terms: Iterable[str]) -> Mids:
-    """MIDs of `terms`, in their order (not sorted): keyed BLAKE2b, masked to 63 bits."""
+    """Returns the MIDs of `terms`, in order: keyed BLAKE2b, masked to 63 bits."""
     keyed = hashlib.blake2b(key=mid_key, digest_size=8)
     mids = []
     for term in terms:
@@ -184,7 +189,7 @@ def mids_of(mid_key: bytes, terms: Iterable[str]) -> Mids:
 
 
 def refuse_collisions(mids: Mids) -> None:
-    """LoadError when two of `mids` are equal: two things would be taken for one."""
+    """Raises LoadError if two of `mids` are equal, because two things would be taken for one."""
     if len(np.unique(mids)) != len(mids):
         raise LoadError("two terms have the same MID; delete the graph and load it again under another key")
 

@@ -1,7 +1,7 @@
-"""Sealing anew with the newest master key: some rows or one file at a time, safe to kill and to begin again.
+"""Seals data again with the newest master key, some rows or one file at a time; it may be killed and started again.
 
-What is sealed tells the version of its key, so what is left to do is read off the data itself, and nothing is kept
-of how far a run came.
+Sealed bytes show the version of their key, so the remaining work is found in the data itself, and no progress is
+stored.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _FILES: Final = ("schema.sealed", "names.sealed", "words.sealed")
 
 @dataclass(frozen=True, slots=True)
 class SealedColumn:
-    """A place of sealed bytes. `rows` selects the table's key, the bytes as `sealed` and what `context` needs.
+    """A column of sealed bytes. `rows` selects the table's key, the bytes as `sealed`, and what `context` needs.
 
-    `held`: further columns that must not have changed meanwhile, where the context depends on them.
+    `held`: further columns, on which the context depends, that must not have changed meanwhile.
     """
 
     table: Table
@@ -53,7 +53,7 @@ class SealedColumn:
 
 
 def store_columns() -> list[SealedColumn]:
-    """Those of graphs, versions and vault. What belongs to a graph that is deleted is swept away, not sealed anew."""
+    """Returns the columns of graphs, versions and vault. Data of deleted graphs is deleted, not sealed again."""
     versions = select(
         graphs.c.tenant, graphs.c.name, graph_versions.c.id,
     ).join(graphs, graphs.c.id == graph_versions.c.graph_id)  # fmt: skip
@@ -92,9 +92,9 @@ def store_columns() -> list[SealedColumn]:
 
 
 def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[int]:
-    """Seals the rows of a column anew; yields how many so far. Each batch is a transaction of its own.
+    """Seals the rows of a column again, and yields the number so far; each batch is a transaction of its own.
 
-    Raises MasterKeyError where a row does not open: what comes before it is done.
+    Raises MasterKeyError at a row that cannot be opened; rows before it are done.
     """
     key = list(where.table.primary_key.columns)
     same = [column == bindparam(f"same_{column.name}") for column in key]
@@ -124,7 +124,7 @@ def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[i
 
 
 def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
-    """The number of rows that each version of the key has sealed, those too that belong to nothing any more."""
+    """Returns the number of rows that each version of the key has sealed, including orphaned rows."""
     head = _head(where)
     query = select(head, func.count()).where(where.column.is_not(None)).group_by(head)
     with engine.connect() as connection:
@@ -133,7 +133,7 @@ def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
 
 
 def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
-    """Seals the files of this folder's versions anew, each replaced at once; how many."""
+    """Seals the files of this folder's versions again, replacing each atomically; returns how many."""
     query = select(graphs.c.tenant, graphs.c.name, graph_versions.c.id).join(
         graphs, graphs.c.id == graph_versions.c.graph_id
     )
@@ -145,7 +145,7 @@ def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
 
 
 def versions_of_files(folder: DataFolder) -> Counter[int]:
-    """The number of files of this data folder that each version of the key has sealed."""
+    """Returns the number of files in this data folder that each version of the key has sealed."""
     found = (path for file in _FILES for path in folder.files_named(file))
     return Counter(MasterKey.version_of(_beginning(path)) for path in found)
 
@@ -156,7 +156,7 @@ def _is_older(where: SealedColumn, master: MasterKey) -> ColumnElement[bool]:
 
 
 def _head(where: SealedColumn) -> ColumnElement[bytes]:
-    """The bytes that tell the key's version; numbers in clear, so that PostgreSQL sees that it groups by the same."""
+    """The bytes that hold the key's version; numbers are inlined, so that PostgreSQL recognises the grouping."""
     return func.substr(where.column, literal_column("1"), literal_column(str(VERSION_BYTES)), type_=LargeBinary())
 
 
@@ -165,7 +165,7 @@ def _version(row: Any) -> bytes:
 
 
 def _reseal_file(master: MasterKey, path: Path, context: bytes) -> bool:
-    """Seals one place anew; false where it did not have to be."""
+    """Seals one file again; False if that was not necessary."""
     try:
         sealed = path.read_bytes()
     except FileNotFoundError:

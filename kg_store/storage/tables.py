@@ -1,4 +1,4 @@
-"""The tables of kg_store. Names of tenants and graphs stand in clear; all else that tells anything is sealed."""
+"""The tables of kg_store. Names of tenants and graphs are stored in clear; everything else of meaning is sealed."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from kg_store.storage.tables import vault_entries
 from kg_store.terms import Mids, NodeKind, ValueKind
 
 VisibilityFilter = Callable[[tuple[int, ...]], tuple[int, ...]]
-"""Those of some MIDs that may be known, in the order given."""
+"""Returns those of some MIDs that may be known, in order."""
 
 PURPOSE = "vault"
 NO_NAME = "(no name)"
 _QUERY_MIDS = 500
 _INSERT_ROWS = 5_000
 _MIDNIGHT: Final = re.compile(r"[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:\d\d)?$")
-"""A day that its source writes as a moment."""
+"""Matches a day that its source writes as a time."""
 # Rows are padded to multiples of this, so that a stolen disk does not show the length of each name.
 _PAD_BYTES = 64
 # Built once: SQLAlchemy takes longer over a new statement than SQLite over its rows.
@@ -33,13 +33,11 @@ _SOME = select(vault_entries.c.mid, vault_entries.c.sealed).where(
 
 @dataclass(frozen=True, slots=True)
 class VaultRecord:
-    """The thing or value that one MID stands for.
+    """The thing or value behind one MID.
 
-    `names`: the preferred one first, then aliases; empty for values and mediators.
-
-    `lexical` is the literal's own text. `hidden` is true where the policy keeps the node out of the graph: it is
-    known only so that the guard can stop its name or value. `labels`: languages, each with the name in it, of a thing
-    whose preferred name is told in several.
+    `names`: the preferred one first, then aliases; empty for values and mediators. `lexical`: the literal's own text.
+    `hidden`: the policy keeps the node out of the graph; it is stored only so that the guard can stop its name or
+    value. `labels`: (language, name) pairs, if the preferred name is given in several languages.
     """
 
     kind: NodeKind = field(repr=False)
@@ -52,7 +50,7 @@ class VaultRecord:
 
 @dataclass(frozen=True, slots=True)
 class VaultScope:
-    """The graph version that a row belongs to; all of it is bound into the row's seal, with the MID."""
+    """The graph version that a row belongs to; all of it, and the MID, is bound into the row's seal."""
 
     tenant: str
     graph: str
@@ -63,9 +61,11 @@ class VaultScope:
 
 
 class Vault:
-    """Promise: a row opens only with the master key, for its own tenant, graph, version and MID (AES-256-GCM).
+    """Reads names and values.
 
-    Condition: the master key is not beside the database. Limit: the number of rows and their rough sizes show.
+    Promise: a row can be opened only with the master key, and only for its own tenant, graph, version and MID
+    (AES-256-GCM). Condition: the master key is not stored with the database. Limit: the number of rows and their rough
+    sizes are visible.
     """
 
     def __init__(self, engine: Engine, master: MasterKey, scope: VaultScope) -> None:
@@ -74,13 +74,15 @@ class Vault:
         self._holds: VisibilityFilter = lambda mids: mids
 
     def part(self, holds: VisibilityFilter) -> Vault:
-        """The same without what `holds` leaves out of the MIDs that it is asked for."""
+        """Returns the vault reduced to the MIDs that `holds` permits."""
         part = Vault(self._engine, self._master, self._scope)
         part._holds = holds
         return part
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
-        """Records of those of `mids` that this version holds. MasterKeyError when a row does not open."""
+        """Returns the records of those `mids` that this version holds. Raises MasterKeyError if a row cannot be
+        opened.
+        """
         wanted = list(self._holds(tuple(dict.fromkeys(int(mid) for mid in mids))))
         found: dict[int, VaultRecord] = {}
         if not wanted:
@@ -91,7 +93,7 @@ class Vault:
         return found
 
     def all_records(self) -> Iterator[tuple[int, VaultRecord]]:
-        """Every record, by MID. Reveals all: for building indexes and for evaluation."""
+        """Yields every record, by MID. It reveals everything: only for building indexes and for evaluation."""
         last = -1
         while True:
             with self._engine.connect() as connection:
@@ -120,9 +122,9 @@ class Vault:
 def write_records(
     engine: Engine, master: MasterKey, scope: VaultScope, records: Iterable[tuple[int, VaultRecord]]
 ) -> Iterator[int]:
-    """Seals and inserts `records`; yields how many are written so far.
+    """Seals and inserts `records`, and yields the number written so far.
 
-    Each batch is a transaction of its own, so that a load does not lock the database for its whole length.
+    Each batch is a transaction of its own, so that a load does not lock the database all the time.
     """
     batch: list[dict[str, object]] = []
     context, written = scope.context(), 0
@@ -138,7 +140,7 @@ def write_records(
 
 
 def readable_name(record: VaultRecord, language: str = "") -> str:
-    """The text that people read where this node stands in an answer; in `language` where it has a label in it."""
+    """Returns the text shown for this node in an answer; in `language` if it has a label in it."""
     if record.names:
         return dict(record.labels).get(language, record.names[0])
     if record.lexical is None:

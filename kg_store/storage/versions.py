@@ -1,4 +1,4 @@
-"""GraphRows: the database's part of graphs and versions; the swap to a new version is one transaction of it."""
+"""GraphRows: graphs and versions in the database; switching to a new version is one transaction."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class VersionRow:
 
 
 class SealedParts(Protocol):
-    """The sealed parts of a version that its row keeps (kg_store.version_builder.Built)."""
+    """The sealed parts of a version that are stored in its row (kg_store.version_builder.Built)."""
 
     @property
     def sealed_info(self) -> bytes: ...
@@ -66,13 +66,13 @@ class SealedParts(Protocol):
 
 
 class GraphRows:
-    """Reads and writes graphs and their versions; `folder_id` says whose versions it may delete."""
+    """Reads and writes graphs and their versions; `folder_id`: the data folder whose versions it may delete."""
 
     def __init__(self, engine: Engine, master: MasterKey, folder_id: str) -> None:
         self._engine, self._master, self._folder_id = engine, master, folder_id
 
     def begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
-        """An unfinished version of a graph, which is made when it is new; without a version it is not listed."""
+        """Adds an unfinished version, and the graph if it is new; a graph without a finished version is not listed."""
         try:
             return self._begin(tenant, name, version_id)
         except IntegrityError:
@@ -99,8 +99,10 @@ class GraphRows:
         instead_of: str | None = None,
         forgotten: frozenset[int] | None = None,
     ) -> None:
-        """Makes a version the current one, where `instead_of` still is, if given. LoadError when the graph was
-        deleted meanwhile, has another version by now, or is to have forgotten more than `forgotten`."""
+        """Makes a version the current one, if `instead_of` (when given) still is.
+
+        Raises LoadError if the graph was deleted, has another version by now, or has erased more than `forgotten`.
+        """
         loaded = {
             "state": COMPLETE,
             "loaded_at": datetime.now(UTC),
@@ -122,7 +124,7 @@ class GraphRows:
             connection.execute(update(graph_versions).where(graph_versions.c.id == version_id).values(loaded))
 
     def current(self, tenant: str, name: str | None = None) -> list[VersionRow]:
-        """The current versions of a tenant's graphs, by name; of one graph when it is named."""
+        """Returns the current versions of a tenant's graphs, by name, or of one graph."""
         query, wanted = (_CURRENT, {}) if name is None else (_CURRENT_OF_ONE, {"name": name})
         with self._engine.connect() as connection:
             rows = connection.execute(query, {"tenant": tenant, **wanted}).all()
@@ -144,7 +146,7 @@ class GraphRows:
             return connection.execute(select(graphs.c.id).where(graphs.c.current_version.is_not(None))).first() is None
 
     def key_fits(self) -> bool:
-        """False when there are graphs and the master key opens none of them."""
+        """Returns False if there are graphs and the master key opens none of them."""
         with self._engine.connect() as connection:
             rows = connection.execute(select(graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key)).all()
         return not rows or any(self._opens(*row) for row in rows)
@@ -157,7 +159,7 @@ class GraphRows:
         return True
 
     def delete_graph(self, tenant: str, name: str) -> None:
-        """UnknownGraphError when there is none with a complete version."""
+        """Deletes a graph. Raises UnknownGraphError if there is none with a complete version."""
         with self._engine.begin() as connection:
             row = connection.execute(
                 select(graphs.c.id).where(
@@ -175,7 +177,7 @@ class GraphRows:
                 connection.execute(delete(table).where(table.c.graph_id == row.id))
 
     def forgotten(self, graph: GraphRow) -> frozenset[int]:
-        """The MIDs that no version of the graph may hold."""
+        """Returns the MIDs that no version of the graph may hold, because they were erased."""
         with self._engine.connect() as connection:
             return forgotten_mids(connection, graph.id)
 
@@ -188,7 +190,7 @@ class GraphRows:
         return found.mid_key
 
     def older_versions(self, tenant: str, name: str) -> list[str]:
-        """Versions of a graph that were replaced and not yet swept away, or are being built."""
+        """Returns the versions of a graph that were replaced but not yet deleted, or are being built."""
         query = (
             select(graph_versions.c.id)
             .join(graphs, graphs.c.id == graph_versions.c.graph_id)
@@ -198,7 +200,7 @@ class GraphRows:
             return list(connection.execute(query).scalars())
 
     def delete_records(self, tenant: str, name: str, mids: Sequence[int]) -> list[str]:
-        """Deletes the rows of `mids` from the older versions of a graph; which versions those are."""
+        """Deletes the rows of `mids` from the older versions of a graph, and returns the ids of these versions."""
         versions = self.older_versions(tenant, name)
         for version_id in versions:
             for start in range(0, len(mids), _MIDS_PER_BATCH):
@@ -208,7 +210,7 @@ class GraphRows:
         return versions
 
     def retire(self, version_id: str) -> None:
-        """Leaves what a failed load has begun to be swept away; a version that was swapped in stays."""
+        """Marks what a failed load has begun for deletion; a version that went live stays."""
         begun = (graph_versions.c.id == version_id, graph_versions.c.state == BUILDING)
         with self._engine.begin() as connection:
             connection.execute(update(graph_versions).where(*begun).values(state=RETIRED))
@@ -232,7 +234,7 @@ class GraphRows:
             return connection.execute(query).scalar() == COMPLETE
 
     def forget(self, version_id: str) -> None:
-        """Deletes a version's rows, some at a time, so that other writers get their turn."""
+        """Deletes a version's rows in portions, so that other writers get their turn."""
         some = (
             select(vault_entries.c.mid).where(vault_entries.c.version_id == version_id).limit(_DELETED_ROWS)
         ).scalar_subquery()
@@ -256,6 +258,6 @@ class GraphRows:
 
 
 def _forget_empty_graphs(connection: Connection) -> None:
-    """Graphs whose only load failed."""
+    """Deletes graphs whose only load failed."""
     with_versions = select(graph_versions.c.graph_id).scalar_subquery()
     connection.execute(delete(graphs).where(graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions)))

@@ -1,4 +1,4 @@
-"""Text: normal forms, dates, numbers, labels, words of English.
+"""Text: normal forms, dates, numbers, labels, and words of English.
 
-Imports nothing of ours.
+Imports nothing of this project.
 """

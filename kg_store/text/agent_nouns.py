@@ -1,4 +1,4 @@
-"""Names of the fields that nouns for people come from: dermatologists from dermatology, surgeons from surgery."""
+"""Finds the field that a noun for a person comes from: dermatologists -> dermatology, surgeons -> surgery."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ _ENDINGS: Final = (
     ("sikh", ("sikhism",)),
     ("protestant", ("protestantism",)),
 )
-"""Endings of such nouns in the singular, and those of the fields."""
+"""Endings of such nouns in the singular, each with the endings of the fields."""
 
 _OTHER: Final = frozenset(("physician", "magician", "tactician", "apologist"))
-"""Nouns that end so and come from no such field: a physician knows no physics."""
+"""Nouns with these endings that come from no such field: a physician is not from physics."""
 
 _PLURALS: Final = {"midwives": "midwife"}
 _SPELLINGS: Final = (
@@ -67,8 +67,11 @@ def is_plural(noun: str) -> bool:
 
 
 def fields_of(noun: str) -> Iterator[str]:
-    """The fields that `noun`, in small letters and either number, may come from, the likeliest first, in British and
-    American spelling; none for most nouns. Whether there is such a field, the caller knows."""
+    """Yields the fields that `noun` (lower case, singular or plural) may come from, the likeliest first; for most
+    nouns none.
+
+    British and American spellings are given. The caller has to check whether a field exists.
+    """
     if _AGENT.search(noun) is None:
         return
     single = _PLURALS.get(noun) or noun.removesuffix("s")

@@ -1,6 +1,7 @@
-"""General nouns for concepts, and what tells each of them: relations that such a thing has, and roles that it plays.
+"""General nouns for concepts, with the relations by which each can be recognised: those it has, and the roles it
+plays.
 
-Short lists of common English words, written without any evaluation set in mind; a graph's own classes come first.
+Short lists of common English words, written without any evaluation set in mind; a graph's own classes take precedence.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """`has`: relations that leave such a thing. `plays`: relations that lead to one."""
+    """A noun with the relations that leave such a thing (`has`) and those that lead to one (`plays`)."""
 
     word: str
     has: tuple[str, ...]

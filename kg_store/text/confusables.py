@@ -1,4 +1,6 @@
-"""Plain Latin letters for what only looks like them: other scripts, circles, squares, small capitals."""
+"""Maps characters that look like Latin letters to these: letters of other scripts, circled and squared letters, small
+capitals.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import Final
 from confusable_homoglyphs.confusables import confusables_data
 
 _KEPT: Final = frozenset("™℠ªº")
-"""Signs that stand behind a word, of which their own letters are no part."""
+"""Signs after a word (such as ™) that contain letters which are not part of the word."""
 
 _DECORATED: Final = re.compile(
     r"(?:(?:CROSSED )?NEGATIVE )?(?:SQUARED|CIRCLED|PARENTHESIZED) LATIN (?:CAPITAL|SMALL) LETTER ([A-Z])"
@@ -21,7 +23,7 @@ _WITH: Final = re.compile(
     r"LATIN (CAPITAL|SMALL) LETTER (?:(?:DOTLESS|LONG|SCRIPT|OPEN|INSULAR) )?([A-Z])(?: WITH .*| BAR| ROTUNDA)?"
 )
 _OUTLINED: Final = range(0x1CCD6, 0x1CCF0)
-"""Outlined capitals of Unicode 16, which Python may not know yet."""
+"""Outlined capitals of Unicode 16, which the installed Python may not know yet."""
 
 _BRAILLE: Final = {
     f"BRAILLE PATTERN DOTS-{dots}": letter
@@ -40,7 +42,7 @@ _DRAWN: Final = {
     )
     for character, letter in zip(characters, letters, strict=True)
 }
-"""Signs that people draw Latin letters with, though Unicode finds them less alike."""
+"""Signs that people use as Latin letters although Unicode's table does not list them as alike."""
 
 _SIGNS_ON_LETTERS: Final = tuple(
     range(start, end)
@@ -54,22 +56,24 @@ DISGUISES: Final = frozenset(
     )
     for code in range(start, end)
 )  # fmt: skip
-"""Marks that spelling hardly ever has: lines over, under and through letters, circles and squares around them."""
+"""Marks that real spelling hardly ever has: lines over, under and through letters, circles and squares around them."""
 
 
 def skeleton_of(text: str) -> str:
-    """`text` in the plain Latin letters that it looks like, for comparing, never for showing.
+    """Returns `text` in the plain Latin letters that it looks like, for comparing only, never for showing.
 
-    Letters of other scripts, decorated letters, strokes and accents go; what looks like no Latin letter stays. True
-    Russian becomes nonsense: the reading stands beside the text, not in its place. ASCII comes back at no cost.
+    Letters of other scripts, decorated letters, strokes and accents are replaced; characters that look like no Latin
+    letter stay. Real Russian becomes nonsense, so this reading is used beside the text, not instead of it. ASCII text
+    is returned as it is.
     """
     return text if text.isascii() else text.translate(_SKELETONS)
 
 
 def undecorated(character: str) -> str:
-    """The letters that a circled, squared, mathematical, small capital or Braille one stands for, else itself.
+    """Returns the plain letter of a circled, squared, mathematical, small capital or Braille letter; else the
+    character itself.
 
-    Such letters are letters of no language, so that they may be read so in any text. Figures stay: ① is no 1 yet.
+    Such letters belong to no language, so this is right in any text. Digits stay: ① does not become 1 here.
     """
     return character if character.isascii() else _undecorated(character)
 
@@ -92,16 +96,16 @@ def _undecorated(character: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _look_alike(character: str) -> str:
-    """The one ASCII letter that `character` looks like, in its case where it has one; empty where there is none."""
+    """The ASCII letter that `character` looks like, in the same case if possible; empty if there is none."""
     letters = _latin_of().get(character, ())
     if letters[:1] == ("l",) and not character.islower():
-        return "I"  # The table has one entry for both.
+        return "I"  # The table has a single entry for l and I.
     cased = [letter for letter in letters if letter.isupper() == character.isupper()]
     return (cased or [*letters, ""])[0]
 
 
 class _Skeletons(dict[int, str]):
-    """The look of each character; filled as text is met."""
+    """A translation table that computes the look of each character at its first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _skeleton(chr(code))
@@ -126,7 +130,7 @@ def _skeleton(character: str) -> str:
 
 
 def _letter_with_signs(character: str) -> str:
-    """The letter under a stroke, hook or tail: d of đ."""
+    """The letter under a stroke, hook or tail: d for đ; empty if there is none."""
     found = _WITH.fullmatch(unicodedata.name(character, ""))
     if not found:
         return ""
@@ -135,9 +139,9 @@ def _letter_with_signs(character: str) -> str:
 
 @cache
 def _latin_of() -> dict[str, tuple[str, ...]]:
-    """Each character's ASCII letters in Unicode's table of confusables, those that it is nearest to first.
+    """For each character the ASCII letters in Unicode's table of confusables, the most alike first.
 
-    Where the table knows no ASCII letter, a small capital or a letter with signs leads to one: н to ʜ to h.
+    If the table has no ASCII letter, it is found through a small capital or a letter with signs: н -> ʜ -> h.
     """
     found: dict[str, tuple[str, ...]] = dict(_DRAWN)
     for character, others in confusables_data.items():
@@ -149,12 +153,12 @@ def _latin_of() -> dict[str, tuple[str, ...]]:
 
 
 def _pairs(others: list[dict[str, str]]) -> list[str]:
-    """Two letters that one sign joins: ao of ꜵ."""
+    """The two letters that one character joins: ao for ꜵ."""
     return [each["c"] for each in others if len(each["c"]) == 2 and each["c"].isascii() and each["c"].isalpha()]
 
 
 def _latin_letter(character: str) -> str:
-    """The ASCII letter of a decorated letter or of one with signs; empty for any other."""
+    """The ASCII letter of a decorated letter or of a letter with signs; empty for any other character."""
     if character.isascii():
         return ""
     plain = _undecorated(character)

@@ -1,4 +1,4 @@
-"""Dates as precise as they were written, from a decade to a moment, and how two of them compare."""
+"""Dates as precise as they were written, from a decade to a time of day, and how to compare them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class Precision(IntEnum):
-    """The precision of a date, from the least to the most."""
+    """The precision of a date, from least to most."""
 
     DECADE = 0
     YEAR = 1
@@ -30,9 +30,10 @@ class Precision(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A date of the proleptic Gregorian calendar. `seconds` counts from the local midnight.
+    """A date of the proleptic Gregorian calendar; `seconds` counts from local midnight, `offset_min` is the UTC
+    offset.
 
-    Equality of two fields is exact; questions compare with `compare`, at the precision that both dates share.
+    `==` compares the fields exactly; questions use `compare`, which uses the precision that both dates share.
     """
 
     year: int = field(repr=False)
@@ -59,13 +60,15 @@ class PartialDate:
 
     @property
     def instant(self) -> Decimal:
-        """Seconds to the start of the date, in UTC where it says its offset; orders dates of mixed precision."""
+        """Seconds from year 0 to the start of the date, in UTC if the offset is known; orders dates of mixed
+        precision.
+        """
         seconds = self.seconds or Decimal(0)
         return _days_before(self.year, self.month or 1, self.day or 1) * _DAY_S + seconds - 60 * (self.offset_min or 0)
 
     @property
     def lexical(self) -> str:
-        """The one spelling of this date: `1990s`, `1990`, `2020-03`, `2020-03-12`, `2020-03-12T10:30:00`."""
+        """The canonical spelling: `1990s`, `1990`, `2020-03`, `2020-03-12`, `2020-03-12T10:30:00`."""
         sign = "-" if self.year < 0 else ""
         text = f"{sign}{abs(self.year):04d}" + ("s" if self.is_decade else "")
         text += "".join(f"-{part:02d}" for part in (self.month, self.day) if part is not None)
@@ -76,7 +79,7 @@ class PartialDate:
         return f"{text}T{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{padded}{self._zone()}"
 
     def compare(self, other: PartialDate) -> int:
-        """-1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
+        """Returns -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
         shared = min(self.precision, other.precision)
         if shared is Precision.TIME and self.offset_min is not None and other.offset_min is not None:
             return _sign(self.instant - other.instant)
@@ -99,7 +102,7 @@ class PartialDate:
 
 
 def read_iso_date(text: str) -> PartialDate:
-    """xsd:date, dateTime, gYear and gYearMonth, and decades (`1990s`). Raises ValueError on anything else."""
+    """Reads xsd:date, dateTime, gYear, gYearMonth, and decades (`1990s`). Raises ValueError on anything else."""
     decade = _DECADE.fullmatch(text)
     if decade:
         return PartialDate(int(decade[1]), is_decade=True)
@@ -116,7 +119,7 @@ def read_iso_date(text: str) -> PartialDate:
 
 
 def days_in(year: int, month: int) -> int:
-    """Days of a month, leap years of the Gregorian calendar in every year; 0 for no month."""
+    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
@@ -140,7 +143,7 @@ def _sign(number: Decimal) -> int:
 
 
 def _days_before(year: int, month: int, day: int) -> Decimal:
-    """Days from 1 January of the year 0 to a date; works for any year, unlike datetime."""
+    """The number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
     before = year - 1
     leap_days = before // 4 - before // 100 + before // 400
     in_year = sum(days_in(year, earlier) for earlier in range(1, month))

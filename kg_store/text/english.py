@@ -1,4 +1,6 @@
-"""English and public words: what a text may hold without naming anybody, and what a name may equal without harm."""
+"""English and public words: words that a text may hold without naming anybody, and that a name may
+equal without harm.
+"""
 
 from __future__ import annotations
 
@@ -15,26 +17,32 @@ from wordfreq.numbers import digit_freq, smash_numbers
 from kg_store.text.normalise import is_unspaced, is_word_character, normalise
 
 ALWAYS_ORDINARY = 1_000
-"""So many of the most frequent words are ordinary although the dictionary has them with a capital, too (May)."""
+"""This many of the most frequent words are ordinary even if the dictionary also has them with a capital (May). By
+hand.
+"""
 
 ALWAYS_EVERYDAY = 300
-"""So many are ordinary without the dictionary, which leaves out forms (has, years)."""
+"""This many of the most frequent words are ordinary even without the dictionary, which lacks forms (has, years). By
+hand.
+"""
 
 FREQUENT_ORDINARY = 15_000
 MAX_ABOVE_STEM = 1.0
-"""A form that is over ten times as frequent as its stem is a word of its own, most often a name (Dodgers)."""
+"""A form is a word of its own if it is more than this much (in log10) more frequent than its stem: ten times. Such
+words are mostly names (Dodgers). Chosen by hand.
+"""
 
 RARE_BELOW = 4.0
-"""Zipf frequency: ten times in a million words."""
+"""Words below this Zipf frequency (ten uses in a million words) are rare. Chosen by hand."""
 
 _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
 
 
 def is_ordinary(word: str) -> bool:
-    """True where `word` (normalised), or what it is a form of, stands in the dictionary in small letters alone.
+    """True if the dictionary has `word` (normalised), or a word that it is a form of, in lower case only.
 
-    The dictionary is Webster's Second (package english-words), which writes proper names with a capital. Words of
-    wordfreq's list alone are remembered: people type names.
+    The dictionary is Webster's Second (package english-words), which writes proper names with a capital. Only words of
+    wordfreq's list are cached, because people type names.
     """
     if word in _ordinary():
         return True
@@ -53,9 +61,9 @@ _listed_form = cache(_is_form)
 
 
 def zipf_frequency(word: str) -> float:
-    """The base-10 logarithm of a word's uses in 10^9 English words; 0.0 where wordfreq has none.
+    """Returns log10 of a word's uses in 10^9 English words; 0.0 if wordfreq does not know it.
 
-    The same as `wordfreq.zipf_frequency`, which remembers every word that it was asked for.
+    The result equals `wordfreq.zipf_frequency`, which however caches every word that it was asked for.
     """
     frequencies, inverse = get_frequency_dict("en", "best"), 0.0
     for token in lossy_tokenize(word, "en"):
@@ -70,7 +78,7 @@ def zipf_frequency(word: str) -> float:
 
 
 def stems(word: str) -> Iterator[str]:
-    """The words that `word` may be a form of, by the English endings: `treated`, `cities`, `stopping`."""
+    """Yields the words that `word` may be a form of, by English endings: `treated` -> treat, `cities` -> city."""
     for ending, instead in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and len(stem) >= 3:
@@ -80,24 +88,24 @@ def stems(word: str) -> Iterator[str]:
 
 
 def is_plural(word: str) -> bool:
-    """True of a word that is more frequent without its s: grants, and not jones."""
+    """True of a word that is more frequent without its s: "grants", but not "jones"."""
     return word.endswith("s") and any(zipf_frequency(stem) >= zipf_frequency(word) for stem in stems(word))
 
 
 def may_be_proper(word: str) -> bool:
-    """True where the dictionary has `word` with a capital too, or not at all."""
+    """True if the dictionary has `word` with a capital too, or not at all."""
     plain = word.casefold()
     return plain in _proper() or not is_ordinary(plain)
 
 
 def is_rare(text: str) -> bool:
-    """True where a word of `text` is one that questions seldom hold, in the dictionary or not."""
+    """True if `text` holds a word that questions rarely use, whether or not it is in the dictionary."""
     return any(zipf_frequency(word) < RARE_BELOW for word in text.casefold().split())
 
 
 @cache
 def frequent_ordinary() -> tuple[str, ...]:
-    """The frequent ones among them: what a misspelt word most likely was meant to be."""
+    """Returns the frequent ordinary words: what a misspelt word was most likely meant to be."""
     frequent = top_n_list("en", FREQUENT_ORDINARY, wordlist="best")
     return tuple(word for word in frequent if word.isalpha() and is_ordinary(word))
 
@@ -122,10 +130,10 @@ _MAX_UNSPACED_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class PublicWords:
-    """A closed list of normalised words and phrases; `normalised in words` asks it.
+    """A closed list of normalised words and phrases; ask with `normalised in words`.
 
-    Promise: the frequent words are wordfreq's own list, unedited. A name that is in here is listed in the
-    graph's report, and passes the guard where the text does not mark it as a name.
+    Promise: the frequent words are wordfreq's own list, unedited. A name that is in the list is mentioned in the
+    graph's report, and passes the guard unless the text marks it as a name.
     """
 
     _frequent: frozenset[str] = field(repr=False)
@@ -133,7 +141,9 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """The frequent English words, the numbers 0 to 99, and every run of up to six words of each phrase."""
+        """Returns the frequent English words, the numbers 0 to 99, and every run of up to MAX_PHRASE_WORDS words of
+        each phrase.
+        """
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))
@@ -146,23 +156,23 @@ class PublicWords:
         return len(self._own) + len(self._frequent)
 
     def is_own(self, normalised: str) -> bool:
-        """True where it is a word of our phrases (templates, relations, concepts), or a small number."""
+        """True of a word from the service's phrases (templates, relations, concepts), and of a number from 0 to 99."""
         return normalised in self._own
 
 
 def frequent_words(language: str, count: int) -> frozenset[str]:
-    """The `count` most frequent words of a language (ISO 639-1), by wordfreq's small list."""
+    """Returns the `count` most frequent words of a language (ISO 639-1) in wordfreq's small list."""
     return frozenset(top_n_list(language, count, wordlist="small"))
 
 
 @cache
 def _most_frequent() -> frozenset[str]:
-    """The same at every load: normalised once."""
+    """The frequent English words, normalised once."""
     return frozenset(normalise(word).text.strip() for word in top_n_list("en", FREQUENT_WORDS, wordlist="best"))
 
 
 def _runs(text: str) -> set[str]:
-    """Every run of words as it stands in `text`, with the punctuation inside it and none around it."""
+    """Every run of words of `text`, with the punctuation between them and none around them."""
     words = _word_spans(text)
     found: set[str] = set()
     for first, (start, _) in enumerate(words):
@@ -182,7 +192,7 @@ def _word_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _unspaced_runs(word: str) -> set[str]:
-    """A script without spaces doesn't show its words: there every run of characters counts as one."""
+    """In a script without spaces, every run of 2 to 12 characters, because words cannot be told apart there."""
     if not any(map(is_unspaced, word)):
         return set()
     ends = range(2, _MAX_UNSPACED_LENGTH + 1)

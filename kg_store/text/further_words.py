@@ -1,4 +1,4 @@
-"""Further words of a schema: other ways to ask for its relations and kinds than by their own."""
+"""Further words of a schema: other words by which its relations and kinds may be asked for."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from kg_store.terms import Hop, Schema, Step, cached_by_version
 from kg_store.text.labels import clean, inverse_of
 
 HINT: Final = "~"
-"""Stands before a word that says less than others."""
+"""Stands before a word that is weaker evidence than others."""
 
 
 @cached_by_version
 def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """The further words of each concept and class that `schema` has: of none that a role is not shown."""
+    """Returns the further words of each concept and class that `schema` has; those of hidden kinds are left out."""
     known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
     return {kind: words for kind, words in schema.kind_words.items() if kind in known}
 
 
 def unknown_kinds(schema: Schema) -> int:
-    """The number of concepts and classes that have words, and are not in `schema`."""
+    """Returns the number of concepts and classes with further words that are not in `schema`."""
     return len(schema.kind_words) - len(words_of_kinds(schema))
 
 
 @cached_by_version
 def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """The further words of each relation by its label, and by `^` and its label those for walking it backwards; its
-    hints with a mark in front."""
+    """Returns the further words of each relation by its label, and with `^` before the label those for walking it
+    backwards.
+
+    Hints have HINT in front.
+    """
     found = {}
     for relation in schema.relations:
         inverse = (relation.inverse_label,) if relation.inverse_label != clean(inverse_of(relation.label)) else ()
@@ -39,9 +42,10 @@ def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
 
 
 def worded(schema: Schema, step: Step) -> str:
-    """`Schema.described` with further words behind each label, in brackets that no label holds: `salary (earn, paid)`.
+    """Returns `Schema.described` with further words in brackets after each label: `salary (earn, paid)`.
 
-    What may be compared with a question in the house; no prompt shows it."""
+    For comparison with a question inside the service; no prompt shows it.
+    """
     words = _worded_hops(schema)
     return "|".join(words[hop] for hop in step)
 
@@ -54,5 +58,5 @@ def _worded_hops(schema: Schema) -> Mapping[Hop, str]:
 
 
 def with_words(label: str, words: Sequence[str]) -> str:
-    """`label` with `words` behind it, as `worded` gives them."""
+    """Returns `label` with `words` after it in brackets."""
     return f"{label} ({', '.join(words)})" if words else label

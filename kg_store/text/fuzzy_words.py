@@ -1,4 +1,4 @@
-"""NearWords: which words of a vocabulary a misspelt word may stand for, within the documented distance."""
+"""NearWords: finds the words of a vocabulary that a misspelt word may stand for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _TWO_SLIPS_FROM = 9
 
 
 def slips_allowed(length: int) -> int:
-    """The number of slips (a letter more, less, another, or two swapped) that a word of so many letters may have."""
+    """Returns the number of slips (a letter added, missing or changed, or two swapped) allowed in a word of this
+    length.
+    """
     if length < MIN_LENGTH:
         return 0
     return 2 if length >= _TWO_SLIPS_FROM else 1
@@ -25,9 +27,9 @@ def slips_allowed(length: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NearWords:
-    """Words by length, each with the set of its letters as bits: a slip changes at most two of them.
+    """Words sorted by length, each with the set of its letters as bits; one slip changes at most two bits.
 
-    Comparing the bits of a whole vocabulary takes a fraction of a millisecond, and leaves few words to measure.
+    Comparing the bits of a whole vocabulary takes a fraction of a millisecond and leaves few words to compare in full.
     """
 
     _words: npt.NDArray[np.object_] = field(repr=False)
@@ -37,7 +39,9 @@ class NearWords:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> NearWords:
-        """`near` gives positions in `words`. Words shorter than SHORTEST and those with digits are left out."""
+        """Builds the index; `near` returns positions in `words`. Words shorter than MIN_LENGTH or with digits are left
+        out.
+        """
         kept = [at for at, word in enumerate(words) if len(word) >= MIN_LENGTH and is_letters(word)]
         kept.sort(key=lambda at: len(words[at]))
         lengths = [len(words[at]) for at in kept]
@@ -48,7 +52,7 @@ class NearWords:
         return cls(spelt, ids, letters, tuple(starts.tolist()))
 
     def near(self, word: str) -> dict[int, int]:
-        """Position -> number of slips, for every word that `word` may be with the slips that its own length allows."""
+        """Returns position -> number of slips, for every word within the slips that the length of `word` allows."""
         slips = slips_allowed(len(word) + 1)
         if not slips or not is_letters(word):
             return {}

@@ -1,4 +1,4 @@
-"""Inflection of English nouns: a noun in its other number, by a dictionary of word forms."""
+"""Inflection of English nouns, by a dictionary of word forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kg_store.text.plurals import singular
 
 
 class _NoSpacy:
-    """A finder of modules that has no spaCy."""
+    """A module finder that makes spaCy look uninstalled."""
 
     def find_spec(self, name: str, *_where: object) -> ModuleSpec | None:
         if name == "spacy":
@@ -21,7 +21,7 @@ class _NoSpacy:
 
 
 def _lemminflect() -> Any:
-    """lemminflect offers itself to spaCy where that is installed, and loads torch with it: 4 s and 250 MB unused."""
+    """Imports lemminflect without spaCy, which would load torch with it: 4 s and 250 MB for nothing."""
     finder = _NoSpacy()
     sys.meta_path.insert(0, finder)
     try:
@@ -34,10 +34,9 @@ lemminflect = _lemminflect()
 
 
 def in_other_number(noun: str) -> Iterator[str]:
-    """The plurals of a singular noun, the singular of a plural one: accountants, accountant. None for other words, and
-    for nouns that have one number alone.
+    """Yields the plurals of a singular noun and the singular of a plural: accountants, accountant.
 
-    Remembers nothing: what is asked may be a name.
+    Nothing for other words, or for nouns with only one number. Caches nothing, because the word may be a name.
     """
     known = lemminflect.getAllLemmas(noun)
     if not known:
@@ -51,10 +50,10 @@ def in_other_number(noun: str) -> Iterator[str]:
 
 
 def may_be_verb(word: str) -> bool:
-    """True of play and models. Remembers nothing: what is asked may be a name."""
+    """True if `word` may be a verb: play, models. Caches nothing, because the word may be a name."""
     return "VERB" in lemminflect.getAllLemmas(word)
 
 
 def lemmas_of(word: str) -> frozenset[str]:
-    """`word`, and all that it may be a form of. Remembers nothing: what is asked may be a name."""
+    """Returns `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
     return frozenset({word, *(each for forms in lemminflect.getAllLemmas(word).values() for each in forms)})

@@ -1,4 +1,4 @@
-"""Readable words for predicates and classes: labels, the inverse of a label, and local names made readable."""
+"""Readable words for predicates and classes: labels, inverse labels, and local names of IRIs."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from urllib.parse import unquote
 
 MAX_LABEL_WORDS = 4
 MAX_WORDS_BESIDE_CODE = 8
-"""Of a label where the alternative is an id that says nothing."""
+"""The greatest number of words of a label that is used because the alternative is a meaningless id. Chosen by hand."""
 _CODE = re.compile(r"[a-z]{0,3}[ _-]?[0-9]+", re.IGNORECASE)
 _MAX_LABEL_CHARS = 80
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# Path segments that tell nobody anything: versions, dates, bare numbers.
+# Path segments without meaning for people: versions, dates, plain numbers.
 _DULL_SEGMENT = re.compile(r"[\d.]*|v\d.*|ns|terms?|vocab|vocabulary|ontology|www\..*", re.IGNORECASE)
 _PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})
-# Verbs in the third person, so that nouns in the plural ("children") are not taken for verbs.
+# A closed list of third-person verbs, so that plural nouns ("children") are not taken for verbs.
 _PARTICIPLES = {
     "acts": "acted", "belongs": "belonged", "buys": "bought", "causes": "caused", "contains": "contained",
     "covers": "covered", "creates": "created", "diagnoses": "diagnosed", "directs": "directed",
@@ -38,7 +38,7 @@ _EXACT = {
     "works in": "workplace of",
 }  # fmt: skip
 _STORED = ("direct ", "statement ", "prop ", "qualifier ")
-# Units and kinds of values that stand behind what is measured: "salary eur", "unit price number".
+# Units and types that follow what is measured: "salary eur", "unit price number".
 _UNITS = frozenset(
     "eur euro usd gbp chf jpy kg g mg lb lbs km m cm mm mi ft l ml kwh h hours minutes min s pct percent sqm sqft "
     "sqkm m2 km2 m3 ft2".split()
@@ -48,7 +48,7 @@ _VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
 
 
 def local_name(iri: str) -> str:
-    """The last part of an IRI, percent signs decoded: behind `#`, the last `/`, or the last `:`."""
+    """Returns the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
     scheme, _, rest = iri.partition(":")
     if scheme in ("mailto", "tel"):
         return unquote(rest)
@@ -57,34 +57,39 @@ def local_name(iri: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Underscores and camelCase to spaces, case kept: `John_Gage` -> `John Gage`."""
+    """Returns text with spaces for underscores and camelCase; case is kept: `John_Gage` -> `John Gage`."""
     return " ".join(_CAMEL.sub(" ", text.replace("_", " ")).split())
 
 
 def readable_relation(predicate: str, is_iri: bool) -> str:
-    """A relation's words without a label: `takesCareOf` -> `takes care of`; the dots of TSV text stay."""
+    """Returns the words of a relation without a label: `takesCareOf` -> `takes care of`.
+
+    Dots stay in predicates that are not IRIs (`film.film.genre`).
+    """
     text = readable(local_name(predicate)).lower() if is_iri else " ".join(predicate.replace("_", " ").split())
     return clean(text) or "related to"
 
 
 def clean(label: str) -> str:
-    """Without the characters that a label never contains; at most 80 characters."""
+    """Returns `label` without characters that labels must not contain, cut to 80 characters."""
     return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
 
 
 def is_code(word: str) -> bool:
-    """True of an id that says nothing: P364."""
+    """True of an id that means nothing to people: P364."""
     return _CODE.fullmatch(word) is not None
 
 
 def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
-    """True where a label is a relation's word rather than a sentence about it."""
+    """True if a label is a relation's name rather than a sentence about it."""
     short = 0 < len(label.split()) <= max_words and len(label) <= _MAX_LABEL_CHARS
     return short and label[-1] not in ".!?"
 
 
 def inverse_of(label: str) -> str:
-    """Words for the relation walked backwards, by form: `directed by` -> `directed`, `spouse` -> `spouse of`."""
+    """Returns words for the relation walked backwards, by their form: `directed by` -> `directed`, `spouse` -> `spouse
+    of`.
+    """
     prefix, dot, stem = label.rpartition(".")
     words = stem.split()
     return prefix + dot + _inverse(words) if words else f"{label} inverse"
@@ -106,7 +111,8 @@ def _inverse(words: list[str]) -> str:
 
 
 def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
-    """`labels`, made different where predicates share one: a namespace's word before it, else a number behind it.
+    """Returns `labels` made distinct where predicates share one: with a word of the namespace in front, else a number
+    behind.
 
     Plain text predicates that differ only in underscores keep their own spelling.
     """
@@ -117,7 +123,7 @@ def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[st
     for clash in _clashes(result):
         for count, position in enumerate(clash[1:], start=2):
             result[position] = f"{result[position]} {count}"
-    # A number may have met another label: rare enough for the predicate's position to settle it.
+    # The added number may equal another label; in that rare case the predicate's position decides.
     for clash in _clashes(result):
         for position in clash[1:]:
             result[position] = f"{result[position]} n{position}"
@@ -140,7 +146,7 @@ def _longer(label: str, predicate: str) -> str:
 
 
 def class_word(iri: str, labels: Mapping[str, str], is_iri: bool = True) -> str:
-    """A class in words: its short label where the file has one, else its local name made readable."""
+    """Returns a class in words: its short label if the file has one, else its readable local name."""
     label = clean(labels.get(iri, ""))
     if is_short_label(label):
         return label.lower() if label in (label.title(), label.capitalize()) else label
@@ -152,7 +158,7 @@ FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
 
 
 def clean_label(label: str) -> str:
-    """`label` without spaces around it. Raises ValueError."""
+    """Returns `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
     if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
         raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
     return label.strip()
@@ -160,19 +166,21 @@ def clean_label(label: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
-    """`label` without the words that say how a relation is stored, and without a unit behind what is measured."""
+    """Returns `label` without words about storage ("direct", "statement"), and without a unit after
+    what is measured.
+    """
     return "|".join(_bare(part) for part in label.split("|"))
 
 
 @lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
-    """The label of the same step walked the other way."""
+    """Returns the label of the same step walked the other way."""
     parts = label.split("|")[::-1]
     return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
 
 
 def without_storage(words: str) -> str:
-    """A relation's words without the one in front that says how it is stored: "direct" of "direct director"."""
+    """Returns a relation's words without a leading word about storage: "direct director" -> "director"."""
     prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
     return words.removeprefix(prefix)
 
@@ -181,5 +189,5 @@ def _bare(part: str) -> str:
     mark, words = ("^", part[1:]) if part.startswith("^") else ("", part)
     parts = without_storage(words.replace("_", " ")).split(" ")
     while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
-        parts.pop()  # "Rent cap eur per sqm" is a rent cap.
+        parts.pop()  # "Rent cap eur per sqm" becomes "rent cap".
     return mark + " ".join(parts)

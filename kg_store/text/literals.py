@@ -1,4 +1,4 @@
-"""Reads literals: numbers as Decimal, dates at their precision, and every literal that stands in a text."""
+"""Reads literals: numbers as Decimal, dates at their precision, and all literals in a running text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LATEST_YEAR = 2100
 _YEAR = re.compile(r"[12]\d{3}", re.ASCII)
 _PADDED = re.compile(r"0\d+", re.ASCII)
 
-# A literal ends where a word would: but scripts without spaces may follow at once, as in 2020年.
+# A literal ends where a word would, but scripts without spaces may follow directly, as in 2020年.
 _WORD = r"[^\W_\u0e00-\u0fff\u2e80-\u9fff\uac00-\ud7ff]"
 _OPEN, _CLOSE = rf"(?<!{_WORD})(?<!{_WORD}[.,])", rf"(?!{_WORD})"
 _DIGIT_PART = r"[^\W\d_]*+\d(?:(?!_)\w)*+"
@@ -66,7 +66,7 @@ _DIGIT_WORD = re.compile(rf"(?<!{_WORD})(?:(?!\d){_WORD})*+\d{_WORD}*+")
 
 @dataclass(frozen=True, slots=True)
 class LiteralSpan:
-    """A literal that stands in a text from `start` to `end`. TEXT: digits that are neither number nor date."""
+    """A literal at text[start:end]; the kind is TEXT for digits that are neither a number nor a date."""
 
     start: int
     end: int
@@ -75,7 +75,7 @@ class LiteralSpan:
 
 
 def parse_value(lexical: str, kind: ValueKind) -> Parsed:
-    """The value to compare by; text comes back normalised. Raises ValueError when `lexical` is not of `kind`."""
+    """Returns the value for comparisons; text is normalised. Raises ValueError if `lexical` is not of `kind`."""
     if kind is ValueKind.NUMBER:
         return read_number(lexical)
     if kind is ValueKind.DATE:
@@ -88,10 +88,10 @@ def parse_value(lexical: str, kind: ValueKind) -> Parsed:
 
 
 def read_literal(text: str) -> tuple[ValueKind, str] | None:
-    """The kind and canonical spelling of a number or date as people type it; None for any other text.
+    """Returns kind and canonical spelling of a number or date as people type it; None for any other text.
 
-    1990 is read as a year; parse_value reads it as a number too. A date whose day and month could be swapped,
-    and digits with a zero in front (a code), are neither.
+    1990 is read as a year; parse_value can also read it as a number. A date whose day and month could be swapped, and
+    digits with a leading zero (a code), are neither.
     """
     plain = plain_digits(text)
     if _PADDED.fullmatch(plain):
@@ -107,7 +107,10 @@ def read_literal(text: str) -> tuple[ValueKind, str] | None:
 
 
 def canonical(lexical: str, kind: ValueKind) -> str:
-    """One spelling per value: 1,250.50 and 1250.5 are the same. Raises ValueError as parse_value does."""
+    """Returns one spelling for each value: 1,250.50 and 1250.5 give the same.
+
+    Raises ValueError as parse_value does.
+    """
     value = parse_value(lexical, kind)
     if isinstance(value, PartialDate):
         return value.lexical
@@ -117,16 +120,16 @@ def canonical(lexical: str, kind: ValueKind) -> str:
 
 
 def plain_number(number: Decimal) -> str:
-    """Digits without exponent and without zeros at the end: 1250.5."""
+    """Returns the digits without exponent and trailing zeros: 1250.5."""
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
 
 
 def find_literals(text: str) -> list[LiteralSpan]:
-    """Every number, date and digit string of a running text, longest first where two overlap; in order.
+    """Returns every number, date and digit string of a running text, in order; of overlapping ones the longest.
 
-    Every decimal digit of `text` is inside a span: pseudonyms too, which the caller has to except.
+    Every decimal digit of `text` lies in a span, including those of pseudonyms, which the caller has to exclude.
     """
     if not _DIGIT.search(text):
         return []
@@ -165,10 +168,10 @@ _FORMS = {
 
 
 def fits(lexical: str, kind: ValueKind) -> bool:
-    """True where the text reads as a value of `kind`."""
+    """True if the text can be read as a value of `kind`."""
     return _FORMS[kind].fullmatch(lexical.strip()) is not None
 
 
 def is_year(lexical: str) -> bool:
-    """True where the text is a year between 1000 and 2099."""
+    """True if the text is a year from 1000 to 2099."""
     return _YEAR.fullmatch(lexical.strip()) is not None

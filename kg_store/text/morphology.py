@@ -1,4 +1,4 @@
-"""English morphology: base forms of words, parts of speech, and the verb that an agent's noun is made of."""
+"""English morphology: base forms of words, parts of speech, and the verb behind an agent noun."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from kg_store.text.inflection import lemminflect
 
-# Verbs in the third person that are nouns as well.
+# Third-person verbs that are also plural nouns, but mean the verb at the beginning of a label.
 _DONE = frozenset(
     "affects borders buys causes covers influences leads loves makes offers orders supplies supports takes targets "
     "treats uses".split()
@@ -16,7 +16,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=50_000)
 def verbs_of(word: str) -> frozenset[str]:
-    """The verbs that `word` may be a form of, or the agent of: wrote, writers -> write. Empty for other words."""
+    """Returns the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
     lemmas = lemminflect.getAllLemmas(word)
     found = set(lemmas.get("VERB", ()))
     for noun in lemmas.get("NOUN", (word,) if not lemmas else ()):
@@ -26,57 +26,61 @@ def verbs_of(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=50_000)
 def noun_lemma(word: str) -> str:
-    """The singular of a noun: theses -> thesis; other words stay as they are."""
+    """Returns the singular of a noun: theses -> thesis; other words stay as they are."""
     lemmas = lemminflect.getAllLemmas(word).get("NOUN", ())
     return str(lemmas[0]) if lemmas else word
 
 
 @lru_cache(maxsize=50_000)
 def may_be_verb(word: str) -> bool:
-    """True where `word` is a form of some verb: directed, wrote, star."""
+    """True if `word` is a form of some verb: directed, wrote, star."""
     return "VERB" in lemminflect.getAllLemmas(word)
 
 
 @lru_cache(maxsize=50_000)
 def may_be_noun(word: str) -> bool:
-    """True where `word` is a noun; words that no dictionary holds are."""
+    """True if `word` is a noun; unknown words count as nouns."""
     kinds = lemminflect.getAllLemmas(word)
     return "NOUN" in kinds or not kinds
 
 
 @lru_cache(maxsize=50_000)
 def is_compared(word: str) -> bool:
-    """True of an adjective in a comparative or superlative, and of no noun that looks like one: thicker, busiest."""
+    """True of an adjective in the comparative or superlative (thicker, busiest), false of a noun that
+    looks like one.
+    """
     lemmas = lemminflect.getAllLemmas(word)
     is_adjective = "ADJ" in lemmas and lemmas.keys() <= {"ADJ", "ADV"}
     return is_adjective and word.endswith(("er", "est")) and word not in lemmas["ADJ"]
 
 
 def is_participle(word: str) -> bool:
-    """True where `word` is a past participle: directed, written, born; the ending decides for unknown words."""
+    """True if `word` is a past participle: directed, written, born; for unknown words the ending "ed" decides."""
     return _is_form(word, "VBN") or (word.endswith("ed") and not lemminflect.getAllLemmas(word))
 
 
 def is_past(word: str) -> bool:
-    """True where `word` is in the past tense: directed, wrote."""
+    """True if `word` is a past tense form: directed, wrote."""
     return _is_form(word, "VBD")
 
 
 def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
-    """True where `word` is a past form or an -ing form of one of `verbs`; what may be a noun only if it `is_verb`."""
+    """True if `word` is a past or -ing form of one of `verbs`; an -ing form that may be a noun counts only with
+    `is_verb`.
+    """
     if verbs_of(word).isdisjoint(verbs):
         return False
     return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
 
 
 def is_third_person(word: str) -> bool:
-    """True where `word` is a verb in the third person: lives, treats."""
+    """True if `word` is a verb in the third person: lives, treats."""
     return _is_form(word, "VBZ")
 
 
 @lru_cache(maxsize=50_000)
 def is_agent(word: str) -> bool:
-    """True where `word` names somebody who does something: director, screenwriters."""
+    """True if `word` names somebody by what they do: director, screenwriters."""
     return any(_agent_verbs(noun) for noun in lemminflect.getAllLemmas(word).get("NOUN", (word,)))
 
 
@@ -85,7 +89,7 @@ def _agent_verbs(noun: str) -> set[str]:
 
 
 def is_done(word: str) -> bool:
-    """True where a relation that begins with `word` most likely means the verb, and no noun: contains, treats."""
+    """True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
     return is_third_person(word) and (word in _DONE or not may_be_noun(word))
 
 
@@ -101,7 +105,7 @@ def _is_verb(word: str) -> bool:
 
 
 def _of_compound(noun: str) -> set[str]:
-    """screenwriter -> write: the longest ending that is an agent's noun by itself."""
+    """The verbs of a compound agent noun: screenwriter -> write; the longest ending that is an agent noun itself."""
     if not noun.endswith(("er", "or")):
         return set()
     for at in range(3, len(noun) - 4):
@@ -113,7 +117,7 @@ def _of_compound(noun: str) -> set[str]:
 
 
 def _of_agent(noun: str) -> tuple[str, ...]:
-    """director -> direct, writer -> write, runner -> run."""
+    """The words that may be the verb of an agent noun: director -> direct, writer -> write, runner -> run."""
     if not noun.endswith(("or", "er")) or len(noun) < 5:
         return ()
     stem = noun[:-2]

@@ -1,4 +1,4 @@
-"""Text as names are compared: one spelling for every way to write a name, with the way back to the original."""
+"""Normalises text for comparing names, with the way back to positions in the original."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import Final
 
 _HARD = "\x00"
-"""Stands for a character that can't be folded alone: one that goes, grows, or joins the one before it."""
+"""Marks a character that cannot be folded alone: it disappears, grows, or joins the one before it."""
 
 _APOSTROPHES = frozenset("'`´‘’‚‛′‵ʹʻʼʽˈ՚＇｀＇ꞌ")
 _QUOTES = frozenset('"“”„‟″‶〝〞〟＂')
@@ -29,7 +29,7 @@ _IGNORED = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800") | {
     )
     for code in range(start, end + 1)
 }
-_SIGNS_OF_NUMBERS = range(0x0600, 0x0606)  # Arabic signs: formats by category, visible all the same.
+_SIGNS_OF_NUMBERS = range(0x0600, 0x0606)  # Arabic signs of Unicode category "format" that are visible nevertheless.
 _RUN = re.compile(r"\x00[\x00 ]*| [\x00 ]+")
 _UNSPACED = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029"
@@ -40,7 +40,9 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of the normalised text: copied one to one from `origin`, or folded with a span per character."""
+    """A stretch of the normalised text: copied one to one from `origin`, or folded with an original span for each
+    character.
+    """
 
     start: int
     origin: int
@@ -54,12 +56,12 @@ class _Piece:
 
 
 _UNCHANGED = (_Piece(0, 0),)
-"""Every character stands for itself."""
+"""Every character is at its original position."""
 
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """A normalised text. `seams` are the positions in front of which an invisible character was dropped."""
+    """A normalised text. `seams`: the positions before which an invisible character was removed."""
 
     text: str = field(repr=False)
     seams: frozenset[int] = field(default=frozenset(), repr=False)
@@ -68,11 +70,11 @@ class Normalised:
 
     @property
     def is_one_to_one(self) -> bool:
-        """True where every character stands where it stood in the original text."""
+        """True if every character is at its original position."""
         return self._pieces == _UNCHANGED
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The place in the original text of the normalised characters from `start` to `end`."""
+        """Returns the place in the original text of the normalised characters from `start` to `end`."""
         if self.is_one_to_one:
             return start, end
         if end <= start:
@@ -81,7 +83,7 @@ class Normalised:
         return self._span_of(start)[0], self._span_of(end - 1)[1]
 
     def is_border(self, position: int) -> bool:
-        """True where a word may begin or end at `position`; scripts without spaces have borders everywhere."""
+        """True if a word may begin or end at `position`; in scripts without spaces that is everywhere."""
         text = self.text
         if position <= 0 or position >= len(text):
             return True
@@ -98,9 +100,8 @@ class Normalised:
 
 
 def normalise(text: str) -> Normalised:
-    """NFKC and casefold; apostrophes of all kinds to '; hyphens, underscores and white space runs to one space.
-
-    Zero-width and control characters are dropped. Normalising twice changes nothing.
+    """Returns the text in NFKC and casefolded, with all apostrophes as ' and runs of hyphens, underscores and white
+    space as one space. Zero-width and control characters are removed. Normalising twice changes nothing.
     """
     easy = text.translate(_FOLDED)
     if _HARD not in easy and "  " not in easy:
@@ -109,12 +110,12 @@ def normalise(text: str) -> Normalised:
 
 
 def is_word_character(character: str) -> bool:
-    """Letters, digits and the marks that belong to them."""
+    """True of letters, digits and the marks that belong to them."""
     return character.isalnum() or (not character.isascii() and unicodedata.category(character)[0] == "M")
 
 
 def is_unspaced(character: str) -> bool:
-    """Of a script that writes words without spaces, or hangs particles on names: CJK, Thai, Hangul and others."""
+    """True of scripts that write words without spaces or attach particles to names: CJK, Thai, Hangul and others."""
     return not character.isascii() and _UNSPACED.match(character) is not None
 
 
@@ -126,7 +127,7 @@ def _join(text: str, easy: str) -> Normalised:
     for run in _RUN.finditer(easy):
         begin, end = run.span()
         if easy[begin] == _HARD and begin > done:
-            begin -= 1  # The character before a mark may melt into it.
+            begin -= 1  # A mark may merge with the character before it.
         if begin > done:
             pieces.append(_Piece(length, done))
             parts.append(easy[done:begin])
@@ -145,7 +146,9 @@ def _join(text: str, easy: str) -> Normalised:
 
 
 def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, int], ...], list[int]]:
-    """The folded characters of text[begin:end], the original span of each, and where something was dropped."""
+    """The folded characters of text[begin:end], the original span of each, and the positions where something was
+    removed.
+    """
     characters: list[str] = []
     spans: list[tuple[int, int]] = []
     seams: list[int] = []
@@ -162,7 +165,9 @@ def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, in
 
 
 def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool]]:
-    """Each character with the marks that join it: (characters, start, end, something was dropped in front)."""
+    """Each character with the marks that join it: (characters, start, end, whether something was
+    removed before it).
+    """
     found: list[tuple[str, int, int, bool]] = []
     dropped = False
     for position in range(begin, end):
@@ -186,13 +191,13 @@ def _fold_cluster(cluster: str) -> str:
     folded = "".join(map(_swap, cluster))
     for _ in range(3):
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", folded).casefold())
-    # A dotted capital I folds to i and a dot of its own; nobody types that dot in lower case.
+    # A dotted capital I folds to i and a combining dot, which nobody types in lower case.
     return "".join(map(_swap, folded.replace("i\u0307", "i")))
 
 
 @lru_cache(maxsize=16_384)
 def _swap(character: str) -> str:
-    """The one spelling of separators, apostrophes and quotes; any other character stays."""
+    """The one spelling of separators, apostrophes and quotes; other characters stay."""
     if character in _APOSTROPHES:
         return "'"
     if character in _QUOTES:
@@ -200,7 +205,7 @@ def _swap(character: str) -> str:
     if character in _HYPHENS or character.isspace() or unicodedata.category(character) in ("Pd", "Pc"):
         return " "
     if not is_word_character(character) and (character.isupper() or character.islower()):
-        return "\ufffd"  # Squared letters: pictures with a case, which would pass for the start of a word.
+        return "\ufffd"  # Squared letters are pictures that have a case, and would be taken for the start of a word.
     return character
 
 
@@ -216,13 +221,13 @@ def _is_ignored(character: str) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _joins(character: str) -> bool:
-    """True where composition may melt `character` into the one before it: marks, and Hangul vowels and finals."""
+    """True if `character` may merge with the one before it: marks, and Hangul vowels and finals."""
     first = unicodedata.normalize("NFKC", character)[0]
     return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff" or "\ud7b0" <= first <= "\ud7ff"
 
 
 class _Folded(dict[int, str]):
-    """One folded character per code point, or _HARD; filled as text is met."""
+    """A translation table: one folded character or _HARD for each code point, computed at its first use."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -251,11 +256,11 @@ def _mark_ranges() -> Iterator[str]:
 
 
 MARKS: Final = "".join(_mark_ranges())
-"""For a class of a pattern: `[\\w{MARKS}]` are the characters of words, vowel signs of Indic scripts among them."""
+r"""Combining marks for a character class: `[\\w{MARKS}]` matches word characters, including Indic vowel signs."""
 
 
 def is_letters(word: str) -> bool:
-    """True where `word` is letters and the marks on them alone."""
+    """True if `word` consists of letters and marks on them."""
     return word.isalpha() or (not word.isascii() and all(map(_is_letter_or_mark, word)) and word[:1].isalpha())
 
 

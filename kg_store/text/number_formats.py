@@ -1,4 +1,4 @@
-"""Numbers and dates as people type them: 1,250.50 and 12 % and 5 mg, 12 March 2020 and 13/12/2020."""
+"""Numbers and dates as people type them: 1,250.50, 12 %, 5 mg, 12 March 2020, 13/12/2020."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _DATES = tuple(
 
 
 def read_number(text: str) -> Decimal:
-    """A number with its separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
+    """Returns a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
 
-    12 % is 12. A lone comma before three digits groups thousands (1,250), a lone point is a decimal point (1.250).
+    12 % is 12. A single comma before three digits groups thousands (1,250); a single point is a decimal point (1.250).
     """
     match = _NUMBER.fullmatch(plain_digits(text))
     if match is None:
@@ -61,7 +61,9 @@ def read_number(text: str) -> Decimal:
 
 
 def read_date(text: str) -> PartialDate:
-    """A date with a month's English name or in figures; day and month are never guessed. Raises ValueError."""
+    """Returns a date with a month's English name or in digits. Raises ValueError, also if day and month could be
+    swapped.
+    """
     text = plain_digits(text)
     for pattern in _DATES:
         match = pattern.fullmatch(text)
@@ -71,7 +73,7 @@ def read_date(text: str) -> PartialDate:
 
 
 def plain_digits(text: str) -> str:
-    """ASCII digits and signs in place of other scripts' digits, minus signs and hyphens; nothing around it."""
+    """Returns stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
     signs = str.maketrans("−‐‑–", "----")
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text.strip()).translate(signs)
 

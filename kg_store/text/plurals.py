@@ -1,4 +1,4 @@
-"""English nouns by their form: the singular, the plural and the article, also of phrases. Rules of thumb."""
+"""English nouns by rules of thumb: singular, plural and article, also of phrases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BEHIND_HEAD: Final = frozenset(
 
 
 def singular(word: str) -> str:
-    """An English noun without its plural ending."""
+    """Returns an English noun without its plural ending: cities -> city."""
     if word in IRREGULAR:
         return IRREGULAR[word]
     if word in _OF_ONE_FORM:
@@ -33,7 +33,7 @@ def singular(word: str) -> str:
 
 
 def regular_plural(word: str) -> str:
-    """An English noun with its plural ending."""
+    """Returns an English noun with its regular plural ending: city -> cities."""
     if word.endswith("sis"):
         return word[:-2] + "es"
     if word.endswith(("s", "x", "ch", "sh")):
@@ -44,7 +44,7 @@ def regular_plural(word: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """The plural of a noun phrase: of `head of department` that of its head."""
+    """Returns the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
     words = noun.split()
     at = head_of(words)
     words[at] = _plural_word(words[at])
@@ -52,13 +52,13 @@ def plural(noun: str) -> str:
 
 
 def singular_phrase(words: Sequence[str]) -> str:
-    """The singular of a noun phrase."""
+    """Returns the singular of a noun phrase."""
     at = head_of(words)
     return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
 
 
 def head_of(words: Sequence[str]) -> int:
-    """The place of a noun phrase's head: what stands before its first preposition."""
+    """Returns the position of a noun phrase's head: the last word before its first preposition."""
     before = next((at for at, word in enumerate(words) if at and word in _BEHIND_HEAD), len(words))
     return before - 1
 

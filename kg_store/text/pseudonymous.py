@@ -1,4 +1,4 @@
-"""Texts in which pseudonyms stand for things: which words are pseudonyms, and the text without them."""
+"""Texts in which pseudonyms stand for things: recognises pseudonyms, and removes them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 
 def is_pseudonym(word: str) -> bool:
-    """True of a word in the form of a pseudonym, of whatever conversation."""
+    """True of a word that has the form of a pseudonym, in any conversation."""
     return _PSEUDONYM.fullmatch(word) is not None and any(letter.isdigit() for letter in word)
 
 
 def asked_words(question: str) -> str:
-    """The words of a question without its pseudonyms."""
+    """Returns the words of a question without its pseudonyms."""
     return " ".join(word for word in _WORD.findall(question) if not is_pseudonym(word))

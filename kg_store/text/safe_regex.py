@@ -1,4 +1,4 @@
-"""Regular expressions that owners of graphs write: matched in time linear in the text, whatever the pattern (RE2)."""
+"""Regular expressions written by owners of graphs, matched by RE2 in time linear in the text, whatever the pattern."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 import re2
 
 _OPTIONS: Final = re2.Options()
-# Else RE2 writes the pattern to standard error, past the log's allow-list.
+# Otherwise RE2 would write the pattern to standard error, past the log's allow-list.
 _OPTIONS.log_errors = False
 
 
@@ -18,7 +18,9 @@ def _compiled(pattern: str) -> Any:
 
 
 def checked(pattern: str) -> str:
-    """The pattern itself. Raises ValueError where RE2 does not take it: it knows no look-around or back reference."""
+    """Returns the pattern. Raises ValueError if RE2 does not accept it, which supports no look-around or back
+    reference.
+    """
     try:
         _compiled(pattern)
     except (re2.error, UnicodeEncodeError):
@@ -27,5 +29,5 @@ def checked(pattern: str) -> str:
 
 
 def is_in(pattern: str, text: str) -> bool:
-    """True where a checked pattern matches anywhere in `text`."""
+    """True if a checked pattern matches anywhere in `text`."""
     return _compiled(pattern).search(text) is not None

@@ -1,4 +1,4 @@
-"""Everyday words for common relations and kinds of things, from the table in everyday_words.toml."""
+"""Everyday words for common relations and kinds, from the table everyday_words.toml."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BACKWARDS: Final = "backwards"
 _KINDS: Final = "kinds"
 _PLAINER: Final = "plainer"
 _VERBAL: Final = 2
-"""Words at the front of a relation that may say it: `admitted to` of `admitted to ward`."""
+"""The number of words at the beginning of a relation that may say it: `admitted to` in `admitted to ward`."""
 
 
 def _words(parts: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
@@ -35,23 +35,23 @@ _SAID_BACKWARDS: Final = _words([_TABLE[_BACKWARDS]])
 _SAME: Final = tuple(frozenset(line.split(", ")) for line in _TABLE[_KINDS]["same"].strip().splitlines())
 
 PLAINER: Final[Mapping[str, str]] = _TABLE[_PLAINER]
-"""Everyday phrases, parted by commas, with the plainer words that are read instead."""
+"""Everyday phrases, separated by commas, with the plainer words that replace them."""
 
 
 @lru_cache(maxsize=50_000)
 def kind_words(noun: str) -> frozenset[str]:
-    """`noun`, in the singular, and other words for the same kind of thing."""
+    """Returns `noun` (singular) and other words for the same kind of thing."""
     return frozenset({noun}).union(*(group for group in _SAME if noun in group))
 
 
 def names_one_of(noun: str, kinds: Iterable[str]) -> bool:
-    """True where `noun` is a word for one of `kinds`, or for the last word of one: a practice is a veterinary one."""
+    """True if `noun` names one of `kinds` or its last word: "practice" names "veterinary practice"."""
     names = {name for kind in kinds for name in (kind.lower(), kind.lower().split()[-1])}
     return not kind_words(singular(noun)).isdisjoint(names)
 
 
 def synonyms_of(relation: str) -> tuple[str, ...]:
-    """Everyday words for `relation`, without them where none are known."""
+    """Returns everyday words for `relation`; empty if none are known."""
     words = relation.lower().removeprefix("has ").removeprefix("is ")
     whole = _SAID.get(words) or _SAID.get(words.removesuffix(" of"))
     if whole or not words:
@@ -63,5 +63,5 @@ def synonyms_of(relation: str) -> tuple[str, ...]:
 
 
 def synonyms_backwards(relation: str) -> tuple[str, ...]:
-    """Everyday words for `relation` walked from what it leads to."""
+    """Returns everyday words for `relation` walked backwards."""
     return _SAID_BACKWARDS.get(relation.lower(), ())

@@ -1,4 +1,4 @@
-"""WordMatcher: many patterns at once in a normalised text, between word borders only."""
+"""WordMatcher: finds many patterns at once in a normalised text, between word borders only."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:'(?:[^\W_]|[{MARKS}])+)*|&")
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _LATIN_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d", "þ": "th"})
 _WRITTEN_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae"})
-# Marks and strokes that Arabic and Hebrew may leave out, and letters that are typed for one another.
+# Marks that Arabic and Hebrew may omit, and letters that are typed for one another.
 _OPTIONAL = dict.fromkeys(
     [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x640, *range(0x64B, 0x660), 0x670]
 )
 _AS_TYPED = str.maketrans("أإآٱىةکی", "اااايهكي") | _OPTIONAL
 _PREFIXES = re.compile("(?:و|ف)?(?:بال|كال|لل|ال|ب|ك|ل)?|[ושכ]?[הבלמש]?")
 _MIN_BEHIND_PREFIX = 2
-# Cases of Russian, Ukrainian, Bulgarian and Serbian names, and what they may be the case of.
+# Case endings of Russian, Ukrainian, Bulgarian and Serbian names, and endings of their nominatives.
 _CASE = re.compile("(?:ами|ями|ого|его|ому|ему|ими|ыми|ой|ою|ей|ею|ым|им|ом|ем|ам|ям|ах|ях|ых|их|[аяуюыиеоі])$")
 _NOMINATIVES = ("", "а", "я", "й", "ь", "о", "ий", "ый", "ой", "ая")
 _MIN_BEFORE_CASE = 3
@@ -37,8 +37,11 @@ _NO_BREAK = re.compile(r"[ .,]{0,3}")
 
 @dataclass(frozen=True, slots=True)
 class WordForms:
-    """One word of a normalised text, without a possessive 's. `joins`: nothing but a space, point or comma parts
-    it from the word before. `forms` are its spellings for comparison, plain Latin letters first."""
+    """One word of a normalised text, without a possessive 's.
+
+    `joins`: only a space, point or comma separates it from the word before. `forms`: its spellings for comparison,
+    plain Latin letters first.
+    """
 
     start: int
     end: int
@@ -51,14 +54,17 @@ class WordForms:
 
 
 def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
-    """The places where names may stand as a whole: runs of words that nothing but a space, point, comma or & parts."""
+    """Yields the places where a whole name may stand: runs of words separated only by a space, point, comma or &."""
     for match in _STRETCH.finditer(text, start, len(text) if end is None else end):
         yield match.start(), match.start() + len(match.group().rstrip(" ,"))
 
 
 def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForms]:
-    """The words of a normalised text in order. Runs of scripts without spaces are left out, and part the words beside
-    them: their slips are not known here."""
+    """Returns the words of a normalised text, in order.
+
+    Runs of scripts without spaces are left out and separate the words beside them, because misspellings are not
+    handled there.
+    """
     found: list[WordForms] = []
     last = -1
     for match in _WORD.finditer(text, start, len(text) if end is None else end):
@@ -74,7 +80,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """The runs of a word whose script writes spaces: Müller in a Japanese sentence is a word of its own."""
+    """The parts of a word whose script uses spaces: "Müller" inside a Japanese sentence is a word of its own."""
     if match.group().isascii():
         yield match.span()
         return
@@ -88,7 +94,7 @@ def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
 
 @lru_cache(maxsize=65_536)
 def forms_of(word: str) -> tuple[str, ...]:
-    """The spellings under which a normalised word is compared: `müller` as muller and mueller."""
+    """Returns the spellings under which a normalised word is compared: `müller` as muller and mueller."""
     plain = word.replace("'", "")
     plain = _SHORTENED.get(plain, plain)
     if plain.isascii():
@@ -99,12 +105,12 @@ def forms_of(word: str) -> tuple[str, ...]:
 
 
 def forget_words() -> None:
-    """Empties the memory of `forms_of`: it holds words of names."""
+    """Empties the cache of `forms_of`, which holds words of names."""
     forms_of.cache_clear()
 
 
 def behind_prefixes(word: str) -> Iterator[str]:
-    """`word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew write in front of it."""
+    """Yields `word` (a form) without the articles, prepositions and "and" that Arabic and Hebrew attach before it."""
     if not _is_semitic(word):
         return
     for length in range(1, len(word) - _MIN_BEHIND_PREFIX + 1):
@@ -113,7 +119,7 @@ def behind_prefixes(word: str) -> Iterator[str]:
 
 
 def nominatives(word: str) -> Iterator[str]:
-    """The words that a Cyrillic `word` (a form) may be a case of."""
+    """Yields the words of which a Cyrillic `word` (a form) may be a grammatical case."""
     case = _CASE.search(word) if "\u0400" <= word[:1] <= "\u052f" else None
     if case and case.start() >= _MIN_BEFORE_CASE:
         yield from (word[: case.start()] + ending for ending in _NOMINATIVES)
@@ -124,7 +130,7 @@ def _is_semitic(word: str) -> bool:
 
 
 def without_accents(text: str) -> str:
-    """Latin letters alone lose their accents: elsewhere the mark makes another letter."""
+    """Returns `text` with accents removed from Latin letters only; in other scripts a mark makes another letter."""
     if text.isascii():
         return text
     apart = unicodedata.normalize("NFD", text.translate(_LATIN_LETTERS))
@@ -132,32 +138,34 @@ def without_accents(text: str) -> str:
 
 
 Match = tuple[int, int, int]
-"""Start and end in the normalised text, and the pattern's number."""
+"""Start and end in the normalised text, and the number of the pattern."""
 
 _PRIVATE_PLANE = 0xF0000
 _SEAM_WINDOW = 2_000
-"""Characters looked at after a dropped one; longer names are still found where a visible border precedes them."""
+"""The number of characters searched after a removed one; longer names are still found after a visible border."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatcher:
-    """An Aho-Corasick automaton over patterns whose word starts are capitals.
+    """An Aho-Corasick automaton over patterns in which the first letter of every word is a capital.
 
-    Normalised text has no capitals, so raising the first letter of every word, there and in the patterns,
-    lets the automaton itself refuse most matches inside words: a question costs a tenth of the time.
+    Normalised text has no capitals. Making the first letter of each word a capital, in text and patterns, lets the
+    automaton itself skip most matches inside words, which takes a tenth of the time.
     """
 
     _automaton: Any = field(repr=False)
 
     @classmethod
     def of(cls, patterns: Sequence[str]) -> WordMatcher:
-        """Matches carry the position of the pattern in `patterns`; equal patterns match each for itself."""
+        """Builds the matcher; matches carry the position of their pattern in `patterns`, and equal patterns match
+        separately.
+        """
         marked = [_mark_starts(pattern) for pattern in patterns]
         return cls(daachorse.CharwiseDoubleArrayAhoCorasick(marked))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> WordMatcher:
-        """Raises StoreError on bytes that `to_bytes` did not write."""
+        """Reads what `to_bytes` wrote. Raises StoreError on other bytes."""
         try:
             return cls(daachorse.CharwiseDoubleArrayAhoCorasick.deserialize(data))
         except ValueError:
@@ -167,8 +175,10 @@ class WordMatcher:
         return bytes(self._automaton.serialize())
 
     def matches(self, normalised: Normalised, wanted: bytes | None = None) -> Iterator[Match]:
-        """Every match that begins and ends at a word border, each once. `wanted` has a byte a pattern: those of 0
-        are passed over."""
+        """Yields every match that begins and ends at a word border, once each.
+
+        `wanted` has one byte a pattern; patterns with 0 are skipped.
+        """
         text = normalised.text
         marked, length = _mark_starts(text), len(text)
         for start, end, pattern in self._automaton.find_overlapping(marked):
@@ -184,13 +194,13 @@ class WordMatcher:
                     yield match
 
     def whole(self, text: str) -> Iterator[int]:
-        """The patterns that equal `text` as a whole."""
+        """Yields the patterns that equal the whole `text`."""
         for start, end, pattern in self._automaton.find_overlapping(_mark_starts(text)):
             if start == 0 and end == len(text):
                 yield pattern
 
     def _matches_at_seam(self, normalised: Normalised, marked: str, seam: int) -> Iterator[Match]:
-        """A dropped character may have parted two words: what follows it is tried as the start of one."""
+        """Matches that begin where a character was removed, since it may have separated two words."""
         window = _mark_starts(normalised.text[seam : seam + _SEAM_WINDOW])
         if not window or window[0] == marked[seam]:
             return
@@ -200,20 +210,22 @@ class WordMatcher:
 
 
 def _is_inside_a_word(pair: str) -> bool:
-    """The common refusal, cheaply: the match is the beginning of a longer ASCII word."""
+    """True if the match is clearly the beginning of a longer ASCII word; a cheap first test."""
     return pair.isalnum() and pair.isascii()
 
 
 def _ends_word(normalised: Normalised, end: int) -> bool:
     if not normalised.is_border(end):
         return False
-    # "don't" is not a mention of Don: unlike 's, this ending never follows a name.
+    # "don't" does not mention Don: unlike 's, the ending 't never follows a name.
     text = normalised.text
     return not (text.startswith("'t", end) and text[end - 1] == "n" and normalised.is_border(end + 2))
 
 
 def _mark_starts(text: str) -> str:
-    """The text with the first letter of every word as a capital; of the same length."""
+    """The text, of equal length, with the first letter of every word as a capital. Raises StoreError if that is
+    impossible.
+    """
     marked = text.title() if text.isascii() else text.translate(_ONE_TO_ONE).title()
     if len(marked) != len(text):
         raise StoreError("a text can't be searched for names")
@@ -221,7 +233,7 @@ def _mark_starts(text: str) -> str:
 
 
 class _OneToOne(dict[int, str]):
-    """Letters whose capital is more than one character (ΐ) move to a private plane, where they have no case."""
+    """Moves letters whose capital has several characters (ΐ) to a private plane, where they have no case."""
 
     def __missing__(self, code: int) -> str:
         kept = chr(code) if len(chr(code).title()) == 1 else chr(_PRIVATE_PLANE + code)

@@ -1,4 +1,7 @@
-"""The capsule: the names of one answer, and no others, sealed to the caller's key; and of a trace, and a preview."""
+"""The capsule: the names of one answer, and no others, sealed to the caller's key.
+
+Traces and previews have one too.
+"""
 
 from __future__ import annotations
 
@@ -34,32 +37,35 @@ PAD_BYTES: Final = 512
 
 
 def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
-    """`answer` with the names in it sealed: of what it holds, only `usage` may still change. Raises BadPublicKeyError.
+    """Returns `answer` with its names sealed; afterwards only `usage` may still change. Raises BadPublicKeyError.
 
-    Promise: only the holder of the private key reads the table, and only beside this answer's text, evidence and
-    choices, letter for letter, as long as its suite holds. Its length tells the sum of the names' lengths to 512
-    bytes. Not promised: that the caller keeps it.
+    Promise: only the holder of the private key reads the table of names, and only together with the exact text,
+    evidence and choices of this answer, as long as the cipher suite is unbroken. Its length reveals the total length
+    of the names, rounded up to 512 bytes. Not promised: that the caller keeps the names secret.
     """
     content = CapsuleContent(answer_id=answer.id, table=dict(table))
     return answer.model_copy(update={"capsule": _sealed(public_key_text, content, capsule_context(answer))})
 
 
 def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
-    """The prompts and replies of one answer, with names. Raises BadPublicKeyError.
+    """Returns the prompts and replies of one answer, with names, sealed. Raises BadPublicKeyError.
 
-    All of it is sealed, the words of the model too: it may have guessed a name. Promise and limits: as `seal_names`.
+    Everything is sealed, including the model's words, because it may have guessed a name. Promise and limits: as
+    `seal_names`.
     """
     return _sealed(public_key_text, content, trace_context(content.answer_id))
 
 
 def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str, Names]) -> GraphPreview:
-    """`preview` with the names of its sample sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
+    """Returns `preview` with the names of its sample sealed. Raises BadPublicKeyError. Promise and limits: as
+    `seal_names`.
+    """
     content = CapsuleContent(answer_id=preview.id, table=dict(table))
     return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
 
 
 def seal_excerpt(public_key_text: str, excerpt: GraphExcerpt, table: Mapping[str, Names]) -> GraphExcerpt:
-    """`excerpt` with its names sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
+    """Returns `excerpt` with its names sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
     content = CapsuleContent(answer_id=excerpt.id, table=dict(table))
     return excerpt.model_copy(update={"capsule": _sealed(public_key_text, content, excerpt_context(excerpt))})
 
@@ -73,9 +79,9 @@ def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule
 
 
 def names_of_masks(graph: GraphView, texts: Iterable[str], words: Mapping[str, str] | None = None) -> dict[str, Names]:
-    """The own words of every masked relation whose opaque word stands in `texts`.
+    """Returns the own words of every masked relation whose opaque word occurs in `texts`.
 
-    `words` leads from the graph's opaque words to those that were sent, where the texts hold the latter.
+    `words` maps the graph's opaque words to those that were sent, if the texts hold the latter.
     """
     masks = masks_of(graph.blind.schema)
     if not masks:

@@ -1,4 +1,4 @@
-"""Tells things of one name apart, for the asker alone: by one relation in which all of them differ."""
+"""Distinguishes things that share a name, for the asker only: by one relation in which all of them differ."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.terms import Hop, Mid, NodeKind, ValueKind, as_mids
 
-# A date says most of a person; plain text may be long.
+# A date distinguishes people best; plain text comes last, because it may be long.
 _ORDER = (ValueKind.DATE, None, ValueKind.NUMBER, ValueKind.TRUTH, ValueKind.TEXT)
 
 
 def hints_for(choices: Sequence[str], graph: BlindGraph, table: PseudonymTable) -> list[Fact]:
-    """One fact for each of `choices`, all by the same relation, each with another tail; none where there is no such.
+    """Returns one fact for each of `choices`, all by the same relation and each with another tail; empty if there is
+    none.
 
-    Only relations that the policy shows are looked at.
+    Only relations that the policy shows are used.
     """
     mids = [mid for choice in choices if (mid := table.entity(choice)) is not None]
     if len(mids) != len(choices):

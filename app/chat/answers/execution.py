@@ -1,4 +1,4 @@
-"""From a grounded draft to an answer: its expressions are executed, and its names are looked up."""
+"""Executes the expressions of a grounded draft and looks up the names in its result."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from kg_store.terms import Mid, Mids, NodeKind, as_mids
 from kg_store.text.literals import plain_number
 
 MAX_DECIDING: Final = 3
-"""Things told beside a no: more of them say nothing."""
+"""The greatest number of things that are named beside a "no"; more would not help. Chosen by hand."""
 _SENTENCE: Final = re.compile(r"(?<=[.?!]) ")
 
 
 Order = Callable[[Mids], Mids]
-"""Puts things into the order in which they are told."""
+"""Sorts things into the order in which they are listed."""
 
 
 class GraphView(Protocol):
-    """A private graph, as far as it is needed here (kg_store.catalog.PrivateGraph)."""
+    """The parts of a private graph that are needed here (kg_store.catalog.PrivateGraph)."""
 
     @property
     def blind(self) -> BlindGraph: ...
@@ -46,7 +46,7 @@ class GraphView(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The answer's text in pseudonyms, its parts in order, and what each pseudonym of it stands for."""
+    """The answer's text in pseudonyms, its parts in order, and the names behind each pseudonym."""
 
     text: str
     items: tuple[Item, ...]
@@ -54,18 +54,20 @@ class Conclusion:
 
 
 class AnswerExecutor:
-    """Executes one answer's expressions. `most_names` bounds the names of one set that are restored; they are in
-    `language` where there are such."""
+    """Executes the expressions of one answer.
+
+    `most_names`: the greatest number of names restored for one set; they are in `language` if there are such names.
+    """
 
     def __init__(self, graph: GraphView, table: PseudonymTable, most_names: int, language: str = "") -> None:
         self._graph, self._table, self._most, self._language = graph, table, most_names, language
 
     def conclude(self, grounded: Grounded, topics: Mids, order: Order | None = None) -> Conclusion | None:
-        """None when every part is an empty set: then the graph does not hold the answer.
+        """Executes a grounded draft; returns None if every part is an empty set, so the graph does not hold the
+        answer.
 
-        `topics` are the things that the question names: they are dropped from a set where others remain, for
-        nobody asks for what they have just named. `order` puts the members of sets that have no order into one.
-        Raises ExpressionError.
+        `topics`: the things that the question names; they are removed from a set that has other members, because
+        nobody asks for what they have just named. `order` sorts sets that have no order. Raises ExpressionError.
         """
         outcomes = [(each, _ranked(self._outcome(each, topics), order)) for each in grounded.expressions]
         held = [(each, outcome) for each, outcome in outcomes if not _is_empty(outcome)]
@@ -80,8 +82,10 @@ class AnswerExecutor:
         return Conclusion(_filled(text, items), items, {item.pseudonym: names for item, names in shown})
 
     def _decides(self, asked: Expression, truth: ExpressionResult, told: Expression, beside: ExpressionResult) -> bool:
-        """True of what is worth telling beside a yes or no. What it asked of says nothing beside a yes, unless it is
-        a value, and where it is many nothing beside a no."""
+        """True if a result is worth mentioning beside a yes or no.
+
+        Beside a yes, the thing asked about is worth it only if it is a value; beside a no, only if it is few things.
+        """
         if _is_empty(beside):
             return False
         if beside.kind != "set" or written(told) not in written(asked):
@@ -90,14 +94,14 @@ class AnswerExecutor:
         return len(beside.mids) <= MAX_DECIDING and (is_value or not truth.truth)
 
     def truth_of(self, expression: str) -> bool | None:
-        """The yes or no that `expression` gives; None where it gives none, or can't be executed."""
+        """The yes or no that `expression` gives; None if it gives none or cannot be executed."""
         try:
             return self._graph.algebra.evaluate(parse(expression), self._operand).truth
         except ExpressionError:
             return None
 
     def result_of(self, expression: str) -> ExpressionResult | None:
-        """The result of `expression`; None where that is nothing, or it can't be executed."""
+        """The result of `expression`; None if it is empty or cannot be executed."""
         try:
             outcome = self._graph.algebra.evaluate(parse(expression), self._operand)
         except ExpressionError:
@@ -105,7 +109,7 @@ class AnswerExecutor:
         return None if _is_empty(outcome) else outcome
 
     def are_equal(self, expression: str, other: str) -> bool:
-        """True where both give the same; False where one of them can't be executed."""
+        """True if both expressions give the same result; False if one of them cannot be executed."""
         try:
             given, wanted = (self._graph.algebra.evaluate(parse(each), self._operand) for each in (expression, other))
         except ExpressionError:
@@ -115,7 +119,7 @@ class AnswerExecutor:
         return given == wanted
 
     def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
-        """The names of what `pseudonyms` stand for; those that stand for nothing that has a name are left out."""
+        """Returns the names behind `pseudonyms`, without those that stand for nothing with a name."""
         meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}
         meant = {word: self._table.resolve(word, self._graph.blind)[0].tolist() for word in meanings}
         records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
@@ -128,7 +132,7 @@ class AnswerExecutor:
         return named
 
     def listed(self, pseudonym: str) -> list[str]:
-        """The members of a set, one pseudonym each, in the order in which its names are restored."""
+        """Returns the members of a set, one pseudonym each, in the order in which its names are restored."""
         meaning = self._table.meaning(pseudonym)
         if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
             return []
@@ -140,7 +144,7 @@ class AnswerExecutor:
         return [self._pseudonym_of_one(mid) for mid in mids[: self._most] if mid in named]
 
     def _in_order(self, expression: str | None) -> list[int]:
-        """The members of an ordered outcome; none where it has no order, or can't be worked out again."""
+        """The members of an ordered result; empty if it has no order or cannot be computed again."""
         if expression is None:
             return []
         try:
@@ -198,7 +202,7 @@ class AnswerExecutor:
         return item, self._names(outcome.mids, self._graph.vault.records(outcome.mids[: self._most]))
 
     def _pseudonym_of_set(self, expression: Expression, members: Mids) -> str:
-        """A bare pseudonym keeps standing for itself, unless topics were dropped from its set."""
+        """The pseudonym itself if the expression is only that; a new one if topics were removed from its set."""
         if isinstance(expression, Name):
             whole = self._table.resolve(expression.pseudonym, self._graph.blind)[0]
             if np.array_equal(np.unique(whole), members):
@@ -211,7 +215,7 @@ class AnswerExecutor:
         return Names(names=names, total=len(mids))
 
     def _rows(self, rows: Sequence[Row]) -> Names:
-        """A table's rows as `name: number`; years and months are their own names."""
+        """The rows of a table as `name: number`; years and months are their own names."""
         most = rows[: self._most]
         records = self._graph.vault.records([key for key, _ in most if isinstance(key, int)])
         named = [
@@ -224,7 +228,7 @@ class AnswerExecutor:
 
 
 def _ranked(outcome: ExpressionResult, order: Order | None) -> ExpressionResult:
-    """`outcome` in `order`, where it is a set of several things without one."""
+    """`outcome` sorted by `order`, if it is a set of several things without an order of its own."""
     if order is None or outcome.kind != "set" or outcome.ordered or len(outcome.mids) < 2:
         return outcome
     return replace(outcome, mids=tuple(order(as_mids(outcome.mids)).tolist()), ordered=True, ranked=True)
@@ -236,7 +240,7 @@ def _is_empty(outcome: ExpressionResult) -> bool:
 
 
 def _filled(text: str, items: Sequence[Item]) -> str:
-    """`text` with the pseudonym of each part in its place; parts that it leaves out stand at its end."""
+    """`text` with each part's pseudonym inserted; parts that the text does not mention are added at its end."""
     filled = PLACEHOLDER.sub(lambda match: _part(match, items[int(match[1]) - 1]), text)
     missing = [item.pseudonym for item in items if item.pseudonym not in filled]
     if not missing:
@@ -246,7 +250,7 @@ def _filled(text: str, items: Sequence[Item]) -> str:
 
 
 def _without_parts(text: str, kept: Sequence[bool]) -> str:
-    """`text` without the sentences that tell parts which are not kept, and with the numbers that are left in order."""
+    """`text` without the sentences about parts that are not kept, and with the remaining parts renumbered."""
     numbers = {1: 1}
     for number, is_kept in enumerate(kept, start=2):
         if is_kept:
@@ -258,7 +262,7 @@ def _without_parts(text: str, kept: Sequence[bool]) -> str:
 
 
 def _part(placeholder: re.Match[str], item: Item) -> str:
-    """The size of an answer stands in clear beside its text: words that agree with it tell nothing more."""
+    """The pseudonym of a part, or the word that agrees with its size, which the answer shows in clear anyway."""
     if placeholder[2] is None:
         return item.pseudonym
     return placeholder[2] if item.size == 1 else placeholder[3]

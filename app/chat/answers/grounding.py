@@ -1,4 +1,4 @@
-"""The grounding check: a draft may cite nothing but what its evidence and its question hold."""
+"""The grounding check: a draft may cite only what its evidence and its question hold."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _WORD: Final = "com"
 _PLAIN_SPACE: Final = re.compile(r"[ \t\n]")
 _SPACE: Final = re.compile(r"[^\S\n]+")
 _NOT_IN_AGREEMENT: Final = re.compile(r"[.:/\\@<>\[\]()&%#=?!`。｡．／：＠]")
-# Signs that prose does not have before a name, or after one.
+# Signs that do not stand before a name in prose, or after one.
 _NOT_BEFORE: Final = frozenset("./\\@=?&%:<>^")
 _NOT_AFTER: Final = frozenset("/\\@=&<>^")
-# What may stand between a name and another word without a space: signs beyond ASCII part words in all scripts.
+# Signs that may join a name to another word without a space; signs beyond ASCII separate words in all scripts.
 _INNER: Final = re.compile(r"""(?:[^\W\d]|[^\x00-\x7f]|[\d'"(),;&+*~`!|_-]|/|\.(?!\w)|(?<=\d)[.:](?=\d))*""")
 _DOTTED: Final = re.compile(rf"\.(?:[{_MARK}{_AGREEING}]|[^\W\d_]{{2,}})")
 _BETWEEN_TWO: Final = frozenset("-‐‑–—…/,;&+|()\"'“”’，、；：。！？（）")
@@ -41,10 +41,10 @@ _BOTH_SIDES: Final = frozenset("-‐‑–—/&+|")
 
 
 def parted(text: str, is_pseudonym: Callable[[str], bool]) -> str:
-    """`text` with a space where two of its expressions or pseudonyms touch by a sign that prose has: `{1}/{2}` becomes
-    `{1} / {2}`. For a value may be an address itself, and the other name would go on in it.
+    """Returns `text` with spaces where two of its pseudonyms touch by a sign of prose: `{1}/{2}` becomes `{1} / {2}`.
 
-    Spaces of all kinds become plain ones, for some programs read an address on over the others.
+    Otherwise a value that is itself an address would continue into the other name. All kinds of spaces become plain
+    ones, because some programs read an address across the others.
     """
     text = _SPACE.sub(lambda found: found.group() if set(found.group()) <= {" ", "\t"} else " ", text)
     done, at = "", 0
@@ -55,10 +55,10 @@ def parted(text: str, is_pseudonym: Callable[[str], bool]) -> str:
 
 
 def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
-    """True where no program acts on anything in `text`, and names restored in it stay words of a sentence.
+    """True if no program would act on anything in `text`, and names restored in it stay words of a sentence.
 
-    Promise: no expression or pseudonym stands in an address, a link, a tag, or touches a sign that could make one of
-    it; and there is no such thing elsewhere either. Limit: a name that is an address itself stays one.
+    Promise: no expression or pseudonym is part of an address, a link or a tag, or touches a sign that could make it
+    one; nor does the text hold any such thing elsewhere. Limit: a name that is itself an address stays one.
     """
     agreements = [part for found in PLACEHOLDER.finditer(text) for part in found.groups()[1:] if part]
     if any(map(_NOT_IN_AGREEMENT.search, agreements)) or _names_touch(text, is_pseudonym):
@@ -70,7 +70,9 @@ def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
 
 
 def _marked(text: str, is_pseudonym: Callable[[str], bool], part: int | None) -> str:
-    """`text` with one sign for each name; words that agree are the first, the second, or a sign of theirs."""
+    """`text` with one sign for each name; words that agree in number become their first or second form, or a sign of
+    their own.
+    """
 
     def sign(found: re.Match[str]) -> str:
         if found[2] is None:
@@ -96,7 +98,7 @@ def _stand_alone(text: str) -> bool:
 
 
 def _stands_alone(chunk: str) -> bool:
-    """True of a stretch without spaces that holds a name, where it is made as prose makes them."""
+    """True if a name in a stretch without spaces is surrounded only as prose does it."""
     start, end = 0, len(chunk)
     while _is_sign(chunk[start]) and chunk[start] not in _NOT_BEFORE:
         start += 1
@@ -113,7 +115,7 @@ def _is_sign(letter: str) -> bool:
 
 
 def _spans(text: str, is_pseudonym: Callable[[str], bool]) -> Sequence[tuple[int, int]]:
-    """Where names will stand, in order."""
+    """The start and end of every place for a name, in order."""
     placed = [found.span() for found in PLACEHOLDER.finditer(text) if found[2] is None]
     return sorted([*placed, *_pseudonyms(text, is_pseudonym)])
 
@@ -123,7 +125,7 @@ def _pseudonyms(text: str, is_pseudonym: Callable[[str], bool]) -> list[tuple[in
 
 
 def _spaced(between: str) -> str:
-    """The signs between two names, with spaces where it has none."""
+    """The signs between two names, with spaces added."""
     if any(letter.isspace() for letter in between):
         return between
     if not between:
@@ -152,7 +154,7 @@ Reason = Literal[
 
 
 class NotGroundedError(PrivacyError):
-    """A draft is refused; `reason` says why, without its words."""
+    """A draft was refused; `reason` says why, without words of the draft."""
 
     def __init__(self, reason: Reason) -> None:
         self.reason: Reason = reason
@@ -161,8 +163,10 @@ class NotGroundedError(PrivacyError):
 
 @dataclass(frozen=True, slots=True)
 class Grounded:
-    """A draft whose every pseudonym is in the evidence. `{n}` in `text` stands for expression n, from 1;
-    `{n:is|are}` for its first part where expression n gives one thing, else for its second.
+    """A draft whose every pseudonym is in the evidence.
+
+    `{n}` in `text` stands for expression n, counted from 1; `{n:is|are}` for "is" if expression n gives one thing,
+    else "are".
     """
 
     expressions: tuple[Expression, ...]
@@ -172,10 +176,12 @@ class Grounded:
 def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str], table: PseudonymTable) -> Grounded:
     """Parses and checks a draft; `allowed` are the pseudonyms of the evidence and of the question's topics.
 
-    Promise: nothing that passes cites a pseudonym that was invented, or echoed from elsewhere, or holds anything that
-    a browser, a mail program or a viewer of Markdown or HTML would act on: a name would be restored into that, and
-    sent away by a click or by showing a picture. Limit: free words of the draft are the model's own, and nobody has
-    checked that they are true. Raises NotGroundedError.
+    Promise: a draft that passes cites no pseudonym that was invented or copied from elsewhere, and holds nothing on
+    which a browser, a mail program or a viewer of Markdown or HTML would act. Otherwise a restored name could be sent
+    away by a click or by loading a picture. Limit: free words of the draft are the model's own and nobody has checked
+    them.
+
+    Raises NotGroundedError.
     """
     issued = table.issued
 
@@ -210,7 +216,7 @@ def _parsed(expression: str) -> Expression:
 
 
 def _cited_in(text: str, table: PseudonymTable) -> list[str]:
-    """Words that are or look like pseudonyms, and those that differ from an issued one by capitals alone."""
+    """Words that are pseudonyms or look like one, and words that differ from an issued pseudonym by capitals only."""
     folded = {word.casefold() for word in table.issued}
     almost = [word.word for word in words_in(text) if word.word.casefold() in folded]
     return list(dict.fromkeys([*almost, *(word.word for word in shaped_in(text))]))

@@ -1,4 +1,4 @@
-"""Finds what a browser, a mail program or a viewer of Markdown or HTML would follow, fetch or act on in a text."""
+"""Finds in a text whatever a browser, a mail program or a viewer of Markdown or HTML would follow, fetch or act on."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ MAX_ROUNDS: Final = 5
 _SIGNS: Final = str.maketrans(
     {"。": ".", "｡": ".", "⁄": "/", "∕": "/", "⧸": "/", "╱": "/", "∖": "\\", "⧵": "\\", "⧹": "\\", "∶": ":", "꞉": ":"}
 )
-# Letters and marks that show nothing: fillers of Hangul, Khmer and Mongolian, joiners, variation selectors.
+# Invisible characters: fillers of Hangul, Khmer and Mongolian, joiners, variation selectors.
 _SHOWS_NOTHING: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]"
 )
 _MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _ASCII_DOTS: Final = re.compile(r"\.{2,}")
-# Between letters without capitals these part sentences: no space follows them in Chinese or Japanese.
+# These end or divide sentences in Chinese and Japanese, where no space follows them.
 _EAST_ASIAN_STOPS: Final = "，、；！？：（）「」『』《》〈〉【】・"
 _LABEL_AHEAD: Final = re.compile(r"(\w{1,4})(?=$|[\s/:?#])")
 
 
 class EndlessEscapesError(ValueError):
-    """Escapes within escapes, deeper than anybody writes."""
+    """The text has escapes nested more deeply than anybody writes."""
 
 
 def readings(text: str) -> Iterator[str]:
-    """`text` as it is, with escapes undone, with those of Markdown undone, and with back slashes as slashes.
+    """Yields the ways in which `text` may be read: as it is, without Markdown escapes, and with backslashes as
+    slashes.
 
-    In all of them forms of letters are one (NFKC), full stops and slashes of other scripts are ours, and what shows
-    nothing is gone. Raises EndlessEscapesError.
+    In each of them escapes are undone, letters are normalised (NFKC), full stops and slashes of other scripts are made
+    ASCII, and invisible characters are removed. Raises EndlessEscapesError.
     """
     plain = _unescaped(_prose_stops(text))
     yield plain
@@ -46,7 +47,7 @@ def readings(text: str) -> Iterator[str]:
 
 
 def joined(text: str) -> str:
-    """`text` without tabs and line ends, which browsers drop from an address."""
+    """`text` without tabs and line ends, which browsers remove from an address."""
     return re.sub(r"[\t\r\n]", "", text)
 
 
@@ -55,14 +56,14 @@ def _unescaped(text: str) -> str:
         shown = _SHOWS_NOTHING.sub("", unicodedata.normalize("NFKC", text).translate(_SIGNS))
         after = Visible.of_typed(shown).text
         if after == text:
-            # Two full stops in a row are in no host's name.
+            # No host name has two full stops in a row.
             return _ASCII_DOTS.sub(" ", after)
         text = after
     raise EndlessEscapesError
 
 
 def _prose_stops(text: str) -> str:
-    """Full stops and other signs of East Asian prose as spaces, but for a full stop that could be a host's."""
+    """East Asian punctuation as spaces, except a full stop that could belong to a host name."""
     return "".join(_as_prose(text, at, letter) for at, letter in enumerate(text)).replace("…", " ")
 
 
@@ -78,7 +79,7 @@ def _as_prose(text: str, at: int, letter: str) -> str:
 
 
 def is_without_capitals(letter: str) -> bool:
-    """Of a script in which words stand together without a space."""
+    """True of a letter of a script that writes words without spaces between them."""
     return bool(letter) and unicodedata.category(letter) == "Lo"
 
 
@@ -105,17 +106,17 @@ _MARKUP: Final = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Line ends and tabs within it do not save an address from being one.
+# An address may hold line ends and tabs, which browsers drop.
 _ACROSS_LINES: Final = re.compile(r"//|\b(?:mailto|javascript|vbscript|data):\S", re.IGNORECASE)
 
 
 def holds_link(text: str) -> bool:
-    """True where `text`, in any way in which it may be read, holds an address, a link, an image, a tag, a fence
-    or anything else that a program would act on.
+    """True if `text`, read in any of its possible ways, holds an address, a link, an image, a tag, a fence or the
+    like.
 
-    Promise: what is found by a parser of Markdown (markdown-it, with its linkifier), by the rules of the URL and HTML
-    standards for where an address or a tag begins, or by them after IDNA, entities, percent and other escapes, is
-    told. Limit: hosts of one word, or under a name that no linkifier knows, pass where nothing but prose touches them.
+    Promise: it finds whatever a Markdown parser (markdown-it with its linkifier) finds, and whatever the URL and HTML
+    standards treat as the beginning of an address or tag, also after IDNA, entities, percent and other escapes are
+    undone. Limit: host names of one word, or under an ending that no linkifier knows, pass if only prose touches them.
     """
     try:
         return any(map(_is_active, dict.fromkeys(readings(text))))

@@ -1,4 +1,4 @@
-"""A graph without a model: suggested questions, and the graph itself to look through.
+"""Browsing a graph without a model: suggested questions, and the graph itself.
 
 Imports `app.chat` and `kg_store`.
 """

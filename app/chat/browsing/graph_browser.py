@@ -1,4 +1,4 @@
-"""Shows a graph to whoever may inspect it: its kinds and relations in clear, its things with their names sealed."""
+"""Shows a graph to those who may inspect it: kinds and relations in clear, things with their names sealed."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ MAX_ENDS: Final = 12
 
 
 class GraphBrowser:
-    """Promise: only who may ask a graph and inspect it looks through it, and sees what its role may. Names leave
-    sealed to the caller's key, things as pseudonyms of the caller's own conversation; a MID never leaves.
+    """Shows the kinds, relations and things of a graph.
 
-    Limit: which kinds there are, how many things each has and what they are joined by is told in clear.
+    Promise: only a caller who may both ask and inspect a graph sees it, and only what their role may see. Names are
+    sealed to the caller's key, things are pseudonyms of the caller's own conversation, and internal ids (MIDs) never
+    leave. Limit: the kinds, their sizes and what joins them are shown in clear.
     """
 
     def __init__(self, catalog: Catalog, conversations: ConversationStore) -> None:
         self._catalog, self._conversations = catalog, conversations
 
     def outline(self, caller: Caller, graph: str) -> GraphOutline:
-        """Raises NotPermittedError, UnknownGraphError."""
+        """Returns the kinds with their sizes, and the relations. Raises NotPermittedError, UnknownGraphError."""
         blind = self._open(caller, graph).blind
         counted = [ConceptCount(concept=each, things=len(members_of(blind, each))) for each in kinds_of(blind.schema)]
         counted.sort(key=lambda each: (-each.things, each.concept))
@@ -39,8 +40,11 @@ class GraphBrowser:
         return GraphOutline(graph=graph, concepts=[each for each in counted if each.things], relations=list(words))
 
     def excerpt(self, caller: Caller, graph: str, wanted: BrowseRequest) -> GraphExcerpt:
-        """Things of a kind or of a name, or one thing with its facts. Raises NotPermittedError, UnknownGraphError,
-        UnknownConversationError, BadPublicKeyError, ConversationBusyError."""
+        """Returns the things of a kind or of a name, or one thing with its facts.
+
+        Raises NotPermittedError, UnknownGraphError, UnknownConversationError, BadPublicKeyError,
+        ConversationBusyError.
+        """
         parse_public_key(wanted.public_key)
         opened = self._open(caller, graph)
         schema = opened.blind.schema
@@ -90,7 +94,7 @@ def _thing(opened: PrivateGraph, conversation: Conversation, mid: int) -> Excerp
 
 
 def _facts(opened: PrivateGraph, conversation: Conversation, thing: Mids) -> list[ExcerptFact]:
-    """Each relation of one thing with what it leads to, the first of them."""
+    """Each relation of one thing, with the first MAX_ENDS things that it leads to."""
     hops: Sequence[Hop] = opened.blind.relations_of(thing)
     facts: list[ExcerptFact] = []
     for hop in hops:

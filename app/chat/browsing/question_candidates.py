@@ -1,4 +1,4 @@
-"""Makes questions about a graph of its own words, each with what an answer to it must look like."""
+"""Makes questions about a graph from its own words, each with a description of what its answer must look like."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ from kg_store.terms import NO_MIDS, Hop, Mids, NodeKind, Schema, ValueKind, as_m
 MIN_THINGS: Final = 3
 MAX_AT_THE_TOP: Final = 3
 MAX_MEASURE: Final = Decimal(10) ** 9
-"""Numbers above it are codes more often than measures: nobody asks for the average of an ISBN."""
+"""Greater numbers are usually codes: nobody asks for the average of an ISBN. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionCandidate:
-    """One question, in the wordings in which it is tried. `size`: of the answer's one part; None where any will do.
-    `members`: the things that answer it, where it asks for things; `relation`: the words of the one it asks by."""
+    """One question, in the wordings that are tried.
+
+    `size`: of the answer's only part, None if any will do. `members`: the things that answer it; `relation`: the words
+    of the relation that it asks by.
+    """
 
     wordings: tuple[str, ...]
     kinds: frozenset[ItemKind]
@@ -36,7 +39,7 @@ class QuestionCandidate:
     relation: str = ""
 
     def is_answered_by(self, reply: ChatAnswer) -> bool:
-        """True for a sure answer of the form and the size that this question has."""
+        """True of a certain answer that has the expected form and size."""
         if not (reply.answered and reply.grounded) or reply.ambiguous or reply.notes or len(reply.entities) != 1:
             return False
         part = reply.entities[0]
@@ -45,9 +48,10 @@ class QuestionCandidate:
 
 @dataclass(frozen=True, slots=True)
 class QuestionMaker:
-    """Makes candidates for one graph as one role sees it.
+    """Makes question candidates for one graph as one role sees it.
 
-    Promise: no name or value is in a question, for only words of the shown schema are. Values are only compared.
+    Promise: a question holds no name and no value, only words of the schema that the role sees. Values are compared
+    only.
     """
 
     graph: BlindGraph = field(repr=False)
@@ -55,12 +59,14 @@ class QuestionMaker:
     language: Language = field(repr=False)
 
     def candidates(self) -> Iterator[QuestionCandidate]:
-        """In the order in which they are tried, each form in turn; what is masked has no words to ask with."""
+        """Yields candidates in the order in which they are tried, each form in turn; masked relations
+        are never used.
+        """
         forms = (self._greatest(), self._counts(), self._averages(), self._totals())
         return (each for each in chain.from_iterable(zip_longest(*forms)) if each is not None)
 
     def greatest_of(self, concept: str) -> Iterator[QuestionCandidate]:
-        """Which of all things of `concept` has the greatest number, or the latest date."""
+        """Yields questions for the thing of `concept` with the greatest number or the latest date."""
         return self._greatest(concept)
 
     @property
@@ -79,7 +85,7 @@ class QuestionMaker:
                     yield QuestionCandidate(wordings, frozenset({"entity", "set"}), len(found), found, label)
 
     def _averages(self) -> Iterator[QuestionCandidate]:
-        """Of the last measure first, as the greatest is asked for of the first one."""
+        """Questions for averages, beginning with the last measure, because superlatives begin with the first."""
         for concept, label, _ in reversed(list(self._measured(ValueKind.NUMBER))):
             yield QuestionCandidate(self._asked("average", concept, label), frozenset({"number"}))
 
@@ -93,12 +99,12 @@ class QuestionMaker:
             wordings = tuple(self.language.word_question(asked))
             members = members_of(self.graph, concept)
             ends = reached(self.graph, members, ((hop,),)) if wordings else members
-            # What is nameless can't be told apart, and where everything stands alone nobody counts.
+            # Nameless ends could not be told apart, and groups of one thing each are not worth counting.
             if len(ends) < len(members) and kind_of(self.graph, ends) is NodeKind.ENTITY:
                 yield QuestionCandidate(wordings, frozenset({"table"}), len(ends))
 
     def _leading(self, concept: str, tail: str) -> set[Hop]:
-        """The steps that lead from things of `concept` to those of `tail`."""
+        """The hops that lead from things of `concept` to things of `tail`."""
         own = (each for each in self._schema.signatures if self._schema.concepts[each.id] == concept)
         hops = {hop for each in own for hop in each.hops}
         return {hop for hop in hops if tail in tail_concept(self._schema, (hop,)).split(", ")}
@@ -111,7 +117,7 @@ class QuestionMaker:
             yield QuestionCandidate(self._asked("total", concept), frozenset({"number"}))
 
     def _measured(self, kind: ValueKind, only: str = "") -> Iterator[tuple[str, str, Mids]]:
-        """Concepts with a relation to values of `kind` that is called by a noun, and the things of the concept."""
+        """Concepts with a relation to values of `kind` that a noun names: (concept, label, things of the concept)."""
         for concept, hop in self._heads():
             relation = self._schema.relations[hop.relation]
             if only not in ("", concept) or relation.value_kind is not kind:
@@ -141,7 +147,7 @@ class QuestionMaker:
             return None
 
     def _heads(self) -> Iterator[tuple[str, Hop]]:
-        """Concepts of things, and the unmasked relations that most of their things have; those of many first."""
+        """Concepts with the unmasked relations of most of their things; relations of many things first."""
         schema = self._schema
         sizes: dict[tuple[str, Hop], int] = {}
         for signature in schema.signatures:

@@ -1,4 +1,4 @@
-"""Suggests questions about a graph: of its relation words alone, asked here, and kept where they were answered."""
+"""Suggests questions about a graph, made of its relation words and kept only if they were answered."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ _KEY_ID: Final = "suggestions"  # no key is called so: the ledger tells these ro
 
 
 class QuestionSuggester:
-    """Promise: no name or value is in a suggestion, for only words of the shown schema are; and each was answered.
+    """Suggests questions that a graph answers.
 
-    `chat` asks a reasoner inside the service: nothing leaves the machine for a suggestion. What was found once is kept
-    as long as its version of the graph is open, for each role apart.
+    Promise: a suggestion holds no name and no value, only words of the schema that the role sees, and each was
+    answered. `chat` asks a reasoner inside the service, so nothing leaves the machine. Results are kept for each role
+    as long as the version of the graph is open.
     """
 
     def __init__(self, catalog: Catalog, chat: ChatService, language: Language) -> None:
@@ -34,12 +35,12 @@ class QuestionSuggester:
         self._asking = asyncio.Lock()
 
     async def suggest(self, caller: Caller, graph: str) -> GraphSuggestions:
-        """At most three; none rather than one that can't be answered. Raises UnknownGraphError."""
+        """Returns at most MAX_SUGGESTIONS questions that can be answered, or none. Raises UnknownGraphError."""
         role = caller.role_in(graph)
         opened = await asyncio.to_thread(self._catalog.open_as, caller.tenant, graph, role)
         kept = opened.blind.schema.derived
         if _KEY_ID not in kept:
-            async with self._asking:  # Many who ask at once wait for one search.
+            async with self._asking:  # Several requests at once wait for one search.
                 if _KEY_ID not in kept:
                     kept[_KEY_ID] = await self._answered(replace(caller, key_id=_KEY_ID), graph, opened)
         return GraphSuggestions(questions=kept[_KEY_ID])
@@ -55,13 +56,13 @@ class QuestionSuggester:
         return found
 
     async def _answered_wording(self, caller: Caller, graph: str, candidate: QuestionCandidate) -> str:
-        """The first wording that is answered as it must be; empty where none is."""
+        """The first wording that gets the expected answer; empty if none does."""
         for question in candidate.wordings:
             request = ChatRequest(graph=graph, messages=[Message(role="user", content=question)])
             try:
                 reply = await self._chat.answer(caller, request)
             except (BudgetUsedUpError, PrivacyError, ReasonerError):
-                continue  # Whoever waits for a suggestion has not asked this.
+                continue  # The user did not ask this question, so its failure is not reported.
             if candidate.is_answered_by(reply):
                 return question
         return ""

@@ -1,4 +1,4 @@
-"""Questions that lean on earlier turns: completed, or asked back about.
+"""Questions that depend on earlier turns: they are completed, or the service asks back.
 
 Imports `privacy` and `kg_store`.
 """

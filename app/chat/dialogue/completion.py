@@ -1,4 +1,4 @@
-"""The read dialogue with its last question in full: what it leaves to earlier turns is put in, and settled."""
+"""Completes the last question of a dialogue with what it leaves to earlier turns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mids, ValueKind, as_mids
 
 _WORD = re.compile(r"[A-Za-z]+")
-# Words of relations that leave persons alone; pronouns need no more than a good guess.
+# Words of relations that only people have; resolving pronouns needs no more than a good guess.
 _PERSONAL = frozenset(
     "birth born gender sex spouse married lives parent parents child children sibling siblings profession occupation "
     "nationality person religion graduated education died death salary employer".split()
@@ -27,7 +27,11 @@ _PERSONAL = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """`pointed`: the one thing of an earlier answer that is all the question names; `lost`: it points at none."""
+    """The dialogue with its last question complete.
+
+    `pointed`: set if the question only names one thing of an earlier answer; `lost`: it points at a thing that is not
+    there.
+    """
 
     read: Anonymised
     pointed: str | None = None
@@ -35,7 +39,9 @@ class Completed:
 
 
 class PseudonymMeanings:
-    """The meanings of one conversation's pseudonyms on one graph (app/chat/dialogue/follow_ups.py)."""
+    """Looks up what the pseudonyms of one conversation stand for on one graph (used by
+    app/chat/dialogue/follow_ups.py).
+    """
 
     def __init__(self, graph: GraphView, table: PseudonymTable, concluder: AnswerExecutor) -> None:
         self._graph, self._table, self._concluder = graph, table, concluder
@@ -56,7 +62,7 @@ class PseudonymMeanings:
         return concept_of(self._graph.blind, self.mids(word))
 
     def is_person(self, word: str) -> bool:
-        """True of one thing that has relations that persons alone have."""
+        """True of a single thing that has relations which only people have."""
         mid = self._table.entity(word)
         return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
 
@@ -65,14 +71,14 @@ class PseudonymMeanings:
 
 
 def are_persons(graph: BlindGraph, mids: Mids) -> bool:
-    """True where some of `mids` have relations that persons alone have."""
+    """True if some of `mids` have relations which only people have."""
     labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
     words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
     return not _PERSONAL.isdisjoint(words)
 
 
 class DialogueCompleter:
-    """Completes one request's dialogue; a thing that is chosen by it is settled for the conversation."""
+    """Completes the dialogue of one request; a thing that the user chooses is then fixed for the conversation."""
 
     def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
         self._table, self._meanings = table, meanings

@@ -1,4 +1,4 @@
-"""The reply that asks back which of two questions was meant, and the turn that chooses one of them."""
+"""The reply that asks which of two questions was meant, and the turn that chooses one of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def did_you_mean(questions: Sequence[str]) -> str:
 
 
 def was_offered(dialogue: SafeDialogue) -> bool:
-    """True of a question that the turn before offered as it stands."""
+    """True of a question that the previous turn offered word for word."""
     before = dialogue.turns[-2].text if len(dialogue.turns) > 1 else ""
     offered = before.removeprefix(LEAD).split(_OR) if before.startswith(LEAD) else []
     return _folded(dialogue.question) in map(_folded, offered)

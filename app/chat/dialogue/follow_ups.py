@@ -1,4 +1,4 @@
-"""Questions that are only whole together with the turns before: "and Rose?", "the second one", "the other one"."""
+"""Completes questions that depend on the turns before: "and Rose?", "the second one", "the other one"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHICH: Final = rf"\b(?:the )?(?P<which>{'|'.join(_ORDINALS)}|last|other|former|
 _POINTING = re.compile(rf"{_WHICH} (?:one|of (?:them|these|those|the two))\b", re.IGNORECASE)
 # "Who was the first?" asks for an extreme: without "one" it points only where nothing else is said.
 _POINTING_ALONE = re.compile(rf"{_WHICH}(?=\s*[?.!]*\s*$)", re.IGNORECASE)
-# What may stand around a name in a question that says nothing else.
+# Words that may surround a name in a question that says nothing else.
 _AROUND = frozenset(
     "and but or so then now ok okay no yes sorry i mean meant what how about of the same question for by in at with "
     "to from on please too also is it that".split()
@@ -32,8 +32,8 @@ _AROUND = frozenset(
 class CompletedQuestion:
     """The question in full.
 
-    `pointed` is set where it only points at one thing of an answer; `lost` where it points at nothing there is.
-    `leans`: something in it was taken from earlier turns, which may still say more of it.
+    `pointed`: set if it only points at one thing of an answer; `lost`: it points at a thing that is not there.
+    `leans`: part of it was taken from earlier turns, which may therefore still matter.
     """
 
     question: SafeText
@@ -49,7 +49,7 @@ class CompletedQuestion:
 
 @dataclass(slots=True)
 class DialogueState:
-    """The turns so far: the last question in full, the things last listed, which of them were meant."""
+    """The turns so far: the last question in full, the things listed last, and those of them that were meant."""
 
     question: str = ""
     listed: tuple[str, ...] = ()
@@ -64,11 +64,11 @@ class Meanings(Protocol):
         ...
 
     def choices(self, word: str) -> Sequence[str]:
-        """The things that a name may mean which several share."""
+        """The things that a shared name may mean."""
         ...
 
     def namesakes(self, word: str) -> Sequence[str]:
-        """All who share the name by which a single thing was asked for, itself included."""
+        """All things that share the name by which a single thing was asked for, including itself."""
         ...
 
     def concept(self, word: str) -> str: ...
@@ -77,20 +77,20 @@ class Meanings(Protocol):
 
 
 class FollowUps:
-    """Reads a dialogue turn by turn, in pseudonyms alone; what it gives holds no word that was not in a safe turn."""
+    """Reads a dialogue turn by turn, in pseudonyms only; its output holds no word that was not in a safe turn."""
 
     def __init__(self, table: PseudonymTable, meanings: Meanings) -> None:
         self._table, self._meanings = table, meanings
         self._persons = PronounResolver(meanings.is_person)
 
     def whole(self, dialogue: SafeDialogue) -> CompletedQuestion:
-        """The last question, with what it leaves to earlier turns put in."""
+        """Returns the last question, with everything that it leaves to earlier turns filled in."""
         before, passed_over = DialogueState(), False
         for turn in dialogue.turns[:-1]:
             if turn.role == "user":
                 passed_over = asks_why(turn.text)
             if passed_over:
-                continue  # A reason asks nothing new and lists nothing new.
+                continue  # A question for the reason, and its answer, name nothing new.
             if turn.role == "user":
                 before = self._after_question(before, self._read(turn.text, before))
             else:
@@ -110,7 +110,7 @@ class FollowUps:
             return replace(before, meant=(*before.meant, whole.pointed))
         listed = before.listed
         if not set(said) & set(listed):
-            # Two that a question compares may be pointed at, and whoever else has the name: "and the other one?".
+            # A later turn may point at two compared things, or at others of the same name: "and the other one?".
             named = tuple(word for word in said if word[0] == "E")
             others = [tuple(self._meanings.namesakes(word)) for word in named]
             listed = named if len(named) > 1 else next(filter(None, others), listed)
@@ -119,7 +119,7 @@ class FollowUps:
     def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
         """The things that an answer listed: the members of the last set that it names."""
         if any(self._meanings.choices(word) for word in self._table.known(before.question)):
-            return ()  # Which of several things was meant had been asked back: that list comes first.
+            return ()  # The service had asked which of several things was meant: that list is the one pointed at.
         sets = [tuple(self._meanings.listed(word)) for word in self._table.known(text)]
         return next((each for each in reversed(sets) if len(each) > 1), ())
 
@@ -140,7 +140,7 @@ class FollowUps:
         return self._with_persons(pointed, leans=True)
 
     def _with_persons(self, text: str, *, leans: bool) -> CompletedQuestion:
-        # Whom a pronoun means is a guess, which earlier turns may correct.
+        # The person behind a pronoun is a guess, so earlier turns are kept as context.
         replaced_too = self._persons.replaced_in(text)
         return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
 
@@ -149,12 +149,12 @@ class FollowUps:
         return found if found and self._says_nothing_else(text[: found.start()]) else None
 
     def _says_nothing_else(self, text: str) -> bool:
-        """True where `text` holds nothing but pseudonyms and small words around them."""
+        """True if `text` holds only pseudonyms and function words around them."""
         words = (standing.word for standing in words_in(text))
         return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
 
     def _same_question(self, fragment: str, before: DialogueState, *, strictly: bool) -> CompletedQuestion:
-        """The last question about what `fragment` names."""
+        """The last question, asked about what `fragment` names."""
         new = self._table.known(fragment)
         old = self._old_topic(new[0], before, strictly=strictly)
         if old is None and strictly:
@@ -170,7 +170,7 @@ class FollowUps:
         return CompletedQuestion(SafeText(question))
 
     def _old_topic(self, new: str, before: DialogueState, *, strictly: bool) -> str | None:
-        """Which pseudonym of the last question `new` takes the place of."""
+        """The pseudonym of the last question that `new` replaces; None if none fits."""
         old = [word for word in self._table.known(before.question) if word != new]
         for fits in (
             lambda word: new in self._meanings.choices(word),
@@ -213,8 +213,9 @@ _JOINING = re.compile(r"\b(?:the|a|an|which|what|any|every|all|some|many|other) 
 
 
 def needs_context(dialogue: SafeDialogue) -> bool:
-    """True of a question that needs the turns before it: it was completed from them, speaks of something by a word
-    that only they explain, or names nothing itself."""
+    """True of a question that needs earlier turns: it was completed from them, holds a word that refers to them, or
+    names nothing.
+    """
     words = {word.casefold() for word in _WORD.findall(_JOINING.sub("", dialogue.question))}
     names_something = any(topic.newest for topic in dialogue.topics)
     return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)
@@ -235,12 +236,12 @@ _WHY = re.compile(
 
 
 def asks_why(question: str) -> bool:
-    """True where the whole of `question` asks how the last answer was found."""
+    """True if `question` asks for nothing but how the last answer was found."""
     return _WHY.fullmatch(question.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")) is not None
 
 
 def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
-    """The path from what was named to the answer, in pseudonyms; NO_REASON where nothing was kept."""
+    """Returns the path from what was named to the answer, in pseudonyms; NO_REASON if nothing was kept."""
     if not facts and not expressions:
         return NO_REASON
     sentences = [f"{_chain(chain)}." for chain in chains(facts)]
@@ -255,7 +256,7 @@ def _chain(run: Sequence[Fact]) -> str:
 
 
 def _walked(path: Sequence[str]) -> str:
-    """`"treated by", backwards`: the relation's own words in quotes."""
+    """A path in words, with labels in quotes: `"treated by" backwards`."""
     return " and then ".join(
         f'"{step.replace("^", "").replace("|", " / ")}"' + (" backwards" if step.startswith("^") else "")
         for step in path

@@ -1,4 +1,4 @@
-"""`he`, `she` and `they` of a question, replaced by the one whom the dialogue last spoke of."""
+"""Replaces `he`, `she` and `they` in a question by the person whom the dialogue mentioned last."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ _PRONOUNS: Final[dict[str, Gender]] = {
 }  # fmt: skip
 _PERSONAL = re.compile(r"\b(?:he|him|his|she|hers|her)\b", re.IGNORECASE)
 _ANY = re.compile(r"\b(?:he|him|his|she|hers|her|it|its|they|them|their)\b", re.IGNORECASE)
-# Behind "her" these begin something new; any other word is what she has.
+# After "her" these words begin something new; any other word is a thing that she has ("her ward").
 _NO_NOUN = re.compile(r"\s*(?:$|[?.!,;:]|(?:and|or|in|at|on|by|for|with|to|from|now|then|too|before|after|since)\b)")
 
 
 @dataclass(slots=True)
 class PronounResolver:
-    """Whom a dialogue has spoken of, latest last, and by which pronoun."""
+    """The people whom a dialogue has mentioned, latest last, and the pronoun used for each."""
 
     is_person: Callable[[str], bool]
     spoken: list[str] = field(default_factory=list)
     known_as: dict[str, Gender] = field(default_factory=dict)
 
     def hear(self, words: Sequence[str]) -> None:
-        """Single things that a turn names, in its order."""
+        """Notes the single things that a turn names, in its order."""
         for word in words:
             if self.is_person(word):
                 self.spoken = [each for each in self.spoken if each != word] + [word]
 
     def replaced_in(self, text: str) -> str:
-        """`text` with a person in place of each `he` or `she`, where the dialogue has one for it."""
+        """Returns `text` with each `he` or `she` replaced by a person, if the dialogue has mentioned a fitting one."""
         done, at = "", 0
         for found in _PERSONAL.finditer(text):
             person = self._meant(_PRONOUNS[found[0].lower()])
@@ -43,7 +43,7 @@ class PronounResolver:
         return done + text[at:]
 
     def _meant(self, gender: Gender) -> str | None:
-        """Whoever went by it before; else the latest who does not go by the other."""
+        """The latest person who went by this pronoun before; else the latest who does not go by the other one."""
         latest = self.spoken[::-1]
         same = [word for word in latest if self.known_as.get(word) == gender]
         free = [word for word in latest if word not in self.known_as]
@@ -54,7 +54,7 @@ class PronounResolver:
 
 
 def pronoun_replaced(text: str, name: str) -> str | None:
-    """`text` with `name` in place of its first pronoun; None where it has none."""
+    """Returns `text` with its first pronoun replaced by `name`; None if it has no pronoun."""
     found = _ANY.search(text)
     if found is None:
         return None

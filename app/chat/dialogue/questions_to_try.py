@@ -1,6 +1,6 @@
-"""Help behind a refusal or a greeting: what is known, and questions that the graph answers.
+"""Help after a refusal or a greeting: what was understood, and questions that the graph answers.
 
-It is taken out again before turns travel on.
+It is removed from turns before they are used again.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ KNOWN: Final = "I do know "
 
 
 def with_questions(sentence: str, questions: Sequence[str]) -> str:
-    """`sentence` with the questions behind it; as it is where there are none."""
+    """Returns `sentence` followed by the questions; unchanged if there are none."""
     return f"{sentence} {LEAD} {' '.join(questions)}" if questions else sentence
 
 
 def with_knowledge(sentence: str, known: Sequence[str], kind: str, relations: Sequence[str]) -> str:
-    """`sentence` with what the question named and was understood, and what may be asked of the first of that.
+    """Returns `sentence` followed by what was understood, and by what may be asked about the first of these.
 
-    `known`: things with their kind ("Eq7f2k, a ward"); `kind`: that of the first, with its article.
+    `known`: things with their kind ("Eq7f2k, a ward"); `kind`: the kind of the first, with its article.
     """
     if not known:
         return sentence
@@ -31,8 +31,9 @@ def with_knowledge(sentence: str, known: Sequence[str], kind: str, relations: Se
 
 
 def without_questions(messages: Iterable[Message]) -> list[Message]:
-    """The turns of a dialogue without what `with_knowledge` and `with_questions` told: no later question leans on
-    that, and no model needs it."""
+    """Returns the turns without the help that `with_knowledge` and `with_questions` added; later questions never refer
+    to it.
+    """
     return [_bare(message) if message.role == "assistant" else message for message in messages]
 
 

@@ -1,4 +1,6 @@
-"""Turns that ask the graph nothing: greetings, thanks, "what can I ask?"; and those that want a thing described."""
+"""Recognises turns that ask the graph nothing (greetings, thanks, "what can I ask?") and requests to
+describe a thing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from kg_store.text.plurals import plural
 
 
 def _turn(*ways: str) -> re.Pattern[str]:
-    """A turn that is one of `ways` and nothing else."""
+    """A pattern for a turn that is one of `ways` and nothing else."""
     return re.compile(rf"^\W*(?:{'|'.join(ways)})\W*$", re.IGNORECASE)
 
 
@@ -76,7 +78,7 @@ _WAYS: Final[tuple[tuple[Talk, re.Pattern[str]], ...]] = (
     ("hello", _HELLO), ("thanks", _THANKS), ("bye", _BYE), ("chat", _CHAT), ("help", _HELP),
 )  # fmt: skip
 _FIRST: Final[tuple[Talk, ...]] = ("help", "hello", "bye", "thanks", "chat")
-"""Which of several is replied to."""
+"""The order in which one of several kinds of small talk is replied to."""
 _CLAUSE: Final = re.compile(r"[,.;!?]+(?:\s+|$)|\s+[-–—]+\s+")
 MIN_LIKENESS: Final = 0.48
 MAX_WORDS: Final = 12
@@ -98,8 +100,10 @@ _EXAMPLES: Final = tuple((talk, each) for talk, said in _SAID for each in said.s
 
 
 def talk_of(question: str, likeness: Likeness | None = None) -> Talk | None:
-    """The sort of small talk that a turn is, all of it; None for every other. `likeness`: that of the sentence model,
-    for turns that hold no name and no word of the graph."""
+    """Returns the kind of small talk if the whole turn is small talk, else None.
+
+    `likeness`: that of the sentence model; to be given only for turns with no name and no word of the graph.
+    """
     parts = [part for part in _CLAUSE.split(question) if part.strip()]
     if len(parts) > 1 and len(parts) <= MAX_PARTS:
         talks = [_talk_of_one(part, likeness) for part in parts]
@@ -108,7 +112,7 @@ def talk_of(question: str, likeness: Likeness | None = None) -> Talk | None:
 
 
 def _known(question: str) -> Talk | None:
-    """The sort of a turn that is said in a known way, or joins two that are by "and"."""
+    """The kind of a turn in a known wording, or of two such wordings joined by "and"; else None."""
     whole = next((talk for talk, way in _WAYS if way.match(question)), None)
     first, _, second = question.partition(" and ")
     if whole or not second or _known(first) is None:
@@ -126,31 +130,33 @@ def _talk_of_one(question: str, likeness: Likeness | None) -> Talk | None:
 
 
 def reply_to(talk: Talk, kinds: Sequence[str]) -> str:
-    """The reply to small talk; `kinds`: the graph's concepts."""
+    """Returns the reply to small talk; `kinds`: the graph's concepts."""
     replies = {"hello": f"Hello. {invitation(kinds)}", "thanks": "You are welcome.", "bye": "Goodbye."}
     return replies.get(talk) or invitation(kinds)
 
 
 def invites(talk: Talk | None) -> bool:
-    """True for small talk whose reply is to say what can be asked."""
+    """True of small talk that is answered by saying what can be asked."""
     return talk in ("hello", "chat", "help")
 
 
 def described_thing(question: str) -> str:
-    """The pseudonym that the question wants to hear about ("tell me about X", "X?"); empty where it asks more."""
+    """Returns the pseudonym that a turn wants described ("tell me about X", "X?"); empty if it asks anything else."""
     found = _ABOUT.match(question)
     return found["thing"] if found else ""
 
 
 def sorted_thing(question: str) -> str:
-    """The pseudonym of which the question asks what kind of thing it is; empty where it asks anything else."""
+    """Returns the pseudonym whose kind is asked for ("what kind of thing is X"); empty if anything else is asked."""
     found = _SORT.match(question)
     return found["thing"] if found else ""
 
 
 def thing_to_sort(question: str, names_kind: Callable[[str], bool]) -> str:
-    """The pseudonym of which the question asks which of two kinds it is ("X, is it a depot or a workshop?"); empty
-    where it asks anything else. `names_kind`: true of a noun that names a kind of the graph."""
+    """Returns the pseudonym in "X, is it a depot or a workshop?"; empty if anything else is asked.
+
+    `names_kind`: true of a noun that names a kind of the graph.
+    """
     found = _CHOICE.match(question)
     if found is None:
         return ""
@@ -160,7 +166,7 @@ def thing_to_sort(question: str, names_kind: Callable[[str], bool]) -> str:
 
 
 def invitation(kinds: Sequence[str]) -> str:
-    """Names some kinds of things that can be asked about."""
+    """Returns a sentence that names some kinds that can be asked about."""
     named = [plural(kind) for kind in kinds[:EXAMPLES]]
     if not named:
         return "Ask me about what this graph holds, by name."

@@ -1,6 +1,6 @@
-"""TurnClassifier: the chances of each kind of turn, by a linear model over words and the sentence vector.
+"""TurnClassifier: estimates the kind of a turn, by a linear model over its words and its sentence vector.
 
-The weights come from turns that people would type, with all names taken out (`arog train turns`); nothing that is
+The weights were fitted by `arog train turns` to turns that people would type, with all names removed. Nothing that is
 classified leaves the service.
 """
 
@@ -28,7 +28,10 @@ VectorOf = Callable[[str], Floats]
 
 @dataclass(frozen=True, slots=True)
 class TurnModel:
-    """Rows are features, columns `KINDS`. `vector` is None where the sentence model is another than in training."""
+    """The weights of the classifier: rows are features, columns `KINDS`.
+
+    `vector` is None if the sentence model is another one than in training.
+    """
 
     groups: dict[str, int] = field(repr=False)
     words: Floats = field(repr=False)
@@ -37,14 +40,19 @@ class TurnModel:
 
 
 class TurnClassifier:
-    """Thread-safe. `vector_of`: the unit vector of a text by the sentence model that the weights were trained with;
-    None where the service has another one."""
+    """Classifies turns. Thread-safe.
+
+    `vector_of`: returns the unit vector of a text by the sentence model of the training; None if the service has
+    another one.
+    """
 
     def __init__(self, model: TurnModel, vector_of: VectorOf | None = None) -> None:
         self._model, self._vector_of = model, vector_of
 
     def chances(self, text: str) -> dict[TurnKind, float]:
-        """The chance of each kind; `text` has `NAME` in the place of what it names of the graph."""
+        """Returns the chance of each kind (they add up to 1); `text` has `NAME` in place of every name
+        of the graph.
+        """
         scores = words_row(self._model.groups, text) @ self._model.words + lengths(text) @ self._model.lengths
         if self._model.vector is not None and self._vector_of is not None:
             scores = scores + VECTOR_SCALE * self._vector_of(text) @ self._model.vector
@@ -53,7 +61,7 @@ class TurnClassifier:
 
 
 def words_row(groups: dict[str, int], text: str) -> Floats:
-    """The known word groups of a text as one row; shape (groups,)."""
+    """Returns the known word groups of a text as one row; shape (groups,)."""
     row = np.zeros(len(groups), np.float32)
     known = [groups[each] for each in word_groups(text) if each in groups]
     row[known] = WORDS_SCALE / max(len(known) ** 0.5, 1.0)
@@ -61,7 +69,9 @@ def words_row(groups: dict[str, int], text: str) -> Floats:
 
 
 def read_turn_model(file: Path = WEIGHTS, model_digest: str = "") -> TurnModel:
-    """The model for the sentence model of that digest; one by words alone for every other."""
+    """Returns the weights for the sentence model with this digest; weights for words alone if the digest is another
+    one.
+    """
     with np.load(file, allow_pickle=False) as kept:
         groups = {str(each): at for at, each in enumerate(kept["groups"])}
         is_same = bool(model_digest) and str(kept["model"]) == model_digest

@@ -1,4 +1,4 @@
-"""Makes questions to go on with of one answer: about what it told and what was asked about, by steps not yet taken."""
+"""Makes questions to follow an answer: about the things it mentions or was asked about, by relations not used yet."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from kg_store.text.labels import plain_words, reversed_label
 from kg_store.text.synonyms import synonyms_of
 
 THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
-"""Stands for the thing in a wording, until it has its pseudonym or its name."""
+"""Stands for the thing in a wording, until its pseudonym or name is inserted."""
 MAX_SUBJECTS: Final = 5
 MAX_FEW: Final = 5
 MAX_ENDS: Final = 20
 MAX_OF_A_KIND: Final = 20_000
 MAX_OF_THEM: Final = 200
-"""Things of a set that "they" may stand for: of more nobody asks one by one."""
+"""The greatest number of things of a set that "they" may stand for. Chosen by hand."""
 _NO_NEWS: Final = frozenset({"name", "names", "id", "identifier", "code", "uri", "url", "label"})
-"""Last words of relations to what says nothing new of a thing whose name is known."""
+"""Last words of relations that tell nothing new about a thing whose name is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The topic of a question: one thing, or with `mid` None the set of things that the answer was or was about."""
+    """The subject of a question: one thing, or the set of things in the answer if `mid` is None."""
 
     mids: Mids = field(repr=False)
     mid: Mid | None = None
@@ -53,9 +53,9 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class NextQuestion:
-    """One question: its `wordings`, with THING in the place of its thing, and `expected`, what answers it.
+    """One question: its `wordings`, with THING in place of its subject, and the things `expected` as its answer.
 
-    `relation`: the words of its step, whichever way it is walked.
+    `relation`: the words of its hop, in either direction.
     """
 
     subject: Subject
@@ -65,16 +65,17 @@ class NextQuestion:
 
 
 def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
-    """Those of each thing, the newest thing first, by the steps that tell most.
+    """Returns questions for each subject, the newest first, by the relations that tell most.
 
-    Promise: only relations that the asker sees, by their own words; none that has been asked or told of the thing.
+    Promise: only relations that the asker sees are used, by their own words, and none that was already asked or told
+    of the thing.
     """
     subjects = list(islice(_subjects(run), MAX_SUBJECTS))
     return [list(_of_subject(run, subject)) for subject in subjects] or [_of_kinds(run)]
 
 
 def _subjects(run: QuestionRun) -> Iterator[Subject]:
-    """The things told, then those asked about, then the set that was told, and its first member by name."""
+    """The things in the answer, then those asked about, then the answer's set and its first member by name."""
     table, graph = run.conversation.table, run.graph.blind
     items = run.ended.conclusion.items if run.ended.conclusion else ()
     told = [(item, table.resolve(item.pseudonym, graph)[0]) for item in items if item.kind in ("entity", "set")]
@@ -95,14 +96,14 @@ def _subjects(run: QuestionRun) -> Iterator[Subject]:
 
 
 def _first_of(run: QuestionRun, mids: Mids) -> Mid | None:
-    """The first by name of those whose names are restored; it gets no pseudonym before it is suggested."""
+    """The first thing by name among those whose names are restored; it gets a pseudonym only if it is suggested."""
     records = run.graph.vault.records(mids[: run.request.options.names].tolist())
     named = {mid: readable_name(record, run.language) for mid, record in records.items()}
     return min((Mid(mid) for mid, name in named.items() if name != NO_NAME), key=lambda mid: named[mid], default=None)
 
 
 def _of_kinds(run: QuestionRun) -> list[NextQuestion]:
-    """For answers about all things of a kind, such as how many there are."""
+    """Questions after an answer about all things of a kind, such as their number."""
     table, draft = run.conversation.table, run.found.draft
     meanings = [table.meaning(word) for word in table.known(" ".join(draft.expressions))] if draft else []
     maker, found = QuestionMaker(run.graph.blind, run.graph.algebra, run.reader), list[NextQuestion]()
@@ -121,11 +122,13 @@ class _Way:
     members: Mids
     value: ValueKind | None
     spread: int
-    """The number of things of the graph that have the step."""
+    """The number of things in the graph that have this hop."""
 
     @property
     def worth(self) -> tuple[bool, bool, bool, bool, int, str]:
-        """Its own few before those of what has it; what describes it first, things before values, usual ones first."""
+        """A sort key: few results first, own relations before those that lead to it, descriptions first, things before
+        values, common relations first.
+        """
         inverse, is_value = self.label.startswith("^"), self.value is not None
         describes = not inverse and "describe" in synonyms_of(self.label)
         return len(self.members) > MAX_FEW, inverse, not describes, is_value, -self.spread, self.label
@@ -180,7 +183,7 @@ def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
 
 
 def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
-    """The steps from the subject that led to this answer."""
+    """The hops from the subject that led to this answer."""
     table, graph = run.conversation.table, run.graph.blind
     told = set[str]()
     for fact in cited_by(table, run.found, run.ended.conclusion):
@@ -194,7 +197,9 @@ def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
 
 
 def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
-    """All that the question named or the answer told: another answer that gives no more tells nothing new."""
+    """Everything that the question named or the answer told; a question answered by only these would
+    tell nothing new.
+    """
     table, graph = run.conversation.table, run.graph.blind
     yield from (topic.mids for topic in run.read.dialogue.topics if topic.newest)
     for item in run.ended.conclusion.items if run.ended.conclusion else ():

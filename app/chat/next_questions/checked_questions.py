@@ -1,4 +1,4 @@
-"""Answers questions to go on with in the house, as the asker would ask them next; those that hold are suggested."""
+"""Answers follow-up questions inside the service, as if the asker had asked them next, and keeps those that hold."""
 
 from __future__ import annotations
 
@@ -34,19 +34,23 @@ class Concluder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NextQuestions:
-    """Promise: each question that is suggested was answered, by just what its step leads to, on the graph as the asker
-    sees it and in a copy of the conversation. Nothing is kept of what was tried: no turn, no pseudonym, no row in the
-    ledger, no budget.
+    """Checks follow-up questions before they are suggested.
 
-    `most`: of one answer, however many are asked for. Condition: `chat` asks a reasoner inside the service, so that
-    nothing leaves. Limit: where a model answers later, it may read the same question otherwise.
+    Promise: each suggested question was answered by exactly what its relation leads to, on the graph as the asker sees
+    it and in a copy of the conversation. Nothing of the attempts is kept: no turn, no pseudonym, no row in the ledger,
+    no budget.
+
+    `most`: the greatest number for one answer. Condition: `chat` asks a reasoner inside the service, so nothing
+    leaves. Limit: a model that answers later may read the same question differently.
     """
 
     chat: Concluder = field(repr=False)
     most: int = 3
 
     async def after(self, run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-        """At most as many as were asked for, in pseudonyms; those of their things are issued here."""
+        """Returns at most as many questions as were asked for, in pseudonyms; pseudonyms of their subjects are issued
+        here.
+        """
         most = min(self.most, run.request.options.suggestions)
         if not _is_sure(run):
             return ()
@@ -64,24 +68,24 @@ class NextQuestions:
         return tuple(chosen)
 
     async def _holds(self, run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> bool:
-        """True where the question is answered by what its step leads to, when it is the next turn."""
+        """True if the question, asked as the next turn, is answered by what its hop leads to."""
         try:
             following = await asyncio.to_thread(_next_run, run, saved, candidate, wording)
             if following is None:
                 return False
             ended = await self.chat.concluded(following, StageTimer())
         except (BudgetUsedUpError, PrivacyError, ReasonerError):
-            return False  # Whoever waits for an answer has not asked this.
+            return False  # The user did not ask this question, so its failure is not reported.
         return _is_answer(ended, candidate)
 
 
 def _is_sure(run: QuestionRun) -> bool:
-    """True of an answer that knows what it was asked about."""
+    """True of an answer with no doubt about what it was asked about."""
     return run.ended.grounded and not run.read.ambiguous
 
 
 def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
-    """The next wording of each thing in turn; none by a relation that was `asked` of a thing meanwhile."""
+    """The next wording for each subject in turn, without relations that are already in `asked`."""
     queues = [_wordings_of(each, asked) for each in candidates]
     while queues:
         for queue in list(queues):
@@ -92,7 +96,7 @@ def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> I
 
 
 def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
-    """Those of one thing, each once."""
+    """The wordings for one subject, each once."""
     tried = set[str]()
     for candidate in candidates:
         for wording in candidate.wordings[:MAX_WORDINGS]:
@@ -107,7 +111,7 @@ def _in_pseudonyms(candidate: NextQuestion, wording: str, table: PseudonymTable)
 
 
 def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> QuestionRun | None:
-    """The run of the question as the next turn of a copy of the conversation; None where it has no room."""
+    """A run that asks the question as the next turn in a copy of the conversation; None if it would be too long."""
     before, schema = run.conversation, run.graph.blind.schema
     table = PseudonymTable.from_bytes(saved, schema)
     text = _as_asked(run, candidate, wording, table)
@@ -123,7 +127,7 @@ def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: 
 
 
 def _as_asked(run: QuestionRun, candidate: NextQuestion, wording: str, table: PseudonymTable) -> str:
-    """The text that will be sent: with the name, where the asker gets names; empty where the thing has none."""
+    """The text that the user would send: with the name, if the asker gets names; empty if the thing has none."""
     mid = candidate.subject.mid
     if mid is None:
         return wording
@@ -136,7 +140,7 @@ def _as_asked(run: QuestionRun, candidate: NextQuestion, wording: str, table: Ps
 
 
 def _is_answer(ended: QuestionRun, candidate: NextQuestion) -> bool:
-    """True of a sure answer of one part that is what the step leads to."""
+    """True of a certain answer of one part that equals what the hop leads to."""
     conclusion, read = ended.ended.conclusion, ended.read
     if conclusion is None or not ended.ended.grounded or read.ambiguous or read.inexact or ended.asks_why:
         return False
@@ -147,7 +151,7 @@ def _is_answer(ended: QuestionRun, candidate: NextQuestion) -> bool:
 
 
 def _are_same(told: Mids, expected: Mids, named: Mids) -> bool:
-    """True of equal sets; from a set the answer leaves out the thing that the question names, where others remain."""
+    """True of equal sets; the answer may leave out things that the question names, if other members remain."""
     others = as_mids(np.setdiff1d(expected, named))
     wanted = others if len(others) else expected
     return np.array_equal(as_mids(told), wanted) or np.array_equal(as_mids(told), as_mids(expected))

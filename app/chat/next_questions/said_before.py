@@ -1,4 +1,4 @@
-"""Tells which relations of a thing the turns of a dialogue have asked or told, by their words."""
+"""Finds which relations of a thing the turns of a dialogue have already asked or told, by their words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SMALL: Final = frozenset(
 
 
 def is_said(run: QuestionRun, mid: Mid, label: str) -> bool:
-    """True where a turn holds all words of `label`, and names the thing of `mid` or, as with pronouns, nothing."""
+    """True if a turn holds all words of `label` and names the thing, or names nothing (as with pronouns)."""
     wanted = [_forms(word) for word in plain_words(label).lower().replace("|", " ").replace("^", "").split()]
     wanted = [forms for forms in wanted if forms.isdisjoint(_SMALL)]
     if not wanted:
@@ -36,5 +36,5 @@ def is_said(run: QuestionRun, mid: Mid, label: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _forms(word: str) -> frozenset[str]:
-    """`word`, its singular, and the verbs that it is a form of."""
+    """`word`, its singular, and the verbs of which it is a form."""
     return frozenset({word, singular(word)}) | verbs_of(word)

@@ -1,4 +1,4 @@
-"""Ratings of answers: what they leave as a case, or take away.
+"""Ratings of answers, and the cases that they add or remove.
 
-It may import conversations, the case memory and the graphs.
+May import conversations, the case memory and the graphs.
 """

@@ -1,4 +1,4 @@
-"""CaseAdmin: what an owner does with the cases of a graph: list, approve, forget."""
+"""CaseAdmin: what an owner can do with the cases of a graph: list, approve, forget."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from kg_store.errors import UnknownGraphError
 
 
 class CaseAdmin:
-    """Promise: it tells paths in relation words, ids, times and counts; neither text nor vector of a question."""
+    """Lists, approves and forgets cases.
+
+    Promise: it shows paths in relation words, ids, times and counts, but neither the text nor the vector of a
+    question.
+    """
 
     def __init__(self, catalog: Catalog, cases: CaseStore) -> None:
         self._catalog, self._cases = catalog, cases
 
     def listed(self, tenant: str, graph: str) -> CaseList:
-        """All cases of a graph, oldest first. Raises UnknownGraphError, MasterKeyError."""
+        """Returns all cases of a graph, oldest first. Raises UnknownGraphError, MasterKeyError."""
         self._require(tenant, graph)
         found, effects = self._cases.of_graph(tenant, graph), self._cases.effects(tenant, graph)
         report = CaseReport(
@@ -30,7 +34,7 @@ class CaseAdmin:
         return CaseList(report=report, cases=[_as_listed(case) for case in found])
 
     def approve(self, tenant: str, graph: str, wanted: CaseChoice) -> CasesChanged:
-        """Lets cases count for every key. Raises UnknownGraphError, UnknownCaseError."""
+        """Makes cases count for every key. Raises UnknownGraphError, UnknownCaseError."""
         return CasesChanged(cases=self._cases.approve(tenant, graph, self._chosen(tenant, graph, wanted)))
 
     def forget(self, tenant: str, graph: str, wanted: CaseChoice) -> CasesChanged:

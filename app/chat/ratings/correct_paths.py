@@ -1,4 +1,4 @@
-"""Finds the shortest relation path from what a question names to the answer that a person says is right."""
+"""Finds the shortest relation path from what a question names to the answer that a person calls right."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from kg_store.terms import Mids, Path
 from kg_store.text.step_words import typed
 
 MAX_WALKED_FROM: Final = 200
-"""Things in the middle; from more of them, two steps tell little."""
+"""With more things in the middle, paths of two steps are not tried, because they say little. Chosen by hand."""
 MIN_REACHED: Final = 0.5
-"""The least share of the right answers that a path must reach."""
+"""The least share of the right answers that a path must reach. Chosen by hand; not fitted."""
 
 
 def shortest_path_to(
     graph: BlindGraph, topics: Mids, right: Sequence[Sequence[int]], asked: CaseContent, embed: Embed
 ) -> LabelPath | None:
-    """The shortest of at most two steps (each may lead through a mediator) that reaches most of `right`; of several
-    the one that reaches least beside it, then the one whose words are nearest to the question. `right`: what each
-    name may mean. None where no path reaches half of them.
+    """Returns the shortest path of one or two steps that reaches at least half of `right`; None if there is none.
+
+    Of several, the one that reaches fewest others, then the one whose words are most like the question. `right`: for
+    each name, the things it may mean. A step may lead through a mediator.
     """
     if not len(topics) or not right:
         return None
@@ -44,7 +45,7 @@ def _longer(graph: BlindGraph, topics: Mids, single: Sequence[Path]) -> Iterator
 
 
 def _fit(found: Mids, right: Sequence[Sequence[int]]) -> float:
-    """The F1 of what a path reaches, 0 where it reaches too few of what is right."""
+    """The F1 score (0 to 1) of what a path reaches; 0 if it reaches less than MIN_REACHED of what is right."""
     held = set(found.tolist())
     met = sum(not held.isdisjoint(each) for each in right)
     if met < MIN_REACHED * len(right):

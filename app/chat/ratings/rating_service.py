@@ -1,4 +1,4 @@
-"""RatingService: takes the rating of an answer, and keeps or deletes the case that it leaves."""
+"""RatingService: takes the rating of an answer, and stores or deletes the case that follows from it."""
 
 from __future__ import annotations
 
@@ -21,26 +21,30 @@ _TRIES: Final = 5
 
 
 class UnknownRatedAnswerError(Exception):
-    """The conversation has no such answer, or has had too many since."""
+    """The conversation has no such answer, or too many answers have followed."""
 
 
 class RatingService:
-    """Promise: a rating leaves a vector and relation labels, sealed, and no word of question, answer or correction;
-    names that correct an answer are linked here, and go to no model and to no log. Condition: the conversation is the
-    caller's own and still kept. Limit: who rated how many answers of which graph, and when, shows.
+    """Takes ratings.
+
+    Promise: a rating leaves a vector and relation labels, sealed, and no word of question, answer or correction; names
+    in a correction are linked here and go to no model and no log. Condition: the conversation is the caller's own and
+    still kept. Limit: who rated how many answers of which graph, and when, is visible.
     """
 
     def __init__(self, catalog: Catalog, conversations: ConversationStore, cases: CaseMemory | None) -> None:
         self._catalog, self._conversations, self._memory = catalog, conversations, cases
 
     def rate(self, caller: Caller, wanted: AnswerRating) -> AnswerRated:
-        """Idempotent; the last rating of an answer wins. Raises UnknownConversationError, UnknownRatedAnswerError,
-        NoGrantError, UnknownGraphError, MasterKeyError."""
+        """Stores a rating; repeating it has no effect, and the last rating of an answer counts.
+
+        Raises UnknownConversationError, UnknownRatedAnswerError, NoGrantError, UnknownGraphError, MasterKeyError.
+        """
         for attempt in range(_TRIES):
             try:
                 return self._rate(caller, wanted)
             except ConversationBusyError:
-                # A question of the same conversation was answered meanwhile: its row is read anew.
+                # A question of the same conversation was answered meanwhile, so its row is read again.
                 if attempt == _TRIES - 1:
                     raise
         raise ConversationBusyError
@@ -58,7 +62,7 @@ class RatingService:
             raise UnknownRatedAnswerError
         content = self._content(graph, conversation, answer, wanted)
         conversation.answers[wanted.answer] = replace(answer, rating=wanted.rating)
-        # First what can fail because somebody else was quicker, then what can be done twice.
+        # First the save that fails if another request was faster, then the steps that may be repeated.
         self._conversations.save(conversation, schema)
         self._keep(caller, name, wanted, answer, content)
         return AnswerRated(answer=wanted.answer, rating=wanted.rating, learnt=content is not None)
@@ -66,7 +70,7 @@ class RatingService:
     def _content(
         self, graph: PrivateGraph, conversation: Conversation, answer: RatableAnswer, wanted: AnswerRating
     ) -> CaseContent | None:
-        """The case that the rating leaves; None where it leaves none."""
+        """The case that follows from the rating; None if there is none."""
         if wanted.rating == "right":
             return answer.content if answer.content.paths else None
         if not wanted.correct:
@@ -96,7 +100,7 @@ class RatingService:
 
 
 def _linked(graph: PrivateGraph, names: Sequence[str]) -> list[tuple[int, ...]]:
-    """All that each of `names` may mean in the asker's view of the graph; names that it does not have are left out."""
+    """The things that each of `names` may mean in the asker's view of the graph; unknown names are left out."""
     found = [_meanings(graph, name.strip()) for name in names]
     if graph.holds is not None:
         found = [graph.holds(mids) for mids in found]

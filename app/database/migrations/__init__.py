@@ -1,1 +1,1 @@
-"""Alembic's scripts: one file per change of the tables, in the wheel, run by `app.database.engine.migrate`."""
+"""Alembic's scripts: one file for each change of the tables, run by `app.database.engine.migrate`."""

@@ -1,4 +1,4 @@
-"""The ledger of all that left: sealed rows in a chain that shows every change.
+"""The ledger of everything that left: sealed rows in a chain that reveals every change.
 
 Imports `privacy`, `database` and `kg_store`.
 """

@@ -1,4 +1,4 @@
-"""The ledger for those who answer for it: its chain checked, and all of it as JSON lines."""
+"""Checks and exports a ledger for those responsible for it; the export is JSON lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kg_store.storage.master_key import MasterKey, bind
 
 MAX_FINDINGS_TOLD: Final = 100
 MAX_ROWS_A_CALL: Final = 5_000
-"""Under a second of processor time, so that no request holds a worker for long."""
+"""Takes less than a second of processor time, so that no request blocks a worker for long. Chosen by hand."""
 
 CURSOR_PURPOSE: Final = "ledger check"
 
@@ -34,9 +34,10 @@ class LedgerAudit:
         self._engine, self._master, self._upkeep = engine, master, upkeep
 
     def check(self, tenant: str, cursor: str | None = None, most: int = MAX_ROWS_A_CALL) -> LedgerCheck:
-        """The next `most` rows with their links and payloads; with the last of them the checkpoints and the end.
+        """Checks the links and payloads of the next `most` rows; after the last row also the checkpoints and the end.
 
-        `cursor` is what the call before gave, for this tenant. Raises LedgerUnavailableError, UnknownCursorError.
+        `cursor`: the one that the previous call for this tenant returned. Raises LedgerUnavailableError,
+        UnknownCursorError.
         """
         progress = None if cursor is None else self._progress(tenant, cursor)
         signer = self._upkeep.signer
@@ -55,7 +56,9 @@ class LedgerAudit:
         )
 
     def _cursor(self, tenant: str, progress: CheckProgress) -> str:
-        """Sealed, so that nobody can hand in another state of the check, or that of another tenant."""
+        """The progress sealed as text, so that nobody can submit another state of the check or that of
+        another tenant.
+        """
         plain = json.dumps(asdict(progress)).encode()
         return base64.urlsafe_b64encode(self._master.seal(CURSOR_PURPOSE, bind(tenant), plain)).decode()
 
@@ -68,7 +71,7 @@ class LedgerAudit:
         return CheckProgress(**(told | {"before": tuple(told["before"])}))
 
     def lines(self, tenant: str, payloads: bool) -> Iterator[str]:
-        """An export, line by line; signs the chain as it is first. Raises LedgerBrokenError."""
+        """Signs the chain and yields an export, line by line. Raises LedgerBrokenError."""
         lines = export(self._engine, self._master, self._upkeep, tenant, payloads)
         try:
             first = next(lines)
@@ -84,7 +87,7 @@ def _written(first: dict[str, object], rest: Iterator[dict[str, object]]) -> Ite
 
 
 class UnknownCursorError(Exception):
-    """The cursor was given for another tenant, or by nobody."""
+    """The cursor belongs to another tenant, or was not issued by this service."""
 
 
 class LedgerBrokenError(Exception):

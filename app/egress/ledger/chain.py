@@ -25,7 +25,7 @@ PURPOSE: Final = "ledger"
 
 
 class HasIds(Protocol):
-    """A request of the ledger, as an entry or as a row."""
+    """A request of the ledger, either an entry or a row."""
 
     @property
     def id(self) -> str: ...
@@ -44,22 +44,22 @@ class HasIds(Protocol):
 
 
 def request_context(entry: HasIds) -> bytes:
-    """Binds a payload to its row: one that is moved to another entry, or another's, does not open."""
+    """Returns the ids that a payload is bound to, so that a payload moved to another entry cannot be opened."""
     return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
 
 
 def reply_context(entry: HasIds) -> bytes:
-    """Binds a reply to the request that it came back to."""
+    """Returns the ids that bind a reply to its request."""
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
 
 
 def sealed_content(payload: bytes, anonymity: int | None) -> bytes:
-    """The sealed part of a request: its body, and behind it a number, where there is one."""
+    """Returns the content to be sealed for a request: its body, followed by the anonymity number if there is one."""
     return payload if anonymity is None else payload + str(anonymity).encode()
 
 
 def opened_content(plain: bytes, size: int) -> tuple[bytes, int | None]:
-    """The body, which has `size` bytes, and the number, where there is one."""
+    """Returns the body, which has `size` bytes, and the anonymity number if there is one."""
     payload, number = plain[:size], plain[size:]
     return payload, int(number) if number.isdigit() else None
 
@@ -69,7 +69,9 @@ HEAD_PURPOSE: Final = "ledger head"
 
 
 class Kind(NamedTuple):
-    """Which columns of a table a link covers. What is sealed is covered by `digest`, so that it can be sealed anew."""
+    """The columns of a table that a link covers. Sealed content is covered by `digest`, so that it can be sealed
+    again.
+    """
 
     word: str
     fields: tuple[str, ...]
@@ -104,25 +106,25 @@ Row = dict[str, Any]
 
 
 class BrokenHeadError(Exception):
-    """The end of a chain is not what was last written there: nothing may be added to it."""
+    """The end of a chain differs from what was last written; nothing may be added to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainHead:
-    """Where a chain ends: the number and the link of its last row; 0 and START before the first."""
+    """The end of a chain: number and link of its last row; 0 and START before the first."""
 
     number: int = 0
     link: str = START
 
 
 def content_of(kind: Kind, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a row, for its link and for export; times as text in UTC."""
+    """Returns the content of a row for its link and for export; times are text in UTC."""
     content = {name: row[name] for name in kind.fields}
     return content | {"kind": kind.word, "at": in_utc(row["at"]).isoformat(timespec="microseconds")}
 
 
 def in_utc(at: dt.datetime) -> dt.datetime:
-    """SQLite forgets the zone; everything is kept in UTC."""
+    """Returns the time in UTC; SQLite drops the time zone, and all times are stored in UTC."""
     return at.replace(tzinfo=dt.UTC) if at.tzinfo is None else at.astimezone(dt.UTC)
 
 
@@ -133,7 +135,7 @@ def link_of(before: str, content: Mapping[str, Any]) -> str:
 
 
 def linked(tenant: str, head: ChainHead, kind: Kind, rows: Sequence[Row]) -> ChainHead:
-    """Gives each row its tenant, number and link, as followers of `head`; the head after them."""
+    """Gives each row its tenant, number and link as a successor of `head`; returns the new head."""
     for row in rows:
         row["tenant"], row["number"] = tenant, head.number + 1
         head = ChainHead(head.number + 1, link_of(head.link, content_of(kind, row)))
@@ -156,7 +158,7 @@ def is_sealed(master: MasterKey, tenant: str, head: ChainHead, sealed: bytes) ->
 
 @dataclass(slots=True)
 class _Known:
-    """A tenant's head as this process last left it."""
+    """A tenant's head as this process last wrote it."""
 
     head: ChainHead | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -165,9 +167,9 @@ class _Known:
 class Chains:
     """The heads of all tenants' chains.
 
-    Promise: no two rows of a tenant follow the same row, whichever threads and processes write; a head that was
-    changed from outside takes no row. Condition: a transaction of the database is whole or was not. Limit: who
-    restores an older state of the whole database is found by a checkpoint kept elsewhere alone.
+    Promise: no two rows of a tenant follow the same row, whichever threads and processes write; nothing is added to a
+    head that was changed from outside. Condition: database transactions are atomic. Limit: an older state of the whole
+    database, restored by somebody, is detected only with a checkpoint kept elsewhere.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
@@ -185,7 +187,7 @@ class Chains:
                 self._append(tenant, known, statement, kind, rows)
 
     def locked(self, connection: Connection, tenant: str) -> ChainHead:
-        """The head, which nobody else can move until the transaction ends. Raises BrokenHeadError."""
+        """Returns the head, locked until the transaction ends. Raises BrokenHeadError."""
         row = connection.execute(_LOCK, {"of": tenant}).one_or_none()
         if row is None:
             return self._begun(connection, tenant)

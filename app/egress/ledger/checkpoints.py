@@ -24,8 +24,11 @@ _MESSAGE: Final = b"arog ledger checkpoint 1\n"
 
 @dataclass(frozen=True, slots=True)
 class RetentionCuts:
-    """All that may rightly be missing: rows before `first`, whose link is `before`, and payloads older than
-    `payloads_from`. `erased`: rows whose payload was taken out at this checkpoint."""
+    """What may legitimately be missing: rows before `first`, whose link is `before`, and payloads older than
+    `payloads_from`.
+
+    `erased`: rows whose payload was removed at this checkpoint.
+    """
 
     first: int = 1
     before: str = START
@@ -46,7 +49,7 @@ class Checkpoint:
     signature: str
 
     def is_signed_by(self, public: str) -> bool:
-        """`public`: the key, hex."""
+        """True if the signature is valid for the key `public` (hex)."""
         try:
             key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public))
             key.verify(bytes.fromhex(self.signature), _MESSAGE + self.body.encode())
@@ -56,7 +59,7 @@ class Checkpoint:
 
 
 def read_checkpoint(body: str, signature: str) -> Checkpoint:
-    """Raises ValueError for a text that is no checkpoint."""
+    """Reads a checkpoint. Raises ValueError if `body` is none."""
     try:
         told = json.loads(body)
         until = told["payloads_from"]
@@ -73,14 +76,14 @@ def read_checkpoint(body: str, signature: str) -> Checkpoint:
 
 
 class Signer:
-    """Signs with an Ed25519 key that was made once and lies in the database, sealed with the master key."""
+    """Signs with an Ed25519 key that is created once and stored in the database, sealed with the master key."""
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
         self._engine, self._master = engine, master
         self._key: Ed25519PrivateKey | None = None
 
     def public(self) -> str:
-        """The key that checks what was signed here; hex. Raises MasterKeyError."""
+        """The public key for checking signatures, in hex. Raises MasterKeyError."""
         return _public(self._private())
 
     def sign(
@@ -92,7 +95,7 @@ class Signer:
         cuts: RetentionCuts,
         at: dt.datetime | None = None,
     ) -> Checkpoint:
-        """Adds a checkpoint in the caller's transaction. `ready` must have been called before it began."""
+        """Adds a checkpoint in the caller's transaction, before which `ready` must have been called."""
         body = _body(tenant, number, link, cuts, at or dt.datetime.now(dt.UTC))
         signature = self._private().sign(_MESSAGE + body.encode()).hex()
         row = {"tenant": tenant, "number": number, "body": body, "signature": signature}
@@ -100,7 +103,7 @@ class Signer:
         return read_checkpoint(body, signature)
 
     def ready(self) -> None:
-        """Makes the key where there is none, in a transaction of its own. Raises MasterKeyError."""
+        """Creates the key if there is none, in a transaction of its own. Raises MasterKeyError."""
         self._private()
 
     def _private(self) -> Ed25519PrivateKey:
@@ -132,7 +135,7 @@ def signer_context() -> bytes:
 
 
 def checkpoints_of(connection: Connection, tenant: str, newest_first: bool = False) -> Iterator[Checkpoint | int]:
-    """Every checkpoint, in order; the position instead of one that can't be read."""
+    """Yields every checkpoint in order; for one that cannot be read its position."""
     position = ledger_checkpoints.c.position
     query = select(ledger_checkpoints).where(ledger_checkpoints.c.tenant == tenant)
     for row in connection.execute(query.order_by(position.desc() if newest_first else position)):
@@ -143,7 +146,7 @@ def checkpoints_of(connection: Connection, tenant: str, newest_first: bool = Fal
 
 
 def last_cuts(connection: Connection, tenant: str, public: str) -> RetentionCuts:
-    """All that was cut so far, by the last checkpoint that is signed as it must be; its `erased` is not carried on."""
+    """Returns everything that was cut so far, from the last checkpoint with a valid signature, with `erased` empty."""
     for checkpoint in checkpoints_of(connection, tenant, newest_first=True):
         if is_ours(checkpoint, tenant, public):
             return replace(checkpoint.cuts, erased=())
@@ -151,7 +154,7 @@ def last_cuts(connection: Connection, tenant: str, public: str) -> RetentionCuts
 
 
 def is_ours(checkpoint: Checkpoint | int, tenant: str, public: str) -> TypeGuard[Checkpoint]:
-    """True of a checkpoint of that tenant's chain, signed with that key."""
+    """True of a checkpoint of this tenant's chain that was signed with this key."""
     return not isinstance(checkpoint, int) and checkpoint.tenant == tenant and checkpoint.is_signed_by(public)
 
 

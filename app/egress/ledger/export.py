@@ -1,4 +1,4 @@
-"""A tenant's chain as JSON lines, and the check of such a file by whoever has it: no database, no master key."""
+"""A tenant's chain as JSON lines, and a check of such a file that needs no database and no master key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ExportError(Exception):
 def export(
     engine: Engine, master: MasterKey, upkeep: LedgerUpkeep, tenant: str, payloads: bool
 ) -> Iterator[dict[str, Any]]:
-    """A header, every checkpoint, the last of which is made now, and the rows up to it. Raises BrokenHeadError."""
+    """Yields a header, every checkpoint including one made now, and the rows up to it. Raises BrokenHeadError."""
     last, public = upkeep.checkpoint(tenant), upkeep.signer.public()
     yield {"kind": "ledger", "format": FORMAT, "tenant": tenant, "key": public, "payloads": payloads}
     for checkpoint in upkeep.checkpoints(tenant):
@@ -47,7 +47,7 @@ def line_of(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def kept_checkpoints(lines: Iterable[str]) -> list[Checkpoint]:
-    """The checkpoints of a file: an export, or what `arog ledger checkpoint` printed. Raises ExportError."""
+    """Returns the checkpoints in an export or in the output of `arog ledger checkpoint`. Raises ExportError."""
     read = [(number, _read(number, line)) for number, line in enumerate(lines, start=1)]
     return [_checkpoint(number, line) for number, line in read if line["kind"] == "checkpoint"]
 

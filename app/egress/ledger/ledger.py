@@ -1,4 +1,4 @@
-"""The ledger: one row for every request to the model, added before it is sent and never changed; and the replies."""
+"""The ledger: one row for every request to the model, written before it is sent and never changed, and the replies."""
 
 from __future__ import annotations
 
@@ -40,15 +40,16 @@ _ADD_REPLIES: Final = insert(ledger_replies)
 
 
 class LedgerUnavailableError(PrivacyError):
-    """An entry could not be written or read. What it was for must not be sent."""
+    """An entry could not be written or read; the request that it was for must not be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One request to the model. `caller` is the API key's id, `payload` the body, in pseudonyms.
+    """One request to the model.
 
-    `hits` counts what the guard found; a blocked body is never kept. `size` and `digest` are the body's. `anonymity`:
-    how many entities fit what it shows of a thing, None where it shows none; sealed with the body, and kept as long.
+    `caller`: id of the API key; `payload`: the body, in pseudonyms. `hits`: number of the guard's findings; a blocked
+    body is never stored. `size` and `digest` are those of the body. `anonymity`: the number of entities that match
+    what it shows of a thing, None if it shows none; it is sealed with the body and kept as long.
     """
 
     tenant: str
@@ -68,9 +69,9 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True)
 class LedgerReply:
-    """The model's reply to one request, in its own words; `text` is None once its retention has passed.
+    """The model's reply to one request, in its own words; `text` is None after its retention period.
 
-    `unusable`: it did not fit its schema, or the rules of its task.
+    `unusable`: it did not fit its schema or the rules of its task.
     """
 
     entry: LedgerEntry
@@ -80,11 +81,12 @@ class LedgerReply:
 
 
 class Ledger:
-    """Promise: an entry stands in the database before `record` returns, no method changes what it says, and one that
-    is changed or deleted from outside is found (`app.egress.ledger.verification`).
+    """Writes and reads the ledger.
 
-    Condition: payloads can be read with the master key alone. Not promised: that whoever may write to the database
-    can't delete rows; nor that an older state of all of it, restored, is found without a checkpoint kept elsewhere.
+    Promise: an entry is in the database before `record` returns, no method changes it, and one that is changed or
+    deleted from outside is detected (`app.egress.ledger.verification`). Condition: payloads can be read only with the
+    master key. Not promised: that someone with write access to the database cannot delete rows, nor that a restored
+    older state of the whole database is detected without a checkpoint kept elsewhere.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
@@ -92,7 +94,7 @@ class Ledger:
         self._chains = Chains(engine, master)
 
     def record(self, entry: LedgerEntry) -> str:
-        """Adds an entry; its id. Raises LedgerUnavailableError, and then nothing may be sent."""
+        """Adds an entry and returns its id. Raises LedgerUnavailableError; then nothing may be sent."""
         try:
             values = {name: getattr(entry, name) for name in _PLAIN} | {"sealed": self._sealed(entry)}
             self._chains.append(entry.tenant, _ADD, REQUEST, [values | {"at": in_utc(entry.at)}])
@@ -105,7 +107,10 @@ class Ledger:
     def entries(
         self, tenant: str, caller_id: str | None = None, answer_id: str | None = None, limit: int = 100
     ) -> list[LedgerEntry]:
-        """The newest first, payloads opened. None: of every caller, of every answer. Raises LedgerUnavailableError."""
+        """Returns entries, the newest first, with payloads opened; None selects every caller or every answer.
+
+        Raises LedgerUnavailableError.
+        """
         query = select(ledger_entries).where(ledger_entries.c.tenant == tenant)
         if caller_id is not None:
             query = query.where(ledger_entries.c.caller == caller_id)
@@ -120,7 +125,7 @@ class Ledger:
         return [self._opened(row) for row in rows]
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Adds what came back to requests of one tenant, sealed like them. Raises LedgerUnavailableError."""
+        """Adds the replies to requests of one tenant, sealed like these. Raises LedgerUnavailableError."""
         try:
             rows = [self._reply_row(reply) for reply in replies]
             (tenant,) = {reply.entry.tenant for reply in replies}
@@ -131,7 +136,7 @@ class Ledger:
             raise LedgerUnavailableError("the replies could not be written") from None
 
     def replies_to(self, entries: Sequence[LedgerEntry]) -> dict[str, LedgerReply]:
-        """The replies to `entries`, by their ids; those that nothing came back to are left out."""
+        """Returns the replies to `entries` by entry id; entries without a reply are left out."""
         by_id = {entry.id: entry for entry in entries}
         query = select(ledger_replies).where(ledger_replies.c.entry.in_(by_id))
         try:

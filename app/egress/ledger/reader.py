@@ -1,4 +1,4 @@
-"""Reads a tenant's chain from the database, in one state of it, for checking and for export."""
+"""Reads a tenant's chain from a single state of the database, for checks and exports."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _BATCH_SIZE: Final = 500
 
 
 def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: Iterable[Checkpoint] = ()) -> Checked:
-    """Every row of one tenant's chain, its payloads opened. Raises LedgerUnavailableError.
+    """Checks every row of one tenant's chain, with payloads opened. Raises LedgerUnavailableError.
 
-    `kept`: checkpoints that were kept elsewhere; they tell a database that was set back as a whole.
+    `kept`: checkpoints kept elsewhere, which reveal that the whole database was reset to an older state.
     """
     return _read(engine, signer, lambda connection, public: _checked(connection, master, public, tenant, kept))
 
@@ -43,9 +43,10 @@ def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: 
 def check_page(
     engine: Engine, master: MasterKey, signer: Signer, tenant: str, progress: CheckProgress | None, most: int
 ) -> Checked:
-    """At most `most` rows from where `progress` says, and those of the last's number. Raises LedgerUnavailableError.
+    """Checks at most `most` rows after `progress`, plus others with the last row's number. Raises
+    LedgerUnavailableError.
 
-    Limit: each page is read from the state of its own moment; changes behind it are told by the next check.
+    Limit: each page is read from the current state; changes to earlier pages are found by the next check.
     """
     return _read(
         engine, signer, lambda connection, public: _checked(connection, master, public, tenant, (), progress, most)
@@ -63,7 +64,7 @@ def _read(engine: Engine, signer: Signer, checked: Callable[[Connection, str], C
 
 @contextmanager
 def one_state(engine: Engine) -> Iterator[Connection]:
-    """Reads what was there at its beginning, whatever is written meanwhile."""
+    """Opens a connection that reads the state at its beginning, whatever is written meanwhile."""
     level = {"isolation_level": "REPEATABLE READ"} if engine.dialect.name == "postgresql" else {}
     with engine.connect().execution_options(**level) as connection:
         if engine.dialect.name == "sqlite":
@@ -76,9 +77,9 @@ def one_state(engine: Engine) -> Iterator[Connection]:
 def chain_rows(
     connection: Connection, master: MasterKey, tenant: str, after: int | None = None
 ) -> Iterator[tuple[ChainRow, bytes | None]]:
-    """The rows by number, requests and replies, each with its payload, where it is there and opens.
+    """Yields requests and replies by number, each with its payload if that exists and can be opened.
 
-    `after`: only those of greater numbers.
+    `after`: only rows with greater numbers.
     """
     requests, replies = (rows(connection, master, tenant, after) for rows in (_requests, _replies))
     return heapq.merge(requests, replies, key=lambda each: each[0].number)
@@ -106,7 +107,7 @@ def _checked(
 
 
 def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
-    """True where the walk saw all rows; else it stopped after `most`, but never between two rows of one number."""
+    """True if all rows were read; False if it stopped after `most`, which it never does between rows of one number."""
     for seen, (row, _payload) in enumerate(rows):
         if most is not None and seen >= most and row.number != walk.after:
             return False
@@ -126,7 +127,7 @@ def _outcome(
 
 
 def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[ChainFault]]:
-    """Those that are signed as they must be, in order, and the others."""
+    """The checkpoints with a valid signature, in order, and faults for the others."""
     ours, findings = list[Checkpoint](), list[ChainFault]()
     for position, checkpoint in enumerate(checkpoints_of(connection, tenant), start=1):
         if is_ours(checkpoint, tenant, public):
@@ -193,7 +194,7 @@ def _replies(
 
 
 def _pages(connection: Connection, table: Table, tenant: str, after: int | None) -> Iterator[Sequence[Row[Any]]]:
-    """By number, and in pages, so that a long ledger does not lie in memory."""
+    """Rows by number, in pages, so that a long ledger is not loaded into memory."""
     last = after
     while True:
         query = select(table).where(table.c.tenant == tenant, table.c.number.is_not(None))

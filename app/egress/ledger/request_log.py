@@ -1,4 +1,4 @@
-"""The log that requests to a reasoner go to: the ledger's side of it, and one that keeps nothing."""
+"""The interface of the log for requests to a reasoner, and a log that keeps nothing."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from app.egress.ledger.ledger import LedgerEntry, LedgerReply
 
 
 class RequestLog(Protocol):
-    """Takes each request before it is sent, and what was replied."""
+    """Records each request before it is sent, and the replies."""
 
     def record(self, entry: LedgerEntry) -> str:
-        """Adds an entry; its id. Raises LedgerUnavailableError, and then nothing may be sent."""
+        """Adds an entry and returns its id. Raises LedgerUnavailableError; then nothing may be sent."""
         ...
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Raises LedgerUnavailableError."""
+        """Adds replies. Raises LedgerUnavailableError."""
         ...
 
 
 class InHouseLog:
-    """For what the service asks itself, on nobody's behalf: it keeps nothing.
+    """A log that keeps nothing, for questions that the service asks itself.
 
-    Condition: the reasoner is inside the service, so that nothing leaves.
+    Condition: the reasoner is inside the service, so nothing leaves.
     """
 
     def record(self, entry: LedgerEntry) -> str:
         return entry.id
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Nothing."""
+        """Keeps nothing."""

@@ -1,4 +1,4 @@
-"""Retention: cuts what the ledger need not keep; each cut is signed, so that nothing else can pass for one."""
+"""Retention: removes what the ledger need not keep; each cut is signed, so that no other removal can pass for one."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TABLES: Final = (ledger_entries, ledger_replies)
 _MANY: Final = 500
 
 Cut = Callable[[Connection, ChainHead, RetentionCuts], tuple[int, RetentionCuts]]
-"""Takes something out; how many, and what may be missing from then on."""
+"""Removes something; returns how much, and what may be missing from then on."""
 
 
 class LedgerUpkeep:
-    """Retention, erasure and checkpoints of every tenant's chain.
+    """Retention, erasure and checkpoints of all tenants' chains.
 
-    Promise: a cut and the checkpoint that allows it are one transaction, and no request is added meanwhile.
+    Promise: a cut and the checkpoint that allows it are one transaction, in which no request is added.
     """
 
     def __init__(self, engine: Engine, master: MasterKey) -> None:
@@ -34,14 +34,14 @@ class LedgerUpkeep:
         self.signer = Signer(engine, master)
 
     def forget_payloads(self, before: dt.datetime) -> int:
-        """Drops the payloads and replies of older rows, whose retention is over; how many. The rows stay."""
+        """Removes payloads and replies of rows older than `before`, and returns how many; the rows stay."""
         border = before.astimezone(dt.UTC)
         return _of_each(
             self._with_payloads(border), lambda tenant: self._cut(tenant, partial(_forget, tenant, border))[0]
         )
 
     def erase(self, tenant: str, entries: Sequence[str]) -> int:
-        """Takes the payloads of these requests, and the replies to them, out; how many rows."""
+        """Removes the payloads of these requests and the replies to them; returns the number of rows."""
 
         def taken(connection: Connection, _head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
             numbers: list[int] = []
@@ -56,7 +56,7 @@ class LedgerUpkeep:
         return self._cut(tenant, taken)[0]
 
     def cut(self, tenant: str, before: dt.datetime) -> int:
-        """Deletes the rows of the chain's beginning that are older, whole; how many."""
+        """Deletes whole rows older than `before` at the beginning of the chain; returns how many."""
         border = before.astimezone(dt.UTC)
 
         def deleted(connection: Connection, head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
@@ -77,11 +77,11 @@ class LedgerUpkeep:
         return self._cut(tenant, deleted)[0]
 
     def checkpoint(self, tenant: str) -> Checkpoint:
-        """Signs the chain as it is now. Raises BrokenHeadError."""
+        """Signs the chain as it is now, and returns the checkpoint. Raises BrokenHeadError."""
         return self._cut(tenant, lambda _connection, _head, cuts: (1, cuts))[1]
 
     def checkpoint_all(self) -> int:
-        """Signs every chain that has grown since its last checkpoint; how many."""
+        """Signs every chain that has grown since its last checkpoint; returns how many."""
         signed = select(func.max(ledger_checkpoints.c.number)).where(
             ledger_checkpoints.c.tenant == ledger_heads.c.tenant
         )
@@ -91,7 +91,7 @@ class LedgerUpkeep:
         return _of_each(tenants, lambda tenant: len([self.checkpoint(tenant)]))
 
     def resume(self, tenant: str) -> Checkpoint:
-        """Lets a chain whose end was changed from outside go on from its last row. What is wrong stays visible."""
+        """Lets a chain whose end was changed from outside continue from its last row; the fault stays visible."""
         self.signer.ready()
         with self._engine.begin() as connection:
             connection.execute(delete(ledger_heads).where(ledger_heads.c.tenant == tenant))
@@ -111,7 +111,7 @@ class LedgerUpkeep:
             return [each for each in checkpoints_of(connection, tenant) if not isinstance(each, int)]
 
     def tenants(self) -> list[str]:
-        """Every tenant of whom there is a row, a head or a checkpoint."""
+        """Returns every tenant with a row, a head or a checkpoint."""
         tables = (ledger_entries, ledger_heads, ledger_checkpoints)
         with self._engine.connect() as connection:
             return sorted(connection.execute(union(*(select(table.c.tenant) for table in tables))).scalars())
@@ -125,7 +125,7 @@ class LedgerUpkeep:
             return done, self.signer.sign(connection, tenant, head.number, head.link, cuts)
 
     def _with_payloads(self, border: dt.datetime) -> list[str]:
-        """Tenants with something to forget."""
+        """The tenants with payloads to remove."""
         entries = select(ledger_entries.c.tenant).where(
             ledger_entries.c.at < border, ledger_entries.c.sealed.is_not(None)
         )
@@ -137,7 +137,7 @@ class LedgerUpkeep:
 
 
 def _of_each(tenants: Sequence[str], work: Callable[[str], int]) -> int:
-    """A chain that is broken holds up no other; raises BrokenHeadError after the last."""
+    """Works on each chain; a broken one does not stop the others, and BrokenHeadError is raised at the end."""
     done, broken = 0, None
     for tenant in tenants:
         try:
@@ -160,7 +160,7 @@ def _forget(
 
 
 def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
-    """Takes the texts out of replies whose request is gone: nothing could open them. Their numbers."""
+    """Removes the texts of replies whose request is gone, because nothing could open them; returns their numbers."""
     requests = select(ledger_entries.c.id).where(ledger_entries.c.tenant == tenant)
     left = (
         ledger_replies.c.tenant == tenant,
@@ -178,7 +178,7 @@ def _least(connection: Connection, column: Any, *where: Any) -> int | None:
 
 
 def _link(connection: Connection, tenant: str, number: int) -> str:
-    """The link of a row; START where there is none."""
+    """The link of a row; START if there is no such row."""
     for table in TABLES:
         link: str | None = connection.execute(
             select(table.c.link).where(table.c.tenant == tenant, table.c.number == number)

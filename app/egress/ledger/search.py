@@ -1,4 +1,4 @@
-"""Which requests of a tenant's ledger speak of something: by their conversation, or by a text in what was kept."""
+"""Finds the requests in a tenant's ledger that concern something, by their conversation or by their stored text."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _BATCH_SIZE = 500
 def requests_about(
     engine: Engine, master: MasterKey, tenant: str, conversations: Collection[str], holds: Callable[[bytes], bool]
 ) -> list[str]:
-    """The ids of requests with a payload, or a reply, that is of these conversations or that `holds`.
+    """Returns the ids of requests that belong to these conversations, or whose payload or reply `holds` accepts.
 
-    Raises MasterKeyError where a payload does not open.
+    Raises MasterKeyError if a payload cannot be opened.
     """
     found: dict[str, None] = {}
     for row in _rows(engine, _REQUESTS, tenant):
@@ -41,7 +41,7 @@ _REPLIES = (
 
 
 def _rows(engine: Engine, query: Select[Any], tenant: str) -> Iterator[Row[Any]]:
-    """In pages, so that a long ledger does not lie in memory."""
+    """Rows in pages, so that a long ledger is not loaded into memory."""
     last = -1
     while True:
         page = query.where(ledger_entries.c.tenant == tenant, ledger_entries.c.position > last)

@@ -1,4 +1,4 @@
-"""The ledger's tables: requests and replies, the head of each tenant's chain, and what was signed."""
+"""The ledger's tables: requests, replies, the head of each tenant's chain, and signed checkpoints."""
 
 from __future__ import annotations
 

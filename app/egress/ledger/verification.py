@@ -1,4 +1,4 @@
-"""Checks a chain row by row, and says which rows are not what was written."""
+"""Checks a chain row by row, and reports the rows that differ from what was written."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ WAS_CUT = "was cut, and stands there again"
 TWICE = "stands there twice"
 
 MAX_LINKS_BEFORE = 8
-"""Links that a row may follow, after rows that were changed; of more, some behind them are told as changed, too."""
+"""The greatest number of links that a row may follow after changed rows; with more, later rows are reported too. By
+hand.
+"""
 
 MAX_FINDINGS = 1_000
-"""Of one check that are kept; the others are counted."""
+"""The greatest number of faults that one check reports; the others are only counted. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """One thing that is wrong. `row`: the number in the tenant's chain; None where it is about no one row."""
+    """One fault. `row`: the number in the tenant's chain, None if it concerns no single row."""
 
     what: str
     row: int | None = None
@@ -40,7 +42,9 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class ChainRow:
-    """A row as it was found. `payload` None: not there; `payload_fits` False: not that of its digest."""
+    """A row as it was found. `payload`: None if it is missing; `payload_fits`: False if it does not
+    match its digest.
+    """
 
     number: int
     link: str
@@ -52,10 +56,10 @@ class ChainRow:
 
 @dataclass(frozen=True, slots=True)
 class CheckProgress:
-    """The state of a check that is made in several calls: all that the next one needs of the rows before.
+    """The state of a check that takes several calls.
 
-    `after`: the number of the last row that was read; `follows`: the number that must come next, `before` the links
-    that it may follow; `rows` and `wrong`: how many so far.
+    `after`: number of the last row read; `follows`: the number that must come next, `before`: the links that it may
+    follow; `rows` and `wrong`: counts so far.
     """
 
     first: int
@@ -69,10 +73,10 @@ class CheckProgress:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The outcome for one chain: its first and last row's numbers, how many checkpoints, what is wrong, remarks.
+    """The result of checking one chain: numbers of its first and last row, checkpoints, faults, remarks.
 
-    `wrong` counts all that is wrong, `findings` are the first MAX_FINDINGS of this call. `progress` is set where rows
-    are left to be checked.
+    `wrong` counts all faults, `findings` holds the first MAX_FINDINGS of this call. `progress` is set if rows are
+    left.
     """
 
     tenant: str
@@ -87,14 +91,14 @@ class Checked:
 
     @property
     def is_whole(self) -> bool:
-        """Promise: true only where every row was checked and nothing is wrong."""
+        """Promise: true only if every row was checked and nothing is wrong."""
         return not self.wrong and self.progress is None
 
 
 class ChainVerifier:
-    """Follows one chain. `see` takes its rows in the order of their numbers, then `end` tells where it must stop.
+    """Follows one chain: `see` takes its rows in the order of their numbers, then `end` says where it must stop.
 
-    `progress`: where an earlier walk stopped, which this one goes on from. It keeps nothing of the rows behind it.
+    `progress`: where an earlier check stopped. Rows that were seen are not kept.
     """
 
     def __init__(
@@ -129,7 +133,7 @@ class ChainVerifier:
 
     @property
     def progress(self) -> CheckProgress:
-        """For the walk that goes on from here."""
+        """The progress from which another check can continue."""
         return CheckProgress(self.first, self._after, self._next, self._before, self._position, self.rows, self.wrong)
 
     @property
@@ -159,7 +163,9 @@ class ChainVerifier:
         self._next = row.number + 1
 
     def end(self, head: ChainHead | None) -> None:
-        """`head` None: nothing trustworthy says where the chain ends, which the caller has told."""
+        """Checks the end of the chain; `head` is None if nothing trustworthy says where it ends, which the caller has
+        reported.
+        """
         least = max(self._signed_to, 0 if head is None else head.number)
         if self.last < least:
             self._miss(self._next, least)

@@ -1,4 +1,4 @@
-"""Taking somebody out of a graph and of all that is kept of it."""
+"""Erasure: removes a thing from a graph and from everything that is kept about it."""
 
 from app.graphs.erasure.eraser import Eraser
 from app.graphs.erasure.erasure_job import ErasureStores

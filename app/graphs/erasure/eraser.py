@@ -1,4 +1,4 @@
-"""Eraser: what an erasure from a graph would take out, what was taken out, and the job that takes it out."""
+"""Eraser: plans an erasure from a graph, lists those made, and creates the job that does it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from kg_store.storage.erasures import Forgetting, ForgottenRows
 from kg_store.text.normalise import normalise
 
 PATIENCE_S: Final = 180.0
-"""Seconds to wait for questions that still read the version before: as long as one may take, and more."""
+"""Seconds to wait for questions that still read the previous version: longer than a question may take. Chosen by hand.
+"""
 
 
 class Eraser:
-    """Promise: when a `job` ends without an error, nothing that the master key opens in the database and data
-    folder names what was forgotten, no process serves it, and no load of its source brings it back.
+    """Erases things.
 
-    Condition: every replica shares the data folder. Limit: backups, the source itself, what callers have been
-    answered, and blocks of the disk that the database or file system has freed without overwriting them.
+    Promise: when a `job` ends without an error, nothing that the master key opens in the database and data folder
+    names what was erased, no process serves it, and no new load of its source brings it back. Condition: every replica
+    shares the data folder. Limit: backups, the source itself, answers that callers have received, and blocks of the
+    disk that the database or file system has freed without overwriting them.
     """
 
     def __init__(self, stores: ErasureStores) -> None:
@@ -31,11 +33,11 @@ class Eraser:
         self._chooser = TargetResolver(stores.catalog, stores.master)
 
     def choices(self, tenant: str, graph: str, name: str) -> list[Choice]:
-        """The things that `name` may mean, in a lasting order; none where there is none. Raises UnknownGraphError."""
+        """Returns the things that `name` may mean, in a stable order. Raises UnknownGraphError."""
         return self._chooser.choices(self._catalog.open(tenant, graph), name)
 
     def plan(self, tenant: str, graph: str, wish: ErasureRequest) -> ErasurePlan:
-        """Everything that would go. Raises UnknownGraphError, UnknownNameError, AmbiguousNameError, LoadError."""
+        """Returns what would be removed. Raises UnknownGraphError, UnknownNameError, AmbiguousNameError, LoadError."""
         opened = self._catalog.open(tenant, graph)
         going = self._catalog.closure_of_removal(opened, self._chooser.chosen(opened, wish))
         names, texts = names_of_removed(opened, going.mids)
@@ -58,7 +60,8 @@ class Eraser:
         )
 
     def job(self, tenant: str, graph: str, wish: ErasureRequest | None, wait_s: float = PATIENCE_S) -> ErasureJob:
-        """One erasure, to be run in a thread; what was begun earlier comes first. Without a wish, that alone.
+        """Returns a job, to be run in a thread, that first finishes earlier erasures; without `wish` it does only
+        that.
 
         Raises UnknownGraphError, UnknownNameError, AmbiguousNameError at once.
         """
@@ -72,14 +75,14 @@ class Eraser:
         return ErasureJob(self._stores, opened, begun, chosen, wait_s)
 
     def has_unfinished_erasure(self, tenant: str, graph: str, name: str) -> bool:
-        """True where an erasure of that name was begun: by now its name may be known nowhere else."""
+        """True if an erasure of that name was begun; the name may be stored nowhere else by now."""
         names = {normalise(each).text for erasure in self._rows.begun(tenant, graph) for each in erasure.names}
         return normalise(name).text in names
 
     def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
-        """The erasures of a graph, oldest first: times and counts."""
+        """Returns the erasures of a graph, oldest first, as times and counts."""
         return self._rows.list_erasures(tenant, graph)
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Lets what an erasure has taken out in again, with the next load; how many things."""
+        """Allows the next load to bring back what an erasure removed; returns how many things."""
         return self._rows.undo_erasure(tenant, graph, erasure_id)

@@ -1,4 +1,4 @@
-"""ErasureJob: one erasure, taken step by step: take out, wait, unsay, clean up, scan, end."""
+"""ErasureJob: the steps of an erasure: remove, wait for readers, delete mentions, clean up, scan, finish."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _UNTOUCHED_S: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class ErasureStores:
-    """All that may hold traces of a thing. `incoming`: the folder of uploads."""
+    """All stores that may hold traces of a thing. `incoming`: the folder of uploads."""
 
     catalog: Catalog
     conversations: ConversationStore
@@ -46,18 +46,18 @@ class ErasureStores:
     name_concepts: NameConcepts
 
     def conversations_about(self, opened: PrivateGraph, mids: Collection[int], texts: Sequence[str]) -> list[str]:
-        """The conversations over a graph that met one of these things or texts."""
+        """Returns the conversations about a graph that hold one of these things or texts."""
         return self.conversations.that_hold(opened.tenant, opened.name, mids, texts, opened.blind.schema)
 
     def requests_about(self, tenant: str, met: Sequence[str], sought: ResidueQuery) -> list[str]:
-        """The requests of the conversations `met`, and those that hold what is sought."""
+        """Returns the requests of the conversations `met`, and those that hold what is sought."""
         return requests_about(
             self.engine, self.master, tenant, set(met), lambda plain: sought.is_in(plain.decode("utf-8", "replace"))
         )
 
 
 class ErasureJob:
-    """Takes `chosen` out of a graph, and first what was begun earlier."""
+    """Finishes erasures begun earlier, then removes `chosen` from a graph."""
 
     def __init__(
         self, stores: ErasureStores, of: PrivateGraph, begun: Sequence[Erasure], chosen: Sequence[int], wait_s: float
@@ -66,7 +66,7 @@ class ErasureJob:
         self._begun, self._chosen, self._wait_s = begun, chosen, wait_s
 
     def run(self, progress: Progress) -> JobResult:
-        """Takes every step of each erasure. Raises ErasureUnfinishedError, LoadError, and what `progress` raises."""
+        """Runs every erasure. Raises ErasureUnfinishedError, LoadError, and what `progress` raises."""
         erasures = [*self._begun]
         if len(self._chosen):
             rows = ForgottenRows(self._stores.engine, self._stores.master)
@@ -77,19 +77,19 @@ class ErasureJob:
 
 
 class _ErasureRun:
-    """The steps of one erasure. Each may be done twice: a killed one is done again."""
+    """The steps of one erasure. Each may be repeated, because an interrupted erasure starts again."""
 
     _opened: PrivateGraph
-    """The graph, once it is without the things."""
+    """The graph without the things."""
     _sought: ResidueQuery
-    """Their names and texts but for those that somebody else has."""
+    """The names and texts of the things, except those that other things have too."""
 
     def __init__(self, stores: ErasureStores, erasure: Erasure, progress: Progress) -> None:
         self._stores, self._erasure, self._progress = stores, erasure, progress
         self._rows = ForgottenRows(stores.engine, stores.master)
 
     def run(self, wait_s: float) -> list[str]:
-        """Takes every step; tells in sentences what was done, and what the scan found."""
+        """Runs every step; returns sentences on what was done and what the scan found."""
         self._take_out()
         self._progress("waiting for questions under way", 50.0)
         is_read = self._is_read_after(wait_s)
@@ -106,7 +106,7 @@ class _ErasureRun:
         return [*done, *describe_scan(traces, self._sought, shared)]
 
     def _take_out(self) -> None:
-        """Takes it out of whatever version is the current one by now."""
+        """Removes the things from whichever version is current."""
         tenant, graph = self._erasure.tenant, self._erasure.graph
         for attempt in range(_TRIES):
             opened = self._stores.catalog.open(tenant, graph)
@@ -126,7 +126,7 @@ class _ErasureRun:
         raise ErasureUnfinishedError("the graph is loaded again and again meanwhile")
 
     def _keep(self, mids: Sequence[int], names: Sequence[str], texts: Sequence[str]) -> None:
-        """Writes down that these go too."""
+        """Stores that these are to be removed too."""
         self._erasure = replace(
             self._erasure,
             mids=tuple(sorted({*self._erasure.mids, *mids})),
@@ -136,7 +136,7 @@ class _ErasureRun:
         self._rows.keep(self._erasure)
 
     def _is_read_after(self, wait_s: float) -> bool:
-        """True where somebody still reads an older version when the time is over."""
+        """True if somebody still reads an older version after `wait_s` seconds."""
         catalog, until = self._stores.catalog, time.monotonic() + wait_s
         catalog.release_replaced_versions()
         while is_read := catalog.has_readers(self._erasure.tenant, self._erasure.graph):
@@ -146,14 +146,16 @@ class _ErasureRun:
         return is_read
 
     def _open_without(self) -> None:
-        """Opens the graph as it is now: names and texts of the things but for those of others are what is sought."""
+        """Opens the current graph and collects the names and texts to look for, without those of other things."""
         erasure = self._erasure
         self._opened = self._stores.catalog.open(erasure.tenant, erasure.graph)
         own = [name for name in erasure.names if not self._opened.names.named(name)]
         self._sought = ResidueQuery.of((*own, *erasure.texts), self._opened.public)
 
     def _unsay(self) -> tuple[int, int]:
-        """Deletes conversations that met it, and what was sent and replied in them, or holds a name; how many."""
+        """Deletes conversations that mention the things, and requests and replies of these or with a name; returns
+        both numbers.
+        """
         erasure, stores = self._erasure, self._stores
         met = stores.conversations_about(self._opened, erasure.mids, (*erasure.names, *erasure.texts))
         requests = stores.requests_about(erasure.tenant, met, self._sought)
@@ -166,7 +168,9 @@ class _ErasureRun:
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 
     def _delete_leftovers(self) -> int:
-        """Uploads that nobody has touched for a while: their load was killed, and they lie there in clear."""
+        """Deletes uploads that have not been changed for a while: their load was killed, and they are
+        not encrypted.
+        """
         old = time.time() - _UNTOUCHED_S
         left = [path for path in self._stores.incoming.rglob("*") if path.is_file() and path.stat().st_mtime < old]
         for path in left:
@@ -174,7 +178,9 @@ class _ErasureRun:
         return len(left)
 
     def _compact(self) -> None:
-        """SQLite's log of changes still has the pages as they were; PostgreSQL's is its administrator's."""
+        """Truncates SQLite's write-ahead log, which still has the old pages; PostgreSQL's is left to its
+        administrator.
+        """
         if self._stores.engine.dialect.name == "sqlite":
             with self._stores.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -196,7 +202,7 @@ class _ErasureRun:
             self._progress(f"looking for traces: {rows} rows", 70.0)
 
     def _end(self, is_read: bool, traces: ResidueReport) -> None:
-        """Raises ErasureUnfinishedError where it is not gone."""
+        """Marks the erasure as done. Raises ErasureUnfinishedError if something is left."""
         if is_read:
             raise ErasureUnfinishedError(
                 "a running service still reads the version before; what it was asked of it is gone from the disk"

@@ -1,4 +1,4 @@
-"""Rotation of the master key: what the old keys have sealed is sealed anew, and counted."""
+"""Rotation of the master key: seals again what older keys have sealed."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def sealed_columns() -> list[SealedColumn]:
 
 
 def reseal_all(engine: Engine, master: MasterKey, folder: DataFolder) -> Iterator[tuple[str, int]]:
-    """Seals everything anew that an older key has sealed; yields what, and how many of it so far.
+    """Seals again everything that an older key has sealed; yields the kind and the number so far.
 
-    May be killed at any moment and begun again. Raises MasterKeyError where something does not open.
+    It may be killed and started again at any time. Raises MasterKeyError if something cannot be opened.
     """
     for where in sealed_columns():
         for done in reseal(engine, master, where):
@@ -78,5 +78,5 @@ def reseal_all(engine: Engine, master: MasterKey, folder: DataFolder) -> Iterato
 
 
 def sealed_by(engine: Engine, folder: DataFolder) -> Counter[int]:
-    """Rows and files of this data folder, counted by the version of the master key that sealed them."""
+    """Returns how many rows and files of this data folder each version of the master key has sealed."""
     return sum((versions_of(engine, where) for where in sealed_columns()), versions_of_files(folder))

@@ -1,4 +1,4 @@
-"""Plan: what a wish to forget would take out, in counts."""
+"""The plan of an erasure: what it would remove, in counts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from kg_store.terms import Mids, NodeKind, ValueKind, as_mids
 
 @dataclass(frozen=True, slots=True)
 class ErasurePlan:
-    """Everything that a request would take out, in counts.
+    """Everything that an erasure would remove, in counts.
 
-    `around`: the things that it has facts with and that stay, by concept.
-
-    `mentions`: names and values of others in which one of its names stands; `shared`: its names that others have too.
+    `around`: things that stay and share facts with it, by concept. `mentions`: names and values of others that contain
+    one of its names; `shared`: its names that others have too.
     """
 
     things: int
@@ -52,7 +51,9 @@ class ErasurePlan:
 
 
 def names_of_removed(opened: PrivateGraph, mids: Mids) -> tuple[list[str], list[str]]:
-    """The names of these things, and the texts among their values; numbers and dates tell nobody apart."""
+    """Returns the names of these things, and the texts among their values; numbers and dates do not
+    identify anybody.
+    """
     records = opened.vault.records(mids).values()
     names = [name for record in records for name in record.names]
     texts = [record.lexical for record in records if record.lexical and record.value_kind is ValueKind.TEXT]

@@ -1,4 +1,6 @@
-"""The scan after an erasure: everything that the service's own keys open, and the raw bytes of the data folder."""
+"""The scan after an erasure: reads everything that the service's own keys open, and the raw bytes of
+the data folder.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ from kg_store.text.english import PublicWords
 from kg_store.text.normalise import normalise
 
 _MIN_BYTES: Final = 6
-"""Shorter names stand in random bytes by chance."""
+"""Shorter names occur in random bytes by chance. Chosen by hand."""
 
 _CHUNK: Final = 1 << 22
 _BATCH_SIZE: Final = 2_000
@@ -29,7 +31,7 @@ _ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
 
 @dataclass(frozen=True, slots=True)
 class ResidueQuery:
-    """The names and texts to look for, which nobody else has. Public words stand everywhere, and are passed over."""
+    """The names and texts to look for, which no other thing has. Public words occur everywhere and are skipped."""
 
     texts: tuple[str, ...] = field(repr=False)
     passed_over: int
@@ -47,7 +49,7 @@ class ResidueQuery:
         return cls(tuple(telling), len(distinct) - len(telling), index, long)
 
     def is_in(self, text: str) -> bool:
-        """True where one of them stands in `text` as a word or words, JSON escapes undone."""
+        """True if one of them occurs in `text` as separate words, with JSON escapes undone."""
         if self.index is None:
             return False
         readings = {text, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)}
@@ -56,10 +58,10 @@ class ResidueQuery:
 
 @dataclass(slots=True)
 class ResidueReport:
-    """Counts of what was found. `shut`: sealed with a key that is not in the ring; nothing can be said of those.
+    """Counts of what was found.
 
-    `others`: names and values of other things of the graph, in which one of the names stands. `elsewhere`: rows of
-    other graphs of the tenant.
+    `shut`: sealed with a key that is not available, so nothing can be said of these. `others`: names and values of
+    other things of the graph that contain one of the names. `elsewhere`: rows of other graphs of the tenant.
     """
 
     opened: int = 0
@@ -86,7 +88,9 @@ def look_for(
     sought: ResidueQuery,
     progress: Callable[[int], None],
 ) -> ResidueReport:
-    """Opens every sealed row of the tenant, and reads every file below `folder`; `progress` gets rows so far."""
+    """Opens every sealed row of the tenant and reads every file below `folder`; `progress` gets the number of rows so
+    far.
+    """
     traces, gone = ResidueReport(), frozenset(mids)
     for where in sealed_columns():
         # Erasures under way name what is looked for, until they are through.
@@ -138,7 +142,7 @@ def _text(plain: bytes) -> str:
 
 
 def _read(path: Path, sought: ResidueQuery, traces: ResidueReport) -> None:
-    """A file in pieces that overlap, so that nothing hides between two."""
+    """Reads a file in overlapping pieces, so that nothing is missed between two of them."""
     traces.files += 1
     found, overlap = False, max(map(len, sought.bytes), default=1) - 1
     try:

@@ -1,4 +1,4 @@
-"""Chooser: which things of a graph a wish to forget means."""
+"""Finds the things of a graph that a request for erasure means."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FACTS_OF_A_CHOICE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several things of a name: `relations` tell what is known of it, `facts` in real words, for the owner."""
+    """One of several things with the same name: `relations` and `facts` (in real words) describe it to the owner."""
 
     id: str
     concept: str
@@ -29,9 +29,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class ErasureRequest:
-    """The thing to forget: by a name, or an id in the source. `choice` tells things of one name apart.
+    """The thing to erase: by a name, or by an id in the source. `choice` selects one of several with the same name.
 
-    `kinds`: neighbours of these concepts go too; `mentions`: texts of others go in which one of its names stands.
+    `kinds`: neighbours of these concepts are erased too; `mentions`: so are texts of others that contain one of its
+    names.
     """
 
     name: str = field(repr=False)
@@ -41,17 +42,17 @@ class ErasureRequest:
 
 
 class TargetResolver:
-    """Of one catalog; `master` makes the handles by which things of one name are told apart."""
+    """Resolves targets in one catalog; `master` makes the handles that distinguish things with the same name."""
 
     def __init__(self, catalog: Catalog, master: MasterKey) -> None:
         self._catalog, self._master = catalog, master
 
     def choices(self, opened: PrivateGraph, name: str) -> list[Choice]:
-        """The things that `name` may mean, in a lasting order; none where there is none."""
+        """Returns the things that `name` may mean, in a stable order; empty if there is none."""
         return [self._choice(opened, mid) for mid in self._named(opened, name)]
 
     def chosen(self, opened: PrivateGraph, wish: ErasureRequest) -> list[int]:
-        """The MIDs that go first of all. Raises UnknownNameError, AmbiguousNameError."""
+        """Returns the MIDs that are erased first. Raises UnknownNameError, AmbiguousNameError."""
         named = self._named(opened, wish.name)
         if wish.choice is not None:
             named = [mid for mid in named if self._handle(mid) == wish.choice]
@@ -80,13 +81,13 @@ class TargetResolver:
         return Choice(self._handle(mid), concept_of(opened.blind, mids), labels, tuple(facts))
 
     def _handle(self, mid: int) -> str:
-        """A handle that tells a thing apart outside, where no MID may be."""
+        """A handle that identifies a thing outside of the service, where no MID may be shown."""
         key = self._master.derived("choice of things")
         return blake2b(mid.to_bytes(8, "big"), key=key, digest_size=4).hexdigest()
 
 
 def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -> list[int]:
-    """Neighbours of these concepts. Raises UnknownNameError where there is none of one of them."""
+    """The neighbours of these concepts. Raises UnknownNameError if a concept has none among them."""
     blind, found = opened.blind, list[int]()
     around = [tail for hop in blind.relations_of(as_mids(mids)) for tail in blind.neighbours(as_mids(mids), hop).tails]
     concepts = {int(mid): concept_of(blind, as_mids([int(mid)])) for mid in as_mids(around)}
@@ -99,7 +100,7 @@ def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -
 
 
 def _texts_with(opened: PrivateGraph, names: Sequence[str]) -> list[int]:
-    """Values of text in which one of `names` stands."""
+    """Text values that contain one of `names`."""
     mids = sorted(opened.names.holding(names))
     records = opened.vault.records(mids)
     return [mid for mid in mids if mid in records and records[mid].value_kind is ValueKind.TEXT]

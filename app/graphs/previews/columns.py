@@ -1,4 +1,6 @@
-"""Columns and predicates of files as their owner may choose about them: what each is, why, and what it may be."""
+"""The columns and predicates of files as choices for their owner: what each is taken for, why, and what else it may
+be.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ class TableColumns:
 
 
 def columns_of(sources: Sequence[Path], policy: Policy) -> list[TableColumns]:
-    """Every mapped table of the files, read whole. Raises LoadError."""
+    """Returns every mapped table of the files, read completely. Raises LoadError."""
     tables = {table.file: table for table in policy.tables}
     sheets = [sheet for path in sources for sheet in _sheets(path)]
     if len(tables) == len(sheets) == 1 and sheets[0].name not in tables:
@@ -62,7 +64,7 @@ def _read(sheet: Sheet, table: TablePolicy) -> TableColumns:
 
 
 def columns_seen(tables: Sequence[TableColumns], seen: Preview) -> Iterator[ColumnSeen]:
-    """Every column in the order of the files, then every predicate of other files."""
+    """Yields every column in the order of the files, then every predicate of other files."""
     relations = {relation.iri: relation for relation in seen.relations}
     keyed = [each.table for each in tables if each.table.key is not None]
     for each in tables:
@@ -127,7 +129,7 @@ def _column(
 
 
 def _words(relation: Relation | None, own: str) -> str:
-    """The words that a prompt reads of a relation; its own words where they are masked: the list is its owner's."""
+    """The words of a relation in prompts; its own words if it is masked, because the owner may see them."""
     return own if relation is None or relation.mask is not None else relation.label
 
 

@@ -14,13 +14,14 @@ from kg_store.sources.table_policy import CLASS_NAMESPACE, ColumnPolicy, TablePo
 from kg_store.terms import ValueKind, ValueView
 
 Headers = Mapping[str, Sequence[str]]
-"""The columns of each table, by its file."""
+"""The columns of each table, by file name."""
 Name = str | tuple[str, ...]
 
 
 def with_changes(policy: Policy, changes: PolicyChanges, headers: Headers) -> Policy:
-    """`policy` with all changes, in their order. Raises PolicyError, which tells a change by its place and quotes
-    none of its words."""
+    """Returns `policy` with all changes in order. Raises PolicyError, which names a change by number and quotes none
+    of it.
+    """
     for number, of_column in enumerate(changes.columns, start=1):
         policy = _checked(policy, of_column, headers, f"change {number}")
     for number, of_table in enumerate(changes.tables, start=1):
@@ -136,7 +137,7 @@ def _without_relation(table: TablePolicy, column: str, role: str, place: str) ->
 
 
 def _names_without(names: Sequence[Name], column: str) -> tuple[Name, ...]:
-    """The names without one column: a joined one without a part of it is the other part."""
+    """The names without one column; a joined name keeps its other part."""
     left: list[Name] = []
     for name in names:
         parts = tuple(part for part in _parts(name) if part != column)
@@ -154,7 +155,7 @@ def _made(table: TablePolicy, **changed: object) -> TablePolicy:
 
 
 def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, before: str | None, place: str) -> Policy:
-    """Takes what was decided of the relation along to its new words; an exposure is this column's alone."""
+    """Carries what was decided about the relation over to its new words; the exposure applies to this column only."""
     column = change.column
     if column not in table.columns:
         if change.exposure not in (None, "private"):
@@ -217,7 +218,7 @@ def _with_class(policy: Policy, iri: str, is_masked: bool) -> Policy:
 
 
 def _with_predicate(policy: Policy, change: ColumnChange, place: str) -> Policy:
-    """A change of a predicate of files that are no tables."""
+    """Changes a predicate of files that are not tables."""
     predicate, role = change.column, change.role
     if role in ("key", "alias", "concept", "class", "schema"):
         raise PolicyError(f"{place}: a relation of triples is a name, a value, a reference or unused")
@@ -243,7 +244,7 @@ def _with_predicate(policy: Policy, change: ColumnChange, place: str) -> Policy:
 
 
 def _tidy(policy: Policy) -> Policy:
-    """Without settings of relations that no table has any more."""
+    """The policy without settings for relations that no table has any more."""
     used = {table.relation_iri(column) for table in policy.tables for column in table.columns}
     kept = {
         iri: settings

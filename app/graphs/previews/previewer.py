@@ -26,11 +26,11 @@ class PreviewBusyError(Exception):
 
 
 class Previewer:
-    """Makes one preview at a time: each takes the memory of a load.
+    """Makes one preview at a time, because each takes the memory of a load.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
-    to the caller's key. Limit: predicates and masked classes are told as they stand in the files, so that their owner
-    can decide on them.
+    to the caller's key. Limit: predicates and masked classes are shown as in the files, so that their owner can decide
+    about them.
     """
 
     def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
@@ -45,9 +45,11 @@ class Previewer:
         public_key: str | None,
         changes: PolicyChanges | None = None,
     ) -> GraphPreview:
-        """Without a policy the proposed one is used; `changes` are made to either.
+        """Returns the preview of files under `policy`, or under the proposed policy without one, with `changes`
+        applied.
 
-        Raises PolicyError, LoadError, PreviewBusyError, BadPublicKeyError."""
+        Raises PolicyError, LoadError, PreviewBusyError, BadPublicKeyError.
+        """
         given = None if policy is None else Policy.from_toml(policy)
         if not self._making.acquire(blocking=False):
             raise PreviewBusyError
@@ -93,7 +95,7 @@ class Previewer:
 
 
 def changed(sources: Sequence[Path], given: Policy | None, changes: PolicyChanges) -> tuple[RawGraph, Policy]:
-    """The triples under the policy, given or proposed, with the changes made to it. Raises PolicyError, LoadError."""
+    """Returns the triples, and the given or proposed policy with the changes. Raises PolicyError, LoadError."""
     if given is None:
         raw, used = read_and_propose(sources)
         if not (changes.columns or changes.tables):

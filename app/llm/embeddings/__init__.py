@@ -1,4 +1,4 @@
 """Sentence embeddings: the model's files, its encoders, batches of texts.
 
-Imports nothing of ours above `settings`.
+Imports nothing of this project above `settings`.
 """

@@ -1,4 +1,4 @@
-"""A small trained head: low-rank adapters on the frozen sentence model's vectors of wholes, questions and steps."""
+"""A small trained adapter: low-rank changes to the frozen sentence model's vectors of whole questions and steps."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Part = Literal["question", "step"]
 
 FORMAT = 1
 PARTS: tuple[Part, ...] = ("question", "step")
-# Paths of so many steps and more count as equally long.
+# Paths of this many or more steps count as equally long. Chosen by hand.
 MAX_LENGTH = 4
 
 
 class AdapterError(Exception):
-    """The file is no head for this service's sentence model. The text says what is wrong and what to do."""
+    """The file holds no adapter for this service's sentence model; the text says what is wrong and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """Moves unit vectors by what their projection on a few directions says; leaves them where `up` is zero.
+    """Changes unit vectors along a few directions; vectors stay the same if `up` is zero.
 
     `down`: shape (dimensions, rank). `up`: shape (rank, dimensions).
     """
@@ -37,7 +37,7 @@ class Adapter:
     up: Matrix
 
     def moved(self, vectors: Matrix) -> Matrix:
-        """Unit vectors again; shape (texts, dimensions) as given."""
+        """Returns the changed vectors, again of length 1; shape (texts, dimensions) as given."""
         moved = vectors + (vectors @ self.down) @ self.up
         result: Matrix = moved / np.maximum(np.linalg.norm(moved, axis=-1, keepdims=True), 1e-9)
         return result
@@ -45,10 +45,10 @@ class Adapter:
 
 @dataclass(frozen=True, slots=True)
 class RelationAdapter:
-    """The trained part of the similarity of a whole question to a path; untrained it changes nothing.
+    """The trained part of the likeness of a whole question to a path; without training it changes nothing.
 
-    `gain` and `offset` put the trained cosines on the scale of scores. `hops`, shape (dimensions, LONGEST):
-    how the wording tells how long the way is ("grandchildren").
+    `gain` and `offset` bring the trained cosines to the scale of scores. `hops`, shape (dimensions, MAX_LENGTH): how
+    the wording predicts the length of the path ("grandchildren" needs two hops).
     """
 
     adapters: Mapping[Part, Adapter] = field(default_factory=dict)
@@ -57,12 +57,14 @@ class RelationAdapter:
     hops: Matrix | None = None
 
     def moved(self, part: Part, vectors: Matrix) -> Matrix:
-        """Vectors of questions or of steps, adapted; shape (texts, dimensions)."""
+        """Returns adapted vectors of questions or steps; shape (texts, dimensions)."""
         adapter = self.adapters.get(part)
         return vectors if adapter is None else adapter.moved(vectors)
 
     def of_lengths(self, question: Matrix, lengths: npt.NDArray[np.int64]) -> Matrix:
-        """Gains or costs of paths by their number of steps, for a question's own vector; shape (paths,)."""
+        """Returns the gain or cost of each path by its number of steps, for a question's original vector; shape
+        (paths,).
+        """
         if self.hops is None:
             return np.zeros(len(lengths))
         result: Matrix = (question @ self.hops)[np.minimum(lengths, MAX_LENGTH) - 1]
@@ -73,7 +75,9 @@ NO_HEAD = RelationAdapter()
 
 
 def write_head(head: RelationAdapter, file: Path, model: str, matcher: Path | None = None) -> None:
-    """Writes `head`, trained on vectors of a sentence model or of its matcher. The same head gives the same bytes."""
+    """Writes an adapter that was trained on vectors of a sentence model or of its matcher; the same adapter gives the
+    same bytes.
+    """
     arrays: dict[str, npt.NDArray[Any]] = {"format": np.array(FORMAT), "model": np.array(_trained_on(model, matcher))}
     arrays |= {"gain": np.array(head.gain), "offset": np.array(head.offset)}
     for part, adapter in head.adapters.items():
@@ -85,7 +89,9 @@ def write_head(head: RelationAdapter, file: Path, model: str, matcher: Path | No
 
 
 def read_head(file: Path, model: str, matcher: Path | None = None) -> RelationAdapter:
-    """The head in `file`, for vectors of the sentence model `model`, or of its `matcher`. Raises AdapterError."""
+    """Returns the adapter in `file` for vectors of the sentence model `model` or of its `matcher`. Raises
+    AdapterError.
+    """
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -102,7 +108,7 @@ def read_head(file: Path, model: str, matcher: Path | None = None) -> RelationAd
 
 
 def _trained_on(model: str, matcher: Path | None) -> str:
-    """Raises AdapterError where the matcher can't be read."""
+    """The digest of the weights that an adapter was trained on. Raises AdapterError if the matcher cannot be read."""
     try:
         return weights_digest_of(model) + (f"+{sha256_of(matcher)}" if matcher else "")
     except OSError:
@@ -110,7 +116,9 @@ def _trained_on(model: str, matcher: Path | None) -> str:
 
 
 def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> RelationAdapter:
-    """Raises KeyError, TypeError or ValueError for arrays that are missing, misshapen or not finite."""
+    """The adapter in `arrays`. Raises KeyError, TypeError or ValueError if some are missing, misshapen
+    or not finite.
+    """
     if not all(np.isfinite(array).all() for name, array in arrays.items() if name != "model"):
         raise ValueError
     adapters = {part: Adapter(arrays[f"{part}_down"], arrays[f"{part}_up"]) for part in PARTS}

@@ -1,4 +1,4 @@
-"""BatchingEncoder: what several threads ask for at the same time is embedded in one run."""
+"""BatchingEncoder: embeds in one run what several threads ask for at the same time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 Vectors = npt.NDArray[np.float32]
 
-# More than this does not gain from company, and those in it would wait for all of it.
+# A larger run is not faster for each text, and everyone in it would wait for all of it. Chosen by hand.
 TEXTS_OF_A_RUN = 256
 
 
@@ -28,17 +28,17 @@ class _Request:
 
 
 class BatchingEncoder:
-    """First come, first served; who finds nobody running runs at once, for all who wait by then."""
+    """Runs requests in order of arrival; a thread that finds no run in progress starts one for all that wait."""
 
     def __init__(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
-        """`encode` gives one row a text; it is never called by two threads at a time."""
+        """`encode` returns one row a text; it is never called by two threads at once."""
         self._encode = encode
         self._turn = threading.Condition()
         self._is_running = False
         self._waiting: deque[_Request] = deque()
 
     def vectors(self, texts: Sequence[str]) -> Vectors:
-        """One row a text. Raises what the run raised."""
+        """Returns one row a text. Raises what the run raised."""
         mine = _Request(texts)
         with self._turn:
             self._waiting.append(mine)
@@ -53,7 +53,7 @@ class BatchingEncoder:
         return mine.vectors
 
     def _run_next(self) -> None:
-        """Called, and left, with the turn in hand; others queue while the run goes on."""
+        """Runs the next batch. The caller holds the lock before and after; others can queue during the run."""
         self._is_running, requests = True, self._next()
         self._turn.release()
         try:
@@ -64,7 +64,7 @@ class BatchingEncoder:
             self._turn.notify_all()
 
     def _next(self) -> list[_Request]:
-        """The first in the queue, and those behind it that fit into one run with it."""
+        """The first request, and those behind it that fit into the same run."""
         taken = [self._waiting.popleft()]
         count = len(taken[0].texts)
         while self._waiting and (count := count + len(self._waiting[0].texts)) <= TEXTS_OF_A_RUN:

@@ -1,7 +1,7 @@
-"""The network of a BERT sentence model as an ONNX file, written from its weights in a second, without torch.
+"""Writes the network of a BERT sentence model as an ONNX file from its weights, in a second and without torch.
 
-The layers are those of Devlin et al. (NAACL 2019), section 3; their operators are ONNX Runtime's own, which work out
-a whole layer in six steps.
+The layers are those of Devlin et al. (NAACL 2019), section 3, written with ONNX Runtime's fused operators, six for a
+layer.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _OWN: Final = "com.microsoft"
 _OPSETS: Final = {"": 17, _OWN: 1}
 _IR_VERSION: Final = 9
 _HEADED: Final = "bert."
-"""Before the names of the layers in files of models that were saved with a head of their own."""
+"""Prefix of layer names in files of models that were saved with an output head."""
 _SELF: Final = ("query", "key", "value")
 
 
 def is_plain_bert(model: Path) -> bool:
-    """True where `write_bert` can write the network of the model in the folder `model`."""
+    """True if `write_bert` can write the network of the model in the folder `model`."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -47,10 +47,10 @@ def is_plain_bert(model: Path) -> bool:
 
 
 def write_bert(model: Path, update: LowRankUpdate | None, target: Path) -> None:
-    """Writes the network to the file `target`: three inputs of shape (texts, tokens), and `hidden`, the last layer, of
-    shape (texts, tokens, dimensions).
+    """Writes the network to the file `target`.
 
-    Raises OSError, and LowRankError where `update` does not fit the weights.
+    It has three inputs of shape (texts, tokens), and the output `hidden`, the last layer, of shape (texts, tokens,
+    dimensions). Raises OSError, and LowRankError if `update` does not fit the weights.
     """
     import onnx
     from safetensors.numpy import load_file
@@ -79,7 +79,7 @@ def _updated(weights: Weights, update: LowRankUpdate | None) -> Weights:
 
 @dataclass(slots=True)
 class _Network:
-    """Nodes and numbers, in the order in which they are worked out. Each step returns the name of its output."""
+    """The nodes and numbers of the network in order of execution. Each method returns the name of its output."""
 
     weights: Weights
     heads: int
@@ -97,7 +97,7 @@ class _Network:
         for name in (*tables, *norms):
             self._keep(name, self.weights[name])
         given = ["input_ids.32", "token_type_ids.32", *tables, *norms]
-        # Its second output, the lengths of the texts, is not used: the mask is given to each layer.
+        # Its second output, the lengths of the texts, is not used, because each layer gets the mask.
         self.nodes.append(self._made("EmbedLayerNormalization", given, ["embedded", "lengths"], epsilon=self.epsilon))
         return "embedded"
 
@@ -126,7 +126,7 @@ class _Network:
         return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
 
     def _added(self, given: str, before: str, at: str) -> str:
-        """The linear map at `at`, added to what was there before it, and normalised."""
+        """Adds the linear map at `at` to its input, normalised."""
         norms = [self._keep(f"{at}{name}", self.weights[f"{at}LayerNorm.{name}"]) for name in ("weight", "bias")]
         inputs = [self._times(given, f"{at}dense"), before, *norms, self._bias(f"{at}dense")]
         return self.node("SkipLayerNormalization", inputs, f"{at}added", epsilon=self.epsilon)

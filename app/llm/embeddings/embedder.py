@@ -1,4 +1,4 @@
-"""Sentence embeddings: MiniLM from the box, or any sentence-transformers model by name or folder."""
+"""Sentence embeddings: MiniLM from the installed package, or any sentence-transformers model by name or folder."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from app.llm.embeddings.torch_encoder import TorchEncoder
 
 Vectors = npt.NDArray[np.float32]
 Likeness = Callable[[str, Sequence[str]], Vectors]
-"""Gives the likeness of a text to each of others, worked out inside the service; shape (others,)."""
+"""Returns the likeness (cosine) of a text to each of others, computed inside the service; shape (others,)."""
 
 CACHED_TEXTS = 50_000
 
 
 class Encoder(Protocol):
-    """A sentence model that is loaded. Thread-safe."""
+    """A loaded sentence model. Thread-safe."""
 
     def encode(self, texts: Sequence[str]) -> Vectors: ...
 
@@ -36,10 +36,10 @@ class Encoder(Protocol):
 
 
 class Embedder:
-    """Unit vectors of texts. Thread-safe; loads at first use, keeps what it has embedded.
+    """Returns unit vectors of texts. Thread-safe; loads at first use and caches what it has embedded.
 
-    Questions pass through the cache too: it holds pseudonymous text only, in memory. What several threads ask for at
-    once runs together.
+    Questions are cached too: the cache is in memory and holds only text in pseudonyms. What several threads ask for at
+    once is embedded together.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Embedder:
         update: LowRankUpdate | None = None,
         matcher: LowRankUpdate | None = None,
     ) -> None:
-        """`cache_dir`: where the network for ONNX Runtime is kept; without it torch runs the model.
+        """`cache_dir`: folder for the network of ONNX Runtime; without it torch runs the model.
 
-        `update`: merged into this model. `matcher`: merged into a second one, which embeds wholes.
+        `update`: merged into this model. `matcher`: merged into a second one, which embeds whole questions and steps.
         """
         self._name, self._cache_dir, self._update = model, cache_dir, update
         self._matcher = Embedder(model, cache_dir, matcher) if matcher else None
@@ -61,20 +61,21 @@ class Embedder:
         self._sentences: OrderedDict[str, Vectors] = OrderedDict()
 
     def load(self) -> None:
-        """Loads the model now, so that the first question need not wait. Raises ModelNotTrustedError, OSError."""
+        """Loads the model now, so that the first question does not wait. Raises ModelNotTrustedError, OSError."""
         self._loaded()
         if self._matcher:
             self._matcher.load()
 
     def wholes(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of whole questions and of whole steps, to be compared with each other alone; shapes as `sentences`.
+        """Returns vectors of whole questions and whole steps, to be compared only with each other; shapes as
+        `sentences`.
 
-        They are the matcher's where there is one.
+        They come from the matcher if there is one.
         """
         return (self._matcher or self).sentences(texts)
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
-        """One unit vector a text; shape (texts, dimensions)."""
+        """Returns one unit vector a text; shape (texts, dimensions)."""
         with self._lock:
             known = {text: self._sentences[text] for text in texts if text in self._sentences}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
@@ -85,25 +86,25 @@ class Embedder:
         return np.concatenate([known[text] for text in texts]).reshape(len(texts), -1)
 
     def tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """The vectors of each text's tokens; they are not kept."""
+        """Returns the vectors of each text's tokens; they are not cached."""
         return self._loaded().token_vectors(texts)
 
     def prepare(self, sentences: Sequence[str], wholes: Sequence[str]) -> None:
-        """Embeds what is asked for next at once, which takes hardly longer than one text of it does."""
+        """Embeds texts that will be asked for next in one run, which takes hardly longer than one of them."""
         if texts := [*sentences, *(() if self._matcher else wholes)]:
             self.sentences(texts)
         if self._matcher and wholes:
             self._matcher.sentences(wholes)
 
     def similarity(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Cosine of `text` with each of `others`; shape (others,)."""
+        """Returns the cosine of `text` with each of `others`; shape (others,)."""
         if not others:
             return np.zeros(0, dtype=np.float32)
         result: npt.NDArray[np.float32] = self.sentences(others) @ self.sentences([text])[0]
         return result
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of `text`, without the special ones around it."""
+        """Returns the number of tokens of `text`, without the special ones around it."""
         return self._loaded().count_tokens(text)
 
     def _keep(self, fresh: dict[str, Vectors]) -> None:

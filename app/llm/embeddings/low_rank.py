@@ -1,7 +1,7 @@
 """Low-rank updates of a sentence model's linear maps (LoRA, Hu et al., ICLR 2022, section 4.1): a file of a few MB.
 
-With them the model tells which relation path a whole question means (`arog train matcher`). They are merged into the
-network when it is exported, so they cost no time when it runs.
+With them the model recognises which relation path a whole question means (`arog train matcher`). They are merged into
+the network when it is exported, so they cost no time at run time.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _UP, _DOWN = ".up", ".down"
 
 
 class LowRankError(Exception):
-    """The file holds no updates of this service's sentence model. The text says what is wrong and what to do."""
+    """The file holds no updates for this service's sentence model; the text says what is wrong and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class LowRankUpdate:
     """Numbers to add to linear maps of a network, by their place in it (`encoder.layer.5.output.dense`): `up @ down`.
 
-    Shapes: up (outputs, rank), down (rank, inputs). `file` is where they lie, `digest` its SHA-256.
+    Shapes: up (outputs, rank), down (rank, inputs). `digest` is the SHA-256 of `file`.
     """
 
     maps: Mapping[str, tuple[Matrix, Matrix]]
@@ -39,14 +39,14 @@ class LowRankUpdate:
     digest: str
 
     def added_to(self, place: str) -> Matrix:
-        """Shape (outputs, inputs)."""
+        """Returns what is added to the map at `place`; shape (outputs, inputs)."""
         up, down = self.maps[place]
         added: Matrix = up.astype(np.float32) @ down.astype(np.float32)
         return added
 
 
 def write_update(maps: Mapping[str, tuple[Matrix, Matrix]], file: Path, model: str) -> None:
-    """Writes updates of the sentence model `model`, as 16-bit numbers. The same maps give the same bytes."""
+    """Writes updates of the sentence model `model` as 16-bit numbers; the same maps give the same bytes."""
     arrays: dict[str, npt.NDArray[Any]] = {"format": np.array(FORMAT), "model": np.array(weights_digest_of(model))}
     for place, (up, down) in sorted(maps.items()):
         arrays |= {place + _UP: up.astype(np.float16), place + _DOWN: down.astype(np.float16)}
@@ -55,7 +55,7 @@ def write_update(maps: Mapping[str, tuple[Matrix, Matrix]], file: Path, model: s
 
 
 def read_update(file: Path, model: str) -> LowRankUpdate:
-    """The updates in `file`, for the sentence model `model`. Raises LowRankError."""
+    """Returns the updates in `file` for the sentence model `model`. Raises LowRankError."""
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -70,7 +70,7 @@ def read_update(file: Path, model: str) -> LowRankUpdate:
 
 
 def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> dict[str, tuple[Matrix, Matrix]]:
-    """Raises LowRankError for arrays that are missing, misshapen or not finite."""
+    """The maps in `arrays`. Raises LowRankError if some are missing, misshapen or not finite."""
     places = sorted({name.removesuffix(_UP).removesuffix(_DOWN) for name in arrays})
     try:
         maps = {place: (arrays[place + _UP], arrays[place + _DOWN]) for place in places}

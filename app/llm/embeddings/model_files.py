@@ -1,4 +1,4 @@
-"""Where a sentence model lies, which files it is made of, and how it is to be run."""
+"""Finds the folder of a sentence model, its files, and how it is to be run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ _MEAN = ("mean", ["mean"])
 
 
 class ModelNotTrustedError(Exception):
-    """The weights in the box are not the ones that this version was tested with."""
+    """The installed weights are not the ones that this version was tested with."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFolder:
-    """A folder with a sentence model. `digests`: SHA-256 of each file that its vectors depend on, by its name."""
+    """A folder with a sentence model. `digests`: the SHA-256 of each file that determines its vectors,
+    by file name.
+    """
 
     path: Path
     digests: Mapping[str, str]
@@ -31,15 +33,18 @@ class ModelFolder:
 
 @dataclass(frozen=True, slots=True)
 class EncoderConfig:
-    """The steps around the network of a model that takes the mean over its tokens and nothing else."""
+    """The settings to run a model that takes the mean over its tokens and nothing else."""
 
     max_tokens: int
     pad_id: int
 
 
 def find_model(name: str) -> ModelFolder | None:
-    """The folder of the model in the box, of a folder's path, or of a name that was fetched earlier; nothing is
-    fetched. None where there is no such folder. Raises ModelNotTrustedError."""
+    """Returns the folder of the installed model, of a folder's path, or of a model name in the local cache; downloads
+    nothing.
+
+    None if there is no such folder. Raises ModelNotTrustedError.
+    """
     path = _path_of(name)
     if path is None:
         return None
@@ -51,7 +56,7 @@ def find_model(name: str) -> ModelFolder | None:
 
 
 def encoder_config_of(folder: Path) -> EncoderConfig | None:
-    """None for a model that needs more than its tokens' mean, or does not say how it is to be run."""
+    """Returns how to run the model; None if it needs more than the mean of its tokens, or does not say."""
     try:
         modules = _json_of(folder / "modules.json")
         kinds = [module["type"].rsplit(".", 1)[-1] for module in modules]
@@ -69,7 +74,7 @@ def encoder_config_of(folder: Path) -> EncoderConfig | None:
 
 
 def weights_digest_of(name: str) -> str:
-    """SHA-256 of each file of a sentence model's weights; its name where it lies in no folder here."""
+    """Returns the SHA-256 of each weights file of a model; the model's name if there is no local folder."""
     found = find_model(name)
     digests = found.digests if found else {}
     return ",".join(digests[each] for each in sorted(digests) if each.endswith(_WEIGHTS)) or name
@@ -99,7 +104,7 @@ def _path_of(name: str) -> Path | None:
 
 
 def _takes_the_mean(pooling: Mapping[str, object]) -> bool:
-    """Older models name each way of pooling with a yes or no, newer ones name theirs."""
+    """True if the model takes the mean: older files give each way of pooling a yes or no, newer ones name it."""
     chosen = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
     return chosen == ["pooling_mode_mean_tokens"] or (not chosen and pooling.get("pooling_mode") in _MEAN)
 

@@ -1,5 +1,6 @@
-"""The file of a small network that is trained above the sentence model: safetensors, with the network's shape and the
-digest of the sentence model beside."""
+"""The file of a small network trained on top of the sentence model: safetensors, with the network's settings and the
+digest of the sentence model.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ FORMAT: Final = 1
 
 
 class NetworkWeightsError(Exception):
-    """The file holds no such network for this service's sentence model. The text says what is wrong and what to do."""
+    """The file holds no such network for this service's sentence model; the text says what is wrong and what to do."""
 
 
 def write_network(name: str, config: DataclassInstance, arrays: Arrays, file: Path, model: str) -> None:
@@ -36,7 +37,7 @@ def write_network(name: str, config: DataclassInstance, arrays: Arrays, file: Pa
 
     told = {"format": FORMAT, "model": weights_digest_of(model), "config": asdict(config)}
     ordered = {place: np.ascontiguousarray(array) for place, array in sorted(arrays.items())}
-    # One entry: several are written in an order that changes from run to run.
+    # One entry only, because several are written in an order that changes from run to run.
     file.write_bytes(save(ordered, {name: json.dumps(told)}))
 
 
@@ -47,9 +48,9 @@ def read_network(
     file: Path,
     model: str,
 ) -> tuple[ConfigT, Arrays]:
-    """The settings and the numbers that `write_network` put into `file`, for vectors of the sentence model `model`.
+    """Returns the settings and arrays that `write_network` wrote to `file`, for vectors of the sentence model `model`.
 
-    `shapes_of`: the shape of each array of a network that is whole. Raises NetworkWeightsError.
+    `shapes_of`: the shape that each array must have. Raises NetworkWeightsError.
     """
     from safetensors import SafetensorError, safe_open
 

@@ -1,4 +1,4 @@
-"""A sentence model on ONNX Runtime: the same vectors as on torch, several times as fast, and loaded in a moment."""
+"""Runs a sentence model on ONNX Runtime: the same vectors as with torch, several times as fast, and quick to load."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ BATCH = 64
 
 
 class OnnxEncoder:
-    """Implements Encoder over an exported network and the model's own tokenizer.json. Thread-safe.
+    """Implements Encoder with an exported network and the model's own tokenizer.json. Thread-safe.
 
-    Raises ImportError where onnxruntime is missing, and whatever onnxruntime or tokenizers raise for a broken file.
+    Raises ImportError if onnxruntime is missing, and whatever onnxruntime or tokenizers raise for a broken file.
     """
 
     def __init__(self, network: Path, folder: Path, recipe: EncoderConfig) -> None:
@@ -36,7 +36,7 @@ class OnnxEncoder:
         self._session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
         self._inputs = [wanted.name for wanted in self._session.get_inputs()]
         self._recipe = recipe
-        # Two of them: truncation is a state of a tokenizer, and one thread counts while another embeds.
+        # Two tokenizers, because truncation is a state of one, and one thread counts while another embeds.
         self._cutting = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._cutting.no_padding()
         self._cutting.enable_truncation(recipe.max_tokens)
@@ -45,7 +45,7 @@ class OnnxEncoder:
         self._counting.no_truncation()
 
     def encode(self, texts: Sequence[str]) -> Array:
-        """Unit vectors; shape (texts, dimensions)."""
+        """Returns unit vectors; shape (texts, dimensions)."""
         tokens = self._cutting.encode_batch(list(texts))
         runs = _runs(tokens)
         vectors = np.concatenate([self._run([tokens[row] for row in rows]) for rows in runs])
@@ -54,7 +54,7 @@ class OnnxEncoder:
         return result
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """One a text, cut where the model cuts it."""
+        """Returns the token vectors of each text, truncated where the model truncates."""
         tokens = self._cutting.encode_batch(list(texts))
         found: dict[int, TokenVectors] = {}
         for rows in _runs(tokens):
@@ -74,7 +74,7 @@ class OnnxEncoder:
         return unit
 
     def _hidden(self, tokens: Sequence[Any]) -> tuple[Array, Array]:
-        """The last layer, shape (texts, tokens, dimensions), and 1 for each token that is no padding."""
+        """The last layer, shape (texts, tokens, dimensions), and 1 for each token that is not padding, else 0."""
         padded = self._padded(tokens)
         hidden: Array = self._session.run(None, {name: padded[name] for name in self._inputs})[0]
         return hidden, padded["attention_mask"][..., None].astype(np.float32)
@@ -90,6 +90,6 @@ class OnnxEncoder:
 
 
 def _runs(tokens: Sequence[Any]) -> list[list[int]]:
-    """Texts of like length run together, so little is padded."""
+    """Batches of texts of similar length, so that little is padded."""
     order = sorted(range(len(tokens)), key=lambda row: len(tokens[row].ids))
     return [order[start : start + BATCH] for start in range(0, len(order), BATCH)]

@@ -1,8 +1,8 @@
-"""The network of a sentence model as an ONNX file, made once and kept in the cache folder.
+"""Makes the network of a sentence model as an ONNX file, once, and keeps it in the cache folder.
 
-BERT's is written from its weights. Any other is exported by torch and compared with it, in a process of its own:
-`python -m app.llm.embeddings.onnx_export MODEL FOLDER [MATCHER]`, with a matcher's updates merged in where one is
-named. So the service itself never loads torch.
+BERT networks are written from their weights. Any other network is exported by torch and compared with it, in a process
+of its own: `python -m app.llm.embeddings.onnx_export MODEL FOLDER [MATCHER]`, where a matcher's updates are merged in.
+So the service itself never loads torch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.llm.embeddings.model_files import EncoderConfig, ModelFolder, encoder_c
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.torch_encoder import TorchEncoder
 
-# Part of every file's name: raise it when the export or what is done around the network changes.
+# Part of every file's name; raise it if the export, or the steps around the network, change.
 FORMAT = 2
 MAX_DIFFERENCE = 1e-5
 EXPORT_WITHIN_S = 900
@@ -46,10 +46,10 @@ PROBES = (
 
 
 def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None = None) -> OnnxEncoder | None:
-    """The encoder over the exported network, which is made first where it is missing or broken.
+    """Returns the encoder for the exported network, exporting it first if it is missing or broken.
 
-    None where onnxruntime is not installed, the model needs more than its tokens' mean, or the export failed: a log
-    line says so, and torch does it.
+    None if onnxruntime is not installed, the model needs more than the mean of its tokens, or the export failed; then
+    a log line says so and torch runs the model.
     """
     recipe = encoder_config_of(model.path)
     if recipe is None or not (model.path / "tokenizer.json").is_file():
@@ -61,7 +61,7 @@ def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None 
             return OnnxEncoder(network, model.path, recipe)
         _log.warning("the sentence model has no export that gives the same vectors: torch runs it")
     except Exception:
-        # Whatever stands in the way of the fast road, the slow one gives the same vectors.
+        # Whatever fails here, torch gives the same vectors, only slower.
         _log.warning(
             "ONNX Runtime can't be used: torch runs the sentence model; "
             "see that onnxruntime is installed and the folder of AROG_CACHE_DIR can be written"
@@ -70,10 +70,10 @@ def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None 
 
 
 def export(model: ModelFolder, recipe: EncoderConfig, cache: Path, update: LowRankUpdate | None = None) -> bool:
-    """Writes the network and then its verdict, each whole or not at all.
+    """Writes the network and then its verdict, each completely or not at all.
 
-    False, and no network: it can't be exported, or gives other vectors than torch. Raises OSError, ImportError,
-    LowRankError.
+    Returns False, and writes no network, if it cannot be exported or gives other vectors than torch. Raises OSError,
+    ImportError, LowRankError.
     """
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     key = _key_of(model, update)
@@ -95,7 +95,7 @@ def _is_written(model: ModelFolder, recipe: EncoderConfig, update: LowRankUpdate
 
 
 def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool:
-    """Writes the network; false where it can't be written, or gives other vectors than torch."""
+    """Writes the network; False if it cannot be written or gives other vectors than torch."""
     try:
         _write_onnx(reference, target)
         exported = OnnxEncoder(target, model.path, recipe)
@@ -103,7 +103,7 @@ def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: EncoderC
     except (OSError, ImportError):
         raise
     except Exception:
-        # The exporter has many errors of its own, for networks that it can't follow.
+        # The exporter raises many kinds of errors for networks that it cannot export.
         return False
     difference = float(np.abs(vectors - reference.encode(PROBES)).max())
     counts_alike = all(exported.count_tokens(text) == reference.count_tokens(text) for text in PROBES)
@@ -116,7 +116,7 @@ def _write_onnx(reference: TorchEncoder, target: Path) -> None:
     features: dict[str, Any] = reference.features(["lives in", "Who is it treated by?"])
 
     class Network(torch.nn.Module):
-        """The transformer with its inputs in a row, as the exporter wants them."""
+        """The transformer with positional inputs, as the exporter requires."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -141,7 +141,7 @@ def _write_onnx(reference: TorchEncoder, target: Path) -> None:
 
 
 def _key_of(model: ModelFolder, update: LowRankUpdate | None = None) -> str:
-    """Names the files of one model, and its updates, under one set of versions. Raises PackageNotFoundError."""
+    """The file name for a model with its updates under the installed package versions. Raises PackageNotFoundError."""
     packages = _RUN_BY if is_plain_bert(model.path) else _RUN_BY + _EXPORTED_BY
     parts = [FORMAT, sorted(model.digests.items()), [version(package) for package in packages]]
     parts += [update.digest] if update else []
@@ -149,7 +149,7 @@ def _key_of(model: ModelFolder, update: LowRankUpdate | None = None) -> str:
 
 
 def _network_of(model: ModelFolder, cache: Path, update: LowRankUpdate | None) -> Path | None:
-    """The file of the network, made where it is missing; None where it is known to give other vectors."""
+    """The file of the network, made if it is missing; None if it is known to give other vectors than torch."""
     network, verdict = (cache / f"{_key_of(model, update)}.{suffix}" for suffix in ("onnx", "json"))
     if not _fits(network, verdict):
         _log.info("writing the sentence model's network for ONNX Runtime, once")
@@ -162,7 +162,7 @@ def _network_of(model: ModelFolder, cache: Path, update: LowRankUpdate | None) -
 
 
 def _fits(network: Path, verdict: Path) -> bool:
-    """The network is there as it was written, or it is known to give other vectors than torch."""
+    """True if the network's file is unchanged, or the verdict says that it gives other vectors than torch."""
     try:
         digest = _digest_in(verdict)
         return digest is None or sha256_of(network) == digest
@@ -176,14 +176,14 @@ def _digest_in(verdict: Path) -> str | None:
 
 
 def _export_apart(model: ModelFolder, cache: Path, update: LowRankUpdate | None = None) -> None:
-    """In a process of its own: what the exporter prints and warns of is nobody's, and torch's memory goes with it."""
+    """Exports in a separate process, which takes the exporter's output, warnings and memory with it."""
     command = [sys.executable, "-m", "app.llm.embeddings.onnx_export", str(model.path), str(cache)]
     command += [str(update.file)] if update else []
     subprocess.run(command, check=True, capture_output=True, timeout=EXPORT_WITHIN_S)  # noqa: S603  # our own module  # nosec B603
 
 
 def main(name: str, cache: str, matcher: str = "") -> None:
-    """Exports the model of a name or folder, with the updates in the file `matcher` merged in."""
+    """Exports the model with this name or folder, with the updates in the file `matcher` merged in."""
     model = find_model(name)
     recipe = encoder_config_of(model.path) if model else None
     if model is None or recipe is None:

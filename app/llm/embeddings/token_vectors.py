@@ -1,4 +1,4 @@
-"""Vectors of the tokens of a text, each as its whole text makes it, with its place there."""
+"""Vectors of the tokens of a text, in the context of the whole text, with their positions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 @dataclass(frozen=True, slots=True)
 class TokenVectors:
-    """`vectors`: the last layer's, shape (tokens, dimensions), not of unit length. `spans`: begin and end of each
-    token in the text, shape (tokens, 2); both are 0 for the special tokens at the ends."""
+    """The tokens of one text.
+
+    `vectors`: the last layer, shape (tokens, dimensions), not of unit length. `spans`: begin and end of each token in
+    the text, shape (tokens, 2); both are 0 for the special tokens at the ends.
+    """
 
     vectors: npt.NDArray[np.float32] = field(repr=False)
     spans: npt.NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""A sentence model on torch: runs every model that sentence-transformers knows."""
+"""Runs a sentence model on torch; supports every model that sentence-transformers knows."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ BATCH = 64
 
 
 class TorchMissingError(Exception):
-    """The sentence model needs torch, which a light installation has not."""
+    """The sentence model needs torch, which a light installation does not include."""
 
 
 class TorchEncoder:
-    """Implements Encoder. Thread-safe by taking turns. Loading takes seconds; raises OSError, ValueError,
-    TorchMissingError, and LowRankError where `update` does not fit the model."""
+    """Implements Encoder. Thread-safe: one thread at a time. Loading takes seconds.
+
+    Raises OSError, ValueError, TorchMissingError, and LowRankError if `update` does not fit the model.
+    """
 
     def __init__(self, model: str, update: LowRankUpdate | None = None) -> None:
         # Nothing is fetched at run time: a model is in the box, or in a folder that the owner names.
@@ -53,7 +55,10 @@ class TorchEncoder:
         return np.asarray(vectors, dtype=np.float32)
 
     def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """One a text, cut where the model cuts it. Raises NotImplementedError where the tokenizer tells no places."""
+        """Returns the token vectors of each text, truncated where the model truncates.
+
+        Raises NotImplementedError if the tokenizer does not report positions.
+        """
         import torch
 
         found: list[TokenVectors] = []
@@ -90,10 +95,10 @@ class TorchEncoder:
 
     @property
     def network(self) -> Any:
-        """The transformer itself, a torch module."""
+        """The transformer itself, as a torch module."""
         return self._model[0].auto_model
 
     def features(self, texts: Sequence[str]) -> dict[str, Any]:
-        """The transformer's input for `texts`: tensors of shape (texts, tokens), by their names."""
+        """Returns the transformer's input for `texts`: tensors of shape (texts, tokens) by name."""
         fed = self._model.preprocess(list(texts))
         return {name: value for name, value in fed.items() if hasattr(value, "shape")}

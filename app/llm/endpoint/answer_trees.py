@@ -1,11 +1,11 @@
-"""Answers as words out of a closed list: `["count", "reach", "Eq7f2k", "lives in"]` is what a model writes for
-`count(reach(Eq7f2k, "lives in"))`, so that a JSON schema can name every word that it may use.
+"""Answers as a list of words: a model writes `["count", "reach", "Eq7f2k", "lives in"]` for `count(reach(Eq7f2k,
+"lives in"))`, so that a JSON schema can list every word that it may use.
 
-A tree is written in Polish notation: a function, then what it takes, in the order of
-`kg_store.algebra.expressions.FUNCTIONS`, without brackets. Brackets (lists within the list) do no harm.
+A tree is in Polish notation: a function, then its arguments in the order of `kg_store.algebra.expressions.FUNCTIONS`,
+without brackets. Nested lists are accepted as well.
 
     tree  = word | function tree ... | "follow" way ... | "both" tree tree
-    word  = stand-in | "way(2)" | "hint" | "none" | "more"
+    word  = pseudonym | "way(2)" | "hint" | "none" | "more"
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from kg_store.errors import ExpressionError
 Tree = list[str]
 
 NONE: Final = "none"
-"""Alone: nothing that is shown answers the question."""
+"""Alone as a reply: nothing shown answers the question."""
 MORE: Final = "more"
-"""Nothing that is shown fits: the next ways are wanted."""
+"""As a reply: no candidate fits, so the next ones should be shown."""
 HINT: Final = "hint"
 FOLLOW: Final = "follow"
 BOTH: Final = "both"
@@ -50,21 +50,21 @@ WORDS: Final = (
     *PERIODS,
     *map(str, range(1, MAX_NUMBER + 1)),
 )
-"""The words of a tree that are the same for all questions."""
+"""The words of a tree that are allowed for every question."""
 
 _WAY = re.compile(r"way\((\d{1,4})\)")
-# A name that no pseudonym has, in the place of what candidate 2 leads to.
+# Names that no pseudonym has stand for `way(2)` while an expression is parsed.
 _AS_NAME = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _STAND_IN = re.compile(r"\bWAY(\d{1,4})\b")
 _PSEUDONYM = re.compile(r"[A-Z][a-z0-9]{5}")
 
 
 class TreeError(ValueError):
-    """Words that mean nothing; the text quotes nothing of them."""
+    """The words form no answer; the error text quotes none of them."""
 
 
 def flat(value: Any) -> Tree:
-    """The words of `value` in their order. Raises TreeError where it holds anything but text and lists."""
+    """Returns the words of nested lists in order. Raises TreeError if `value` holds anything but text and lists."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):
@@ -76,7 +76,7 @@ def flat(value: Any) -> Tree:
 
 
 def step_reply_of(tree: Sequence[str], hint: str = "") -> StepReply:
-    """The reply that `tree` gives; `hint` is the expression that the word stands for. Raises TreeError."""
+    """Returns the reply that `tree` means; `hint` is the expression behind the word "hint". Raises TreeError."""
     match list(tree):
         case ["none"]:
             return StepReply(action="not_in_graph")
@@ -91,18 +91,18 @@ def step_reply_of(tree: Sequence[str], hint: str = "") -> StepReply:
 
 
 def expression_of(tree: Sequence[str], hint: str = "") -> str:
-    """The expression that `tree` writes; `way(2)` stays as it is. Raises TreeError."""
+    """Returns the expression that `tree` means; `way(2)` stays as it is. Raises TreeError."""
     found: str = _whole(_expressions(tree, hint))
     return found
 
 
 def tree_of(expression: str) -> Tree:
-    """The words of an expression, which may hold `way(2)`. Raises ExpressionError."""
+    """Returns the words of an expression, which may hold `way(2)`. Raises ExpressionError."""
     return list(_words(parse(_AS_NAME.sub(r"WAY\1", expression))))
 
 
 def tree_of_reply(reply: StepReply) -> Tree:
-    """The words that stand for `reply`. Raises ExpressionError."""
+    """Returns the words for `reply`. Raises ExpressionError."""
     if reply.action == "not_in_graph":
         return [NONE]
     if reply.action == "follow":
@@ -112,7 +112,7 @@ def tree_of_reply(reply: StepReply) -> Tree:
 
 
 def _whole(parses: Iterator[tuple[Any, Sequence[str]]]) -> Any:
-    """The first parse that leaves no word over and that the grammar knows."""
+    """The first parse that uses all words and that the grammar accepts."""
     for found, rest in parses:
         if not rest and all(map(_is_known, [found] if isinstance(found, str) else found)):
             return found
@@ -120,7 +120,7 @@ def _whole(parses: Iterator[tuple[Any, Sequence[str]]]) -> Any:
 
 
 def _expressions(words: Sequence[str], hint: str, depth: int = 0) -> Iterator[tuple[str, Sequence[str]]]:
-    """Every expression that `words` may begin with, and what is left behind it."""
+    """Yields every expression that `words` may begin with, and the words after it."""
     if not words or depth > MAX_NODES:
         return
     word, rest = words[0], words[1:]
@@ -137,7 +137,7 @@ def _expressions(words: Sequence[str], hint: str, depth: int = 0) -> Iterator[tu
 def _arguments(
     shape: Sequence[str], words: Sequence[str], hint: str, depth: int
 ) -> Iterator[tuple[tuple[str, ...], Sequence[str]]]:
-    """Every way to read what a function takes: the longest first, where something may be left out."""
+    """Yields every way to read a function's arguments, the longest first if some are optional."""
     if not shape:
         yield (), words
         return
@@ -161,7 +161,7 @@ def _argument(want: str, words: Sequence[str], hint: str, depth: int) -> Iterato
 
 
 def _several(words: Sequence[str], least: int, hint: str) -> Iterator[tuple[list[str], Sequence[str]]]:
-    """Expressions one after the other, to the end of `words`."""
+    """Yields lists of at least `least` expressions that use up all of `words`."""
     if not words and least <= 0:
         yield [], words
         return
@@ -175,7 +175,7 @@ def _is_set(word: str) -> bool:
 
 
 def _is_known(expression: str) -> bool:
-    """True where the grammar has such an expression; `way(2)` counts as a stand-in."""
+    """True if the grammar accepts the expression; `way(2)` counts as a pseudonym."""
     try:
         parse(_AS_NAME.sub(r"WAY\1", expression))
     except ExpressionError:
@@ -191,7 +191,7 @@ def _number(way: str) -> int:
 
 
 def _words(expression: Expression) -> Iterator[str]:
-    """Function, operands and words as the function's shape has them; more than two sets two by two."""
+    """The words of an expression in the order of the function's arguments; more than two sets are nested in pairs."""
     if isinstance(expression, Name):
         yield _STAND_IN.sub(r"way(\1)", expression.pseudonym)
         return

@@ -1,8 +1,8 @@
-"""Capability probe: what an endpoint can do, found out by asking it; it goes by what comes, not by the status.
+"""Capability probe: finds out what an endpoint can do by asking it, and judges by its replies, not by the status.
 
-A probe is constant: our own words, the model's name and the settings' seed. Nothing of a graph or a caller is in it.
-After the form in which it wants to be asked come puzzles: who answers them is let write answers, who does not chooses
-from lists.
+A probe is constant: fixed words, the model's name and the settings' seed; nothing of a graph or a caller is in it.
+First it finds the form in which the endpoint takes requests, then it asks puzzles: a model that solves them may write
+answers of its own, any other chooses from lists.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ _SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
     "$defs": {"word": {"type": "string", "enum": [WORD]}},
 }
-"""With all that the schemas of answers are made of, so that an endpoint that does not know it is found out."""
+"""Uses every construct of the answers' schemas, so that an endpoint which does not support one is found out."""
 ENOUGH: Final = 4
-"""Puzzles that a model has to answer before it writes answers of its own."""
-_OTHER_FIELDS: Final = (400, 404, 422, 500)  # what another body may mend; some servers break on fields unknown to them
+"""The number of puzzles that a model must solve to write answers of its own. Chosen by hand; not fitted."""
+_OTHER_FIELDS: Final = (400, 404, 422, 500)  # another body may help: some servers fail on unknown fields
 
 Send = Callable[[bytes], Awaitable[Completion]]
 
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A constant question, and the expressions that answer it."""
+    """A fixed question, and the expressions that answer it."""
 
     task: Task[StepReply]
     right: tuple[str, ...]
@@ -62,10 +62,11 @@ class Puzzle:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """The findings of a probe. `problem` says in our words why the endpoint can't be asked; else it is empty.
+    """The findings of a probe.
 
-    `puzzles`: how many were answered rightly, None where none were asked. Of one puzzle, about as long as a question:
-    `seconds`, `prompt_tokens` and `reply_tokens`, each the mean; 0 where it reports none.
+    `problem`: why the endpoint cannot be asked, else empty. `puzzles`: number solved, None if none were asked.
+    `seconds`, `prompt_tokens` and `reply_tokens` are means over the puzzles, which are about as long as questions; 0
+    if not reported.
     """
 
     dialect: Dialect = DEFAULT
@@ -80,7 +81,7 @@ class Capabilities:
 
 
 def probe_body(wording: RequestTemplate, dialect: Dialect) -> bytes:
-    """The bytes of one probe; they depend on the settings alone."""
+    """Returns the bytes of one probe; they depend on the settings alone."""
     body = {
         "model": wording.model,
         **limit_fields(dialect, 0.0, wording.seed, min(_MAX_TOKENS, wording.max_tokens)),
@@ -92,7 +93,7 @@ def probe_body(wording: RequestTemplate, dialect: Dialect) -> bytes:
 
 
 async def find_capabilities(send: Send, wording: RequestTemplate, is_vllm: bool) -> Capabilities:
-    """A few short requests. Never raises for what the endpoint does."""
+    """Finds the capabilities with a few short requests. Raises nothing for what the endpoint does."""
     problem = ""
     for is_plain in (True, False):
         try:
@@ -107,7 +108,7 @@ async def find_capabilities(send: Send, wording: RequestTemplate, is_vllm: bool)
 
 
 async def _best_dialect(send: Send, wording: RequestTemplate, is_vllm: bool, is_plain: bool) -> Capabilities:
-    """Raises the error of the last try where none was answered."""
+    """The form that works best. Raises the error of the last try if none was answered."""
     modes: list[SchemaMode] = [mode for mode in MODES if is_vllm or mode != "structured_outputs"]
     for mode in modes:
         dialect = Dialect(mode, is_plain=is_plain)
@@ -126,7 +127,7 @@ async def _best_dialect(send: Send, wording: RequestTemplate, is_vllm: bool, is_
 
 
 async def _with_stream(send: Send, wording: RequestTemplate, found: Capabilities) -> Capabilities:
-    """Streams are asked for where they bring all that a whole reply brings."""
+    """The findings with streaming turned on, if a stream brings everything that a whole reply brings."""
     dialect = replace(found.dialect, streams=True)
     try:
         completion = await _ask(send, wording, dialect)
@@ -141,7 +142,7 @@ async def _with_stream(send: Send, wording: RequestTemplate, found: Capabilities
 async def with_puzzles(
     send: Send, wording: RequestTemplate, found: Capabilities, puzzles: Sequence[Puzzle]
 ) -> Capabilities:
-    """The same, with how the model answers `puzzles`, and the form that it is asked in from then on."""
+    """Returns the findings with the number of puzzles solved, and with the form of reply that this allows."""
     spoken = replace(wording, dialect=replace(found.dialect, form="tree"))
     right, began, completions = 0, time.monotonic(), list[Completion]()
     for puzzle in puzzles:

@@ -1,7 +1,7 @@
-"""JSON schemas of replies, closed for each request: what a model may say is a list of what it is shown.
+"""JSON schemas of replies, closed for each request: a model may only name what it is shown.
 
-A schema is text in parts: static ones, which are the same for all requests and which the guard knows as our own, and
-`Hole`s, which a request fills with what it offers: numbers, stand-ins, ways, words of relations.
+A schema is text in parts: static parts, which are the same for all requests and known to the guard, and `Hole`s, which
+each request fills with what it offers: numbers, pseudonyms, candidates, relation words.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.llm.tasks import (
 )
 
 MAX_CHOICES: Final = 9
-"""Ways on a list to choose from, beside the service's own reading."""
+"""The greatest number of candidates on a list, beside the service's own reading. Chosen by hand."""
 _MARK = "\x04"
 _HOLE = re.compile(r',"\\u0004(\w+)"')
 
@@ -38,12 +38,12 @@ Values = Mapping[str, Sequence[str | int]]
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A place in a schema that each request fills: the rest of an enum, behind what is always in it."""
+    """A place in a schema that each request fills: the rest of an enum, after the entries that are always in it."""
 
     name: str
 
     def filled(self, values: Values) -> str:
-        """JSON that may follow the first entries of a list; empty where nothing is offered."""
+        """Returns JSON to follow the first entries of a list; empty if nothing is offered."""
         return "".join(f",{json.dumps(each)}" for each in values.get(self.name, ()))
 
 
@@ -51,7 +51,7 @@ SchemaPart = str | Hole
 
 
 def parts_of(text: str) -> Iterator[SchemaPart]:
-    """The parts of JSON in which `holes` were marked."""
+    """Splits JSON at the marks of its holes."""
     at = 0
     for found in _HOLE.finditer(text):
         yield text[at : found.start()]
@@ -62,7 +62,7 @@ def parts_of(text: str) -> Iterator[SchemaPart]:
 
 @cache
 def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
-    """The schema of the replies to `task`, with a mark for each hole."""
+    """Returns the schema of the replies to `task`, with a mark for each hole."""
     if task == "step" and form == "choice":
         return _object(answer=_one_of(NONE, "choices"))
     if task == "step":
@@ -83,13 +83,15 @@ def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
 
 
 def open_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
-    """The schema without what a request offers: constant, for endpoints that read it as a part of the instructions."""
+    """Returns the schema without what a request offers: constant, for endpoints that get it as part of the
+    instructions.
+    """
     found: dict[str, Any] = _without_holes(marked_schema(task, form))
     return found
 
 
 def values_of(given: TaskModel) -> dict[str, list[str | int]]:
-    """All that `given` offers, by hole."""
+    """Returns everything that `given` offers, by the name of the hole."""
     if isinstance(given, StepInput):
         return {"words": list(words_offered(given)), "choices": list(choices_of(given))}
     if isinstance(given, AnswerInput):
@@ -104,9 +106,10 @@ def values_of(given: TaskModel) -> dict[str, list[str | int]]:
 
 
 def words_offered(given: StepInput | AnswerInput) -> list[str]:
-    """The words of a tree that this request alone has: ways, stand-ins and relations that it shows, and the hint.
+    """Returns the words of a tree that only this request allows: its candidates, pseudonyms and relations, and the
+    hint.
 
-    Where no ways are offered, functions may name a relation in either direction.
+    If there are no candidates, functions may use a relation in either direction.
     """
     ways: Sequence[Candidate] = given.candidates if isinstance(given, StepInput) else ()
     hint = given.hint if isinstance(given, StepInput) else ""
@@ -121,7 +124,7 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
 
 
 def choices_of(given: StepInput) -> dict[str, str]:
-    """The numbers of a list to choose from, and the expression of each: 0 is the service's own reading."""
+    """Returns the expressions of a numbered list to choose from; number 0 is the service's own reading."""
     numbers = given.nearest or tuple(way.number for way in given.candidates)
     ways = [f"way({number})" for number in numbers if f"way({number})" != given.hint][:MAX_CHOICES]
     first = {"0": given.hint} if given.hint else {}
@@ -129,7 +132,7 @@ def choices_of(given: StepInput) -> dict[str, str]:
 
 
 def list_of_choices(given: StepInput) -> list[str]:
-    """The list in words: `2. the patients that Eo55ac treats`."""
+    """Returns the list in words: `2. the patients that Eo55ac treats`."""
     said = dict(zip((way.number for way in given.candidates), given.phrases, strict=False))
     plain = {way.number: said.get(way.number) or _path_text(way) for way in given.candidates}
 
@@ -164,12 +167,12 @@ def _one_of(first: str, hole: str) -> dict[str, Any]:
 
 
 def _number_of(hole: str) -> dict[str, Any]:
-    """Whole numbers; 0 stands for nothing that is offered, so that a list is never empty."""
+    """Whole numbers; 0 stands for none of those offered, so that the enum is never empty."""
     return {"type": "integer", "enum": [0, f"{_MARK}{hole}"]}
 
 
 def _words() -> dict[str, Any]:
-    """An answer, word by word (`answer_trees`)."""
+    """An answer, word by word (see `answer_trees`)."""
     return {"type": "array", "items": {"type": "string", "enum": [*WORDS, f"{_MARK}words"]}, "maxItems": MAX_WORDS}
 
 

@@ -1,4 +1,6 @@
-"""Reasons why no connection to an endpoint came about, in words that hold no address and nothing that was sent."""
+"""Explains why no connection to an endpoint was made, in words without any address and without
+anything that was sent.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ _NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN)
 
 
 def connection_reason(error: BaseException) -> str:
-    """The reason of the deepest cause that is known; "" for none."""
+    """Returns the reason of the deepest known cause; an empty text if none is known."""
     return next((reason for each in _causes(error) if (reason := _reason_of(each))), "")
 
 
@@ -32,7 +34,7 @@ def _reason_of(error: BaseException) -> str:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The error and all that led to it; several addresses of a host fail as a group."""
+    """Yields the error and all its causes, including the members of groups, since each address of a host may fail."""
     while error is not None:
         yield error
         if isinstance(error, BaseExceptionGroup):

@@ -1,4 +1,4 @@
-"""Dialects: the ways in which endpoints take a JSON schema, a limit and a wish for a stream."""
+"""Dialects: the ways in which endpoints accept a JSON schema, a token limit and streaming."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ ENFORCING: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "objec
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """The form in which an endpoint wants to be asked.
+    """The form in which an endpoint takes requests.
 
-    `mode`: where the schema goes. `json_schema`: nested in `response_format`; `structured_outputs`: vLLM's own field;
-    `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: into the instructions, with
-    JSON alone enforced; `prompt`: into the instructions.
-    `is_plain`: false for models that take `max_completion_tokens`, and neither temperature nor seed.
-    `form`: what a model was seen to do with a closed schema; those who do little choose from a list.
+    `mode`: where the schema goes. `json_schema`: in `response_format`; `structured_outputs`: vLLM's own field;
+    `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: in the instructions, with JSON
+    alone enforced; `prompt`: in the instructions. `is_plain`: False for models that take `max_completion_tokens` and
+    neither temperature nor seed. `form`: "tree", or "choice" for models that can only choose from a list.
     """
 
     mode: SchemaMode = "json_schema"
@@ -34,7 +33,7 @@ DEFAULT = Dialect()
 
 
 def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a body that tell the schema beside its messages."""
+    """Returns the fields of a body that carry the schema outside of the messages."""
     if dialect.mode == "json_schema":
         return {
             "response_format": {
@@ -49,7 +48,7 @@ def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[s
 
 
 def schema_words(dialect: Dialect, name: str, schema: dict[str, Any]) -> str:
-    """The words of the instructions about the schema, for endpoints that don't enforce it."""
+    """Returns the schema as text for the instructions, for endpoints that do not enforce it; else empty."""
     if dialect.mode in ENFORCING:
         return ""
     text = json.dumps(schema, separators=(",", ":"))
@@ -57,7 +56,7 @@ def schema_words(dialect: Dialect, name: str, schema: dict[str, Any]) -> str:
 
 
 def limit_fields(dialect: Dialect, temperature: float, seed: int | None, max_tokens: int) -> dict[str, Any]:
-    """The fields that bound how much and how freely the model may write."""
+    """Returns the fields that limit the length and the randomness of a reply."""
     if not dialect.is_plain:
         return {"max_completion_tokens": max_tokens}
     seeded = {} if seed is None else {"seed": seed}
@@ -65,5 +64,5 @@ def limit_fields(dialect: Dialect, temperature: float, seed: int | None, max_tok
 
 
 def stream_fields(dialect: Dialect) -> dict[str, Any]:
-    """A stream is read as it comes, so that one that goes wrong is ended early."""
+    """Returns the fields that ask for a stream; a stream that goes wrong can be ended early."""
     return {"stream": True, "stream_options": {"include_usage": True}} if dialect.streams else {}

@@ -1,10 +1,10 @@
-"""The input of a step as lines of text, which take a third of the tokens that JSON objects take.
+"""The input of a step as lines of text, which take a third of the tokens of JSON objects.
 
     thing      `Eq7f2k: person, 2-5`
     evidence   `Eq7f2k > treated by > lives in > Sa1b2c: city, 2-5`
     candidate  `way(2): Eq7f2k > ^treated by: patient`
 
-A size is left out where it is not told. `read_step` is for what stands in for a model, and for tests.
+A size is left out if it is not shown. `read_step` is for stand-ins of a model, and for tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ _SIZES: Final = tuple(size for size in get_args(Size) if size)
 
 
 def step_text(given: StepInput) -> str:
-    """The input as JSON in which things, evidence and candidates are lines. Fields that hold their default are out."""
+    """Returns the input as JSON with things, evidence and candidates as lines, without fields that
+    hold their default.
+    """
     shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates"})
     lines = {
         "things": [f"{thing.name}{_IS}{_sized(thing.concept, thing.size)}" for thing in given.things],
@@ -39,7 +41,7 @@ def step_text(given: StepInput) -> str:
 
 
 def read_step(text: str) -> StepInput:
-    """The input that `step_text` wrote. Raises ValueError."""
+    """Returns the input that `step_text` wrote. Raises ValueError."""
     shown: dict[str, Any] = json.loads(text)
     read = {"things": _thing, "evidence": _fact, "candidates": _way}
     return StepInput.model_validate(

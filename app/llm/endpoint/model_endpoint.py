@@ -1,4 +1,4 @@
-"""ModelEndpoint: one OpenAI-compatible endpoint as it can be relied on: OpenAI, vLLM, Ollama, llama.cpp's server."""
+"""ModelEndpoint: makes one OpenAI-compatible endpoint reliable: OpenAI, vLLM, Ollama, llama.cpp's server."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, Rep
 
 
 class FairQueue:
-    """`places` may be held at once. Of those who wait, each tenant gets the next place in turn. One event loop."""
+    """Lets at most `places` requests run at once; waiting tenants get the next place in turn. For one event loop."""
 
     def __init__(self, places: int) -> None:
         self._places = self._free = places
-        # The tenant whose turn is next stands first.
+        # The tenant whose turn is next comes first.
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     @property
     def held(self) -> int:
-        """The number of places that are held now."""
+        """The number of places in use."""
         return self._places - self._free
 
     @asynccontextmanager
     async def place(self, tenant: str) -> AsyncIterator[None]:
-        """Holds a place; whoever is cancelled while waiting, or holding one, gives it up."""
+        """Holds a place while the context lasts; cancelling a caller gives its place up."""
         await self._enter(tenant)
         try:
             yield
@@ -50,7 +50,7 @@ class FairQueue:
             await mine
         except asyncio.CancelledError:
             if mine.done() and not mine.cancelled():
-                self._leave()  # The place came in the same moment: it goes on to the next.
+                self._leave()  # The place was granted in the same moment, so it is passed on.
             raise
 
     def _leave(self) -> None:
@@ -69,11 +69,11 @@ ATTEMPTS = 3
 
 
 class ModelEndpoint:
-    """One model of one endpoint: a place in the queue, the breaker, the request; again where that may help.
+    """One model at one endpoint: queues requests, sends them, and retries where that may help.
 
-    `deadline_s` bounds a completion with all its waits and retries, in seconds; `concurrency` is how many requests
-    are open at once. `patience_s` is the longest wait before a retry, where another endpoint can be asked instead.
-    The caller who is cancelled takes his request with him.
+    `deadline_s` bounds a completion with all its waits and retries, in seconds; `concurrency` is the greatest number
+    of open requests. `patience_s` is the longest wait in seconds before a retry, if another endpoint can be asked
+    instead. Cancelling the caller cancels the request.
     """
 
     def __init__(
@@ -101,7 +101,9 @@ class ModelEndpoint:
 
     @property
     def address(self) -> str:
-        """Host and port, for whoever set them and nobody else; the URL may hold a password beside them."""
+        """Host and port, to be shown only to those who set them; the URL may also hold a password,
+        which is left out.
+        """
         return urlsplit(self._url).netloc.rpartition("@")[2]
 
     @property
@@ -122,18 +124,18 @@ class ModelEndpoint:
 
     @property
     def is_in_doubt(self) -> bool:
-        """True where the findings of the last probe may not hold any more."""
+        """True if the findings of the last probe may be outdated."""
         return self._is_in_doubt or self.breaker.state != "closed"
 
     def speak(self, dialect: Dialect) -> None:
-        """Bodies are written in `dialect` from now on."""
+        """Makes later requests use `dialect`."""
         self._wording = replace(self._wording, dialect=dialect)
 
     async def probe(self) -> Capabilities:
-        """Finds out what it can do, and writes bodies accordingly from now on. Never raises for what it does."""
+        """Probes the endpoint and uses the findings for later requests. Raises nothing for what the endpoint does."""
         before = self.found
         self.found = await self._found_anew(before)
-        # One unlucky reply may look as if nothing were enforced: that is believed when it is found twice.
+        # One unlucky reply may look as if no schema were enforced; that counts only if it is found twice.
         is_new = not self.found.enforces_schema and self.found != before
         self._is_in_doubt = bool(self.found.problem) or is_new
         if not self.found.problem:
@@ -143,7 +145,7 @@ class ModelEndpoint:
         return self.found
 
     async def _found_anew(self, before: Capabilities | None) -> Capabilities:
-        """Puzzles are asked once, and again where the endpoint wants to be asked in another form."""
+        """New findings. Puzzles are asked once, and again only if the dialect has changed."""
         send, wording = self._sender.send, self._wording
         found = await find_capabilities(send, wording, wording.is_salted)
         if found.problem or not self._puzzles:
@@ -154,7 +156,7 @@ class ModelEndpoint:
         return await with_puzzles(send, wording, found, self._puzzles)
 
     async def complete(self, body: bytes, tenant: str = "") -> Completion:
-        """Sends exactly `body`, and again where the endpoint was busy, broken or out of reach."""
+        """Sends exactly `body`, and again if the endpoint was busy, broken or out of reach."""
         until = asyncio.get_running_loop().time() + self._deadline_s
 
         def left_s() -> float:
@@ -173,7 +175,7 @@ class ModelEndpoint:
         in_time = asyncio.timeout(left_s())
         try:
             async with in_time, self._queue.place(tenant):
-                in_time.reschedule(None)  # What follows has a bound of its own, and counts for the breaker.
+                in_time.reschedule(None)  # The request has its own time limit, which the breaker counts.
                 with self.breaker.watch():
                     return await self._send(body, left_s())
         except TimeoutError:
@@ -186,5 +188,5 @@ class ModelEndpoint:
         except TimeoutError:
             raise DeadlineExceededError("the endpoint did not answer within the deadline") from None
         except (ReasonerRefusedError, ReplyUnusableError):
-            self._is_in_doubt = True  # It may be another server by now, which wants to be asked otherwise.
+            self._is_in_doubt = True  # It may be another server by now, with another dialect.
             raise

@@ -1,4 +1,4 @@
-"""PromptedReasoner: asks OpenAI-compatible endpoints; docs/reasoner_contract.md is what it speaks."""
+"""PromptedReasoner: asks OpenAI-compatible endpoints, as described in docs/reasoner_contract.md."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from app.privacy.safe_text import Egress
 
 
 class PromptedReasoner:
-    """Every task is one chat completion under a JSON schema.
+    """Makes one chat completion under a JSON schema for each task.
 
-    `fallbacks` are asked in their order where `endpoint` rests, is out of reach or refuses. A reply that can't be
-    used is asked for once more, with what was wrong. Both come back as a Retry, so that the guard and the ledger see
-    them like any request. `salt_key` keeps the prefix caches of tenants apart.
+    `fallbacks` are asked in order if `endpoint` rests, is out of reach or refuses. A reply that cannot be used is
+    asked for once more, with the reason. Both come back as a Retry, so that the guard and the ledger see them like any
+    request. `salt_key` separates the prefix caches of tenants.
     """
 
     def __init__(
@@ -78,13 +78,14 @@ class PromptedReasoner:
             return _repair(task, misfit.complaint, tokens, completion.content)
 
     def _position(self, first: int) -> int:
-        """The first endpoint from `first` on that does not rest; `first` itself where all do."""
+        """The first endpoint from position `first` on that does not rest; `first` if all do."""
         ready = (at for at in range(first, len(self._endpoints)) if self._endpoints[at].is_ready)
         return next(ready, first)
 
     def _salt_of(self, tenant: str) -> str:
-        """Tells tenants apart for nobody but us: HMAC of the tenant under a key of this service, in figures: the
-        guard knows no word that it could be."""
+        """An identifier of the tenant that only this service can compute: an HMAC under its key, in digits, so that
+        the guard never takes it for a word.
+        """
         if not self._salt_key:
             return ""
         return str(int.from_bytes(hmac.digest(self._salt_key, tenant.encode(), "sha256"), "big"))
@@ -97,7 +98,7 @@ class PromptedReasoner:
 
 
 def _repair(task: Task[ReplyT], complaint: str, tokens: Tokens, words: str) -> Retry:
-    """Raises ReplyUnusableError where the reply was a repair itself."""
+    """A request to repair the reply. Raises ReplyUnusableError if the reply was already a repair."""
     if not task.manner.complaints:
         return Retry(replace(task.manner, complaints=(complaint,)), tokens, words)
     unusable = ReplyUnusableError(f"{task.kind.name}: {complaint.strip()}")

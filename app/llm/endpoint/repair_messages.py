@@ -1,6 +1,6 @@
-"""Complaints: sentences of ours that say why a reply can't be used, and never quote it.
+"""Complaints: fixed sentences that say why a reply cannot be used, without quoting it.
 
-There are finitely many, so that the guard knows them all as our own before any question.
+They are few, so the guard knows all of them in advance.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Reads what an endpoint replied: only what the request offered is taken, whether or not it enforced the schema."""
+"""Reads the reply of an endpoint and accepts only what the request offered, even if the endpoint
+enforced no schema.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from app.llm.tasks import (
 
 
 class MisfitError(Exception):
-    """A reply that can't be used; `complaint` says why, in our words."""
+    """The reply cannot be used; `complaint` says why, in fixed words."""
 
     def __init__(self, complaint: str) -> None:
         super().__init__()
@@ -37,7 +39,7 @@ class MisfitError(Exception):
 
 
 class _Answer(BaseModel):
-    """The wire form of an answer: fields that were not asked for are let be, and dropped."""
+    """The wire format of an answer; additional fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -47,7 +49,7 @@ class _Answer(BaseModel):
 
 
 def read_reply(task: Task[ReplyT], completion: Completion) -> ReplyT:
-    """The reply to `task`. Raises MisfitError."""
+    """Returns the reply to `task`. Raises MisfitError."""
     found = _object_in(completion)
     model = task.kind.reply_model
     try:
@@ -60,7 +62,7 @@ def read_reply(task: Task[ReplyT], completion: Completion) -> ReplyT:
 
 
 def wire_words(reply: TaskModel, tree: Tree) -> str:
-    """The JSON that an endpoint sends for an answer: for those that stand in for a model."""
+    """Returns the JSON that an endpoint sends for an answer; used by stand-ins of a model."""
     told = {"thought": reply.thought, "sufficient": reply.sufficient} if isinstance(reply, AnswerReply) else {}
     return json.dumps(told | {"answer": tree})
 
@@ -81,13 +83,13 @@ def _answer(given: TaskModel, said: _Answer) -> TaskModel:
 
 
 def _check_words(tree: Tree, offered: Sequence[str]) -> None:
-    """Raises MisfitError where a word of `tree` was not offered, or none of what was offered is in it."""
+    """Raises MisfitError if a word of `tree` was not offered, or if it uses nothing that was offered."""
     if not {*WORDS, *offered}.issuperset(tree) or ({*tree}.isdisjoint(offered) and tree not in ([NONE], [MORE])):
         raise MisfitError(NOT_OFFERED)
 
 
 def _of_offered(given: TaskModel, reply: ReplyT) -> ReplyT:
-    """`reply` without numbers that were not offered, of which a model may name some beside others."""
+    """`reply` without numbers that were not offered. Raises MisfitError if none is left."""
     offered = values_of(given).get("numbers", [])
     if isinstance(reply, ChooseReply) and isinstance(given, ChooseInput):
         kept = [number for number in reply.choices if number in offered]
@@ -124,7 +126,7 @@ def _blank_run(content: str) -> bool:
 
 
 def _bare(content: str) -> str:
-    """The JSON alone: small models put a fence around it even under a schema, and some think aloud before it."""
+    """The JSON alone, without the code fence or the thinking aloud that some models put around it."""
     text = content.strip()
     if text.startswith("<think>"):
         text = text.partition("</think>")[2].strip()

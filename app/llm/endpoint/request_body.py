@@ -1,4 +1,4 @@
-"""The body of one chat completion: static words of ours around one JSON block that holds the task's input."""
+"""The body of one chat completion: static words around one JSON block with the task's input."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from app.llm.reasoner import Tokens
 from app.llm.tasks import ReplyForm, ReplyT, StepInput, Task, TaskKind, TaskModel
 from app.privacy.safe_text import Egress, Segment
 
-_SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # where these go; no word of ours holds such characters
+_SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # marks for insertions; no static text holds these characters
 _MARKS = re.compile(r"\\u000([123])")
 _BEFORE_COMPLAINTS = "\n\nYour last reply to this can't be used. "
 _AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its schema."
@@ -42,7 +42,9 @@ _AFTER_COMPLAINTS = "Reply once more, with one JSON object that keeps to its sch
 
 @dataclass(frozen=True, slots=True)
 class RequestTemplate:
-    """The same in all bodies for one endpoint. `is_salted`: it shares its prefix cache between tenants."""
+    """The common part of all bodies for one endpoint. `is_salted`: the endpoint shares its prefix cache between
+    tenants.
+    """
 
     model: str
     dialect: Dialect = DEFAULT
@@ -52,14 +54,14 @@ class RequestTemplate:
 
 
 def form_of(task: Task[Any], wording: RequestTemplate) -> ReplyForm:
-    """The form in which `task` is to be replied to; a repair is a choice from a list."""
+    """Returns the form in which `task` is to be answered; a repair always chooses from a list."""
     return "choice" if task.kind.name == "step" and task.manner.complaints else wording.dialect.form
 
 
 def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoint: int = 0) -> Egress:
-    """The bytes of one request. The input is JSON within a JSON string, so it is escaped once more.
+    """Returns the bytes of one request. The input is JSON within a JSON string, so it is escaped twice.
 
-    What is constant stands first in what a model reads, so that its prefix cache keeps it; a complaint stands last.
+    Constant text comes first, so that the endpoint's prefix cache can keep it; a complaint comes last.
     """
     form, values = form_of(task, wording), values_of(task.input)
     segments: list[Segment] = []
@@ -78,8 +80,8 @@ def body_of(task: Task[ReplyT], wording: RequestTemplate, salt: str = "", endpoi
 
 
 def input_text(given: TaskModel, form: ReplyForm) -> str:
-    """The input as a model reads it; where it chooses from a list, ways on are that list in words."""
-    # A field that holds its default says nothing, and costs tokens.
+    """Returns the input as a model reads it; if it chooses from a list, candidates are that list in words."""
+    # A field with its default value says nothing and costs tokens.
     if not isinstance(given, StepInput):
         return given.model_dump_json(exclude_defaults=True)
     if form == "tree":
@@ -89,7 +91,7 @@ def input_text(given: TaskModel, form: ReplyForm) -> str:
 
 
 def text_read(body: bytes) -> str:
-    """The text of a body that the model reads: the messages' texts, and the schema where it stands apart from them."""
+    """Returns the text of a body that the model reads: the messages, and the schema if it is outside of them."""
     request = json.loads(body)
     format_ = request.get("response_format", {})
     schema = format_.get("json_schema", {}).get("schema") or format_.get("schema")
@@ -99,7 +101,7 @@ def text_read(body: bytes) -> str:
 
 
 def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ...]:
-    """Every static segment that a body of `kind` may have, whatever the endpoint turns out to be."""
+    """Returns every static segment that a body of `kind` may have, for all dialects."""
     segments: list[bytes] = []
     for dialect, form, is_repair in product(_DIALECTS, FORMS, (False, True)):
         frame = _frame_of(kind, replace(wording, dialect=replace(dialect, form=form)), form, is_repair)
@@ -112,7 +114,7 @@ def statics_of(kind: TaskKind[Any], wording: RequestTemplate) -> tuple[bytes, ..
 def _frame_of(
     kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm, is_repair: bool
 ) -> tuple[SchemaPart, ...]:
-    """The parts of a body in their order: static text, marks for what goes between, and holes of the schema."""
+    """The parts of a body in order: static text, marks for what is inserted, and holes of the schema."""
     dialect = wording.dialect
     schema = marked_schema(kind.name, form)
     words = str(kind.words_for(form)) + schema_words(dialect, kind.name, open_schema(kind.name, form))
@@ -138,7 +140,7 @@ def _frame_of(
 
 
 def most_tokens(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) -> int:
-    """The longest reply that is asked for. Who keeps to no schema may say more around it."""
+    """Returns the greatest number of tokens to ask for; more for endpoints that do not enforce the schema."""
     is_closed = wording.dialect.mode in ENFORCING and wording.dialect.is_plain
     if not is_closed:
         return wording.max_tokens
@@ -146,7 +148,7 @@ def most_tokens(kind: TaskKind[Any], wording: RequestTemplate, form: ReplyForm) 
 
 
 def _told(complaints: tuple[str, ...]) -> list[bytes]:
-    """One segment a sentence, so that each is known to the guard, however many there are."""
+    """One segment a sentence, so that the guard knows each of them."""
     return (
         [_escaped(_BEFORE_COMPLAINTS), *map(_escaped, complaints), _escaped(_AFTER_COMPLAINTS)] if complaints else []
     )
@@ -171,10 +173,10 @@ _DIALECTS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """An endpoint's reply to one body. Token counts are None where it reports none, and any number else.
+    """An endpoint's reply to one body.
 
-    `has_odd_usage`: it reported something as a count that is no whole number. `retries` are the requests that failed
-    before this one.
+    Token counts are None if the endpoint reports none, and may be any whole number. `has_odd_usage`: a reported count
+    was not a whole number. `retries`: number of requests that failed before this one.
     """
 
     content: str
@@ -188,7 +190,7 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Money for a million tokens, in the currency of the settings."""
+    """The price of a million tokens, in the currency of the settings."""
 
     prompt: float
     completion: float
@@ -210,11 +212,11 @@ class CompletesChats(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """False while it rests after failing again and again."""
+        """False while it rests after repeated failures."""
         ...
 
     async def complete(self, body: bytes, tenant: str = "") -> Completion:
-        """Sends exactly `body`, when it is the turn of `tenant`.
+        """Sends exactly `body` when it is the turn of `tenant`.
 
         Raises ReasonerUnavailableError, ReasonerRefusedError, ReplyUnusableError.
         """
@@ -222,19 +224,19 @@ class CompletesChats(Protocol):
 
 
 MAX_TIMES_OURS: Final = 2
-"""Tokenisers differ: of JSON and English one may make so many times the tokens of another."""
+"""Tokenisers differ: one may need this many times the tokens of another for JSON and English. Chosen by hand."""
 
 MAX_FRAME_TOKENS: Final = 256
-"""The most that a chat template and a schema in another form may add to a prompt."""
+"""The greatest number of tokens that a chat template and a schema in another form may add to a prompt. Chosen by hand.
+"""
 
 
 def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: int, max_tokens: int) -> Tokens:
-    """The endpoint's counts where both can be right, else ours; retries and price are the caller's to add.
+    """Returns the endpoint's token counts if both are plausible, else the service's own, without retries and price.
 
-    `prompt_tokens` and `written_tokens` are counted by us, `max_tokens` is what the request asked for at most.
-    Promise: neither count is below zero; the prompt's is at most MAX_TIMES_OURS times ours and MAX_FRAME_TOKENS, the
-    reply's at most `max_tokens`, whatever the endpoint says. Limit: counts that are too low, but not below zero, are
-    believed.
+    `prompt_tokens` and `written_tokens` are the service's counts, `max_tokens` is the limit in the request. Promise:
+    neither count is negative; that of the prompt is at most MAX_TIMES_OURS times the service's plus MAX_FRAME_TOKENS,
+    that of the reply at most `max_tokens`, whatever the endpoint reports. Limit: counts that are too low are believed.
     """
     prompt, written = completion.prompt_tokens, completion.completion_tokens
     most = prompt_tokens * MAX_TIMES_OURS + MAX_FRAME_TOKENS
@@ -245,5 +247,5 @@ def checked_tokens(completion: Completion, prompt_tokens: int, written_tokens: i
 
 
 def _is_within(reported: int | None, most: int) -> bool:
-    """None is not odd: many endpoints report nothing."""
+    """True if the count is plausible or missing, since many endpoints report nothing."""
     return reported is None or 0 <= reported <= most

@@ -1,4 +1,4 @@
-"""Retrying: which failures are worth another try, and how long the endpoint asks to wait before it."""
+"""Retrying: which failures are worth another try, and how long to wait before it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ State = Literal["closed", "open", "trying"]
 
 
 class CircuitOpenError(ReasonerUnavailableError):
-    """Nothing was sent: the endpoint failed too often, and rests."""
+    """Nothing was sent, because the endpoint failed too often and rests."""
 
 
 class CircuitBreaker:
-    """Opens after `threshold` failures in a row, for `rest_s` seconds; then one request tries, and the rest wait.
+    """Opens after `threshold` failures in a row for `rest_s` seconds; then one request tries while the others wait.
 
-    ReasonerUnavailableError is a failure, unless it is one of `harmless`. An answer of any other kind shows that the
-    endpoint lives.
+    ReasonerUnavailableError counts as a failure unless it is one of `harmless`. Any other result shows that the
+    endpoint works.
     """
 
     def __init__(
@@ -47,16 +47,19 @@ class CircuitBreaker:
 
     @property
     def lets_pass(self) -> bool:
-        """True where a request that came now would be sent."""
+        """True if a request would be sent now."""
         return self.state == "closed" or (self.state == "open" and self._clock() >= self._rests_until)
 
     def reset(self) -> None:
-        """Forgets what failed, as when somebody has seen the endpoint answer."""
+        """Forgets past failures, for example after a successful probe."""
         self._failures = 0
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Around one request. Raises CircuitOpenError without entering."""
+        """Wraps one request and counts its failure.
+
+        Raises CircuitOpenError without entering if the breaker is open.
+        """
         if not self.lets_pass:
             raise self._open_error()
         tries = self.state == "open"
@@ -92,7 +95,7 @@ FIRST_WAIT_S, LONGEST_WAIT_S, JITTER_S = 0.5, 2.0, 0.5
 
 
 class EndpointRateLimitError(ReasonerUnavailableError):
-    """The endpoint lives and asks to come again later (429, or a Retry-After); `retry_after_s` if it said when."""
+    """The endpoint asks to come again later (429, or a Retry-After), after `retry_after_s` seconds if it says so."""
 
     def __init__(self, text: str, retry_after_s: float | None) -> None:
         super().__init__(text)
@@ -100,13 +103,13 @@ class EndpointRateLimitError(ReasonerUnavailableError):
 
 
 class DeadlineExceededError(ReasonerUnavailableError):
-    """The deadline is over: no time is left for another try."""
+    """The deadline is over, so no time is left for another try."""
 
 
 def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.Attempt]:
-    """Up to `most` attempts, with growing waits and jitter, or as long as the endpoint asks.
+    """Yields up to `most` attempts, with growing random waits, or with the wait that the endpoint asks for.
 
-    `left_s` tells how many seconds there are to wait in: what would be tried after them is not tried.
+    `left_s` returns the seconds that are left; an attempt that would come later is not made.
     """
     failed = itertools.count()
     return stamina.retry_context(
@@ -115,12 +118,12 @@ def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.At
 
 
 def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | Literal[False]:
-    """Seconds until the next try, after `failed` earlier failures; False where there should be none."""
+    """Returns the seconds to wait after `failed` earlier failures; False if there should be no further try."""
     if not isinstance(error, ReasonerUnavailableError) or isinstance(error, CircuitOpenError | DeadlineExceededError):
         return False
     asked_s = error.retry_after_s if isinstance(error, EndpointRateLimitError) else None
     if asked_s is None:
         asked_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**failed)
-    # Those who failed in the same second should not all come back in the same second.
+    # Jitter, so that requests which failed together do not all return together.
     wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret  # nosec B311
     return wait_s if wait_s < left_s else False

@@ -1,4 +1,4 @@
-"""Sending: one HTTP request to an OpenAI-compatible endpoint, once. The home of the openai package."""
+"""Sends one HTTP request to an OpenAI-compatible endpoint, once. Only this module uses the openai package."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 MAX_WHITE_SPACE = 64  # characters in a row: constrained decoding that will never end
 MAX_REPLY_BYTES = 4_194_304
-# A pool looks at all of its connections for every request: with hundreds open, several small ones are quicker.
+# A pool searches all its connections for each request, so several small pools are faster than one with hundreds.
 POOLS, POOL_SIZE = 16, 16
 _FOR_NOW = (408, 409, 429)
-_NO_MONEY = "insufficient_quota"  # a 429 that waiting does not mend
+_NO_MONEY = "insufficient_quota"  # a 429 that waiting does not cure
 _COUNTS = ("prompt_tokens", "completion_tokens")
-# What a request needs. The package's other headers tell the platform, its versions and what stands in OPENAI_ORG_ID.
+# The headers that a request needs; the package's others reveal the platform, versions and OPENAI_ORG_ID.
 _HEADERS = frozenset(
     {"host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization"}
 )
 
 
 class _Part(BaseModel):
-    """The fields of an answer that we read; vendors add others."""
+    """The fields of a reply that are read; vendors add others."""
 
     model_config = ConfigDict(extra="ignore", hide_input_in_errors=True)
 
@@ -55,7 +55,7 @@ class _Streamed(_Part):
 
 class _ChatReply(_Part):
     choices: list[_Choice] = Field(min_length=1)
-    usage: Any = None  # An odd count is no reason to refuse a reply.
+    usage: Any = None  # An implausible count is no reason to refuse a reply.
 
 
 class _Chunk(_Part):
@@ -64,7 +64,7 @@ class _Chunk(_Part):
 
 
 class _Error(_Part):
-    """Nested (`{"error": {...}}`) or flat (`{"object": "error", ...}`), with status 200."""
+    """An error with status 200, nested (`{"error": {...}}`) or flat (`{"object": "error", ...}`)."""
 
     error: Any = None
     object: str | None = None
@@ -75,15 +75,18 @@ class _Error(_Part):
 
 
 class HttpTransport:
-    """One endpoint's connections. Promise: a request has exactly the body that it is given, and no header beyond
-    what HTTP needs, the key, and `User-Agent: arog`. Errors quote nothing: a provider's body may hold the prompt."""
+    """The connections to one endpoint.
+
+    Promise: a request has exactly the given body, and no headers beyond what HTTP needs, the key and `User-Agent:
+    arog`. Errors quote nothing, because a provider's error body may hold the prompt.
+    """
 
     def __init__(self, url: str, api_key: str = "") -> None:
-        # It takes a second: commands and services without an endpoint start without it.
+        # This takes a second, which commands and services without an endpoint avoid.
         import openai
 
         trusted = httpx2.create_ssl_context()
-        # Local servers take any key, and the package refuses an empty one.
+        # Local servers accept any key, but the package refuses an empty one.
         self._clients = [
             openai.AsyncOpenAI(
                 base_url=url, api_key=api_key or "none", max_retries=0, timeout=None, http_client=_pool(trusted)
@@ -93,7 +96,7 @@ class HttpTransport:
         self._open = [0] * POOLS
 
     async def send(self, body: bytes) -> Completion:
-        """One try; cancelled, it closes its connection.
+        """Makes one try; cancelling it closes its connection.
 
         Raises ReasonerUnavailableError, ReasonerRefusedError, ReplyUnusableError.
         """
@@ -106,7 +109,7 @@ class HttpTransport:
 
     @contextmanager
     def _least_pool(self) -> Iterator[openai.AsyncOpenAI]:
-        """The first pool with room, so that few connections are kept where few are needed."""
+        """The first pool with room, so that few connections are kept open if few are needed."""
         at = next((at for at, held in enumerate(self._open) if held < POOL_SIZE), self._open.index(min(self._open)))
         self._open[at] += 1
         try:
@@ -118,7 +121,7 @@ class HttpTransport:
 def _pool(trusted: ssl.SSLContext) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
         verify=trusted,
-        # How many at once is the queue's to say; and timeouts count from byte to byte: the deadline is ours too.
+        # The queue limits how many run at once, and the deadline is kept by the caller: these count from byte to byte.
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
         timeout=None,
         event_hooks={"request": [_strip_headers]},
@@ -143,14 +146,14 @@ async def _exchange(client: openai.AsyncOpenAI, body: bytes) -> Completion:
 
 
 async def _post(client: openai.AsyncOpenAI, body: bytes) -> httpx2.Response:
-    """The response, with its body still to be read."""
+    """The response, whose body has not been read yet."""
     import openai
 
     response = await client.post(
         "/chat/completions",
         cast_to=httpx2.Response,
         content=body,
-        # What was cleared goes to this endpoint, and nowhere that it points to.
+        # The body was approved for this endpoint, so redirects are not followed.
         options={"headers": {"Content-Type": "application/json"}, "follow_redirects": False},
         stream=True,
         stream_cls=openai.AsyncStream[Any],
@@ -223,7 +226,7 @@ def _is_error(raw: bytes) -> bool:
 
 
 def _chunk_of(data: object) -> _Chunk:
-    """Raises ValueError for what is none."""
+    """A chunk of a stream. Raises ValueError if `data` is none."""
     if isinstance(data, dict) and _Error.model_validate(data).is_one:
         raise ReasonerUnavailableError("the endpoint sent an error inside its stream")
     return _Chunk.model_validate(data)
@@ -238,7 +241,9 @@ def _unreachable(reason: str) -> ReasonerUnavailableError:
 
 
 def wait_asked_s(headers: Mapping[str, str], now: dt.datetime) -> float | None:
-    """The wait that an endpoint asks for: `retry-after-ms`, or `Retry-After`."""
+    """Returns the seconds that the endpoint asks to wait, by `retry-after-ms` or `Retry-After`; None if it does not
+    ask.
+    """
     thousandths = seconds_of(headers.get("retry-after-ms"))
     return retry_after_s(headers.get("retry-after"), now) if thousandths is None else thousandths / 1000
 

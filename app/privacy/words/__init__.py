@@ -1,4 +1,4 @@
-"""Words that may leave, and places where a word is somebody's name.
+"""Words that may leave, and the places in a sentence where a word is somebody's name.
 
 Imports `kg_store`.
 """

@@ -1,4 +1,4 @@
-"""Classes of English words: what stands before a name, before a noun, and what never names anybody."""
+"""Classes of English words: those that stand before a name or a noun, and those that never name anybody."""
 
 from __future__ import annotations
 
@@ -116,13 +116,13 @@ def is_verb(word: str) -> bool:
 
 
 def is_verb_alone(word: str) -> bool:
-    """A verb's form that is no noun's: lived; or that of one who does it: lives."""
+    """True of a form that is only a verb (lived), or a verb in the third person (lives)."""
     kinds = kinds_of(word)
     return "v" in kinds and ("n" not in kinds or word.endswith("s"))
 
 
 def only_describes(word: str) -> bool:
-    """An adjective that is no noun; great in "that sounds great"."""
+    """True of an adjective that is not a noun, and of "great" in "that sounds great"."""
     return word in EXCLAMATIONS or word == "good" or kinds_of(word) == "a"
 
 

@@ -1,4 +1,4 @@
-"""Lexicon: the words that may leave in what is asked of one graph, and which of them are a part of somebody's name."""
+"""Lexicon: the words that may leave in questions about one graph, and which of them are parts of names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kg_store.text.numbers.relative_dates import relative_dates_in
 from kg_store.text.numbers.units import Unit, unit_of_label
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
-"""A word with the endings behind its apostrophes; digits are letters here."""
+"""A word with the endings after its apostrophes; digits count as letters."""
 
 _ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]++(?:'[A-Za-z0-9]++)*+")
 
@@ -40,7 +40,7 @@ def _ranges_of_symbols() -> str:
 
 _PICTURES = range(0x1F000, 0x1FC00)
 SYMBOLS: Final = re.compile(f"[{_ranges_of_symbols()}\U000f0000-\U0010ffff]+")
-"""Characters beyond ASCII that are neither of words nor punctuation, a space, or a currency's sign."""
+"""Characters beyond ASCII that belong to no word and are no punctuation, space or currency sign."""
 
 CONTRACTIONS: Final = frozenset(("s", "t", "re", "ve", "ll", "d", "m"))
 APOSTROPHE: Final = re.compile(rf"[{APOSTROPHES}]")
@@ -49,53 +49,58 @@ _MIN_WORDS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """`public` are the own words of the asked graph's shown schema and of our templates; `names` those of all graphs
-    of the tenant.
+    """The words that may leave.
 
-    Promise: a word that `permits` lets pass is a common word of a language, or schema that is shown. Condition: it is
-    asked of words in small letters, as they were typed. Limit: a common word may be somebody's name all the same.
+    `public`: words of the graph's shown schema and of the service's templates; `names`: name words of all graphs of
+    the tenant. Promise: a word that `permits` accepts is a common word of a language, or of a shown schema. Condition:
+    words are passed in lower case, as typed. Limit: a common word may still be somebody's name.
     """
 
     public: PublicWords = field(repr=False)
     names: NameWords = field(repr=False)
     schema: frozenset[str] = field(default=frozenset(), repr=False)
-    """Words of shown relations and concepts, as `schema_words` gives them."""
+    """Words of shown relations and concepts, from `schema_words`."""
 
     units: frozenset[Unit] = field(default=frozenset(), repr=False)
-    """Units of the values of shown relations, as `schema_units` gives them."""
+    """Units of the values of shown relations, from `schema_units`."""
 
     periods: frozenset[str] = field(default=frozenset(), repr=False)
-    """Words of the shown schema that sound like dates said by today, as `schema_periods` gives them."""
+    """Words of the shown schema that look like relative dates, from `schema_periods`."""
 
     def permits(self, word: str, language: str = "") -> bool:
-        """Says whether `word` may leave, in a text of that language (ISO 639-1) besides English."""
+        """True if `word` may leave, in a text of that language (ISO 639-1) or of English."""
         base, *endings = APOSTROPHE.split(word)
         if endings and not CONTRACTIONS.issuperset(endings):
             return False
         return in_lexicon(base) or self._is_shown(base) or (bool(language) and base in words_of_language(language))
 
     def permits_in_any_language(self, word: str) -> bool:
-        """As the guard asks, which does not know the text's language."""
+        """True if `word` may leave in some language; used by the guard, which does not know the text's language."""
         return in_any_lexicon(word) or self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
-        """Says whether `word` itself is one of the shown schema: a common noun of the graph, whoever is called so."""
+        """True if `word` is a word of the shown schema: a common noun of the graph, even if somebody
+        has it as a name.
+        """
         return base_of(word) in self.schema
 
     def names_somebody(self, word: str) -> bool:
-        """Says whether `word`, or what it is a form of, is a part of a name of the tenant; Don't is no Don."""
+        """True if `word`, or a word that it is a form of, is part of a name of the tenant; "Don't" does not count as
+        "Don".
+        """
         base, *endings = APOSTROPHE.split(word)
         if endings[:1] == ["t"]:
             return False
         return base in self.names.parts or any(stem in self.names.parts for stem in stems(base))
 
     def may_be_short_name(self, word: str) -> bool:
-        """Says whether `word`, of two letters, is a name where it is marked: a word of another language, which may
-        be anybody's, or a rare one of English that is a part of a name of the tenant's."""
+        """True of a word of two letters that is a name if marked: a foreign word, or a rare English one in a name of
+        the tenant.
+        """
         return is_short_name(word) and (word in self.names.parts or not in_lexicon(word))
 
     def stand_in_one_name(self, word: str, other: str) -> bool:
-        """Says whether `word`, or what it is a form of, stands beside `other` in a name of the tenant's graphs."""
+        """True if `word`, or a word that it is a form of, stands beside `other` in a name of the tenant's graphs."""
         base = base_of(word)
         return any(self.names.are_neighbours(form, other) for form in (base, *stems(base)))
 
@@ -104,7 +109,7 @@ class Lexicon:
 
 
 def words_in(text: str) -> Iterator[re.Match[str]]:
-    """Every word of `text` (`WORD`); text in ASCII alone is read several times as fast."""
+    """Yields every word of `text` (see WORD); pure ASCII text takes a faster path."""
     return (_ASCII_WORD if text.isascii() else WORD).finditer(text)
 
 
@@ -115,25 +120,28 @@ def schema_words(schema: Schema) -> frozenset[str]:
 
 @cached_by_version
 def schema_units(schema: Schema) -> frozenset[Unit]:
-    """The units that the labels of shown relations end with."""
+    """Returns the units at the end of the labels of shown relations."""
     labels = (relation.label for relation in schema.relations if relation.mask is None)
     return frozenset(unit for label in labels if (unit := unit_of_label(label)) is not None)
 
 
 @cached_by_version
 def schema_periods(schema: Schema) -> frozenset[str]:
-    """ "Last year", of a relation "revenue last year": a part of its words, and no date."""
+    """Returns parts of schema words that look like relative dates: "last year", if a relation is
+    "revenue last year".
+    """
     return frozenset(part for phrase in phrases_of(schema) for part in relative_dates_in(phrase.replace("_", " ")))
 
 
 def base_of(word: str) -> str:
-    """`word` without what stands behind an apostrophe."""
+    """Returns `word` without what follows an apostrophe."""
     return word.partition("'")[0] if word.isascii() else APOSTROPHE.split(word, maxsplit=1)[0]
 
 
 def language_of(words: Iterable[str]) -> str:
-    """The language other than English that has more of `words`, in small letters, than English has of the others;
-    empty where none has a third of them, or there are few."""
+    """Returns the language other than English that knows most of `words` (lower case); empty if unclear or mostly
+    English.
+    """
     told = Counter(words)
     bases: Counter[str] = Counter()
     for word, times in told.items():

@@ -1,4 +1,4 @@
-"""Marks that say that a common word is a name: quotes, brackets, titles, labels, the rest of a name beside it."""
+"""Marks that show that a common word is a name: quotes, brackets, titles, labels, or the rest of a name beside it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ENCLOSED: Final = re.compile(
     r"""["“”„][^"“”„\n]{1,80}["“”]|«[^«»\n]{1,80}»|»[^«»\n]{1,80}«|‹[^‹›\n]{1,80}›|[‘‚][^‘’‚\n]{1,80}[’‘](?!\w)|"""
     r"""(?<!\w)'[^'\n]{1,80}'(?!\w)|`[^`\n]{1,80}`|\([^()\n]{1,80}\)|\[[^\[\]\n]{1,80}\]|\{[^{}\n]{1,80}\}"""
 )
-"""No longer than names are."""
+"""Text in quotes or brackets that is not longer than names are."""
 
 _ASKED: Final = ASKING | AUXILIARIES
 _BESIDE: Final = frozenset((" ", "-", "–", "_", ", "))
@@ -40,14 +40,16 @@ _OFFICE: Final = re.compile(
     r"(?<=\w )(?<!\bhis )(?<!\bher )(?<!\bmy )(?<!\bour )(?<!\btheir )(?<!\byour )(?<!'s )(?<!’s )\b"
     r"(Miss|Sir|Dame|Lady|Lord|Sister|Brother|Father|Mother|Nurse|Doctor|Professor|Reverend|Captain|Judge)[ \u00a0]\Z"
 )
-"""Words with a capital before a name inside a sentence; "her sister" says who it is."""
+"""A title with a capital before a name inside a sentence; "her sister" in lower case says who it is."""
 
 _LONGEST_TITLE: Final = 12
 
 
 def start_with_titles(text: str, start: int, lexicon: Lexicon) -> int:
-    """Where the name at text[start:] begins with the titles in front of it: Dr, Prof. Dr., Sister. A word of the
-    schema says what kind of thing is meant, and is none."""
+    """Returns where the name at text[start:] begins including its titles: Dr, Prof. Dr., Sister.
+
+    A title that is a word of the schema says what kind of thing is meant, and is left out.
+    """
     while title := _title_before(text, start):
         if lexicon.is_own(title[0].strip(". \u00a0").lower()):
             break
@@ -61,7 +63,9 @@ def _title_before(text: str, start: int) -> re.Match[str] | None:
 
 
 def is_marked(turn: TurnTokens, at: int) -> bool:
-    """Quotes, brackets or emphasis touch it, or an ending behind an apostrophe with nothing that a noun needs."""
+    """True if quotes, brackets or emphasis touch the word, or a possessive ending without anything
+    that a noun needs.
+    """
     token = turn.tokens[at]
     around = turn.text[token.start - 1 : token.start] + turn.text[token.end : token.end + 1]
     if not MARKS.isdisjoint(around):
@@ -72,7 +76,7 @@ def is_marked(turn: TurnTokens, at: int) -> bool:
 
 
 def is_addressed(turn: TurnTokens, at: int) -> bool:
-    """Behind a title or an occupation: mr field, patient field."""
+    """True after a title or an occupation: "mr field", "patient field"."""
     before, word = turn.tokens[at - 1] if at else None, turn.tokens[at].word
     gap = turn.gap(at).strip()
     if before is None or gap not in ("", ".", ":"):
@@ -86,7 +90,7 @@ def is_addressed(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_named_so(turn: TurnTokens, at: int) -> bool:
-    """patient field, doctor field has: not "whose father died", "his wife's sister lives"."""
+    """True of "patient field", "doctor field has"; false of "whose father died", "his wife's sister lives"."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     if not is_nominal(word) or not is_singular(word) or word in OCCUPATIONS_AND_KIN or turn.lexicon.is_own(word):
         return False
@@ -94,12 +98,14 @@ def _is_named_so(turn: TurnTokens, at: int) -> bool:
 
 
 def is_labelled(turn: TurnTokens, at: int) -> bool:
-    """patients: field; to: field."""
+    """True after a label with a colon: "patients: field", "to: field"."""
     return at > 0 and turn.gap(at).strip() == ":" and not turn.lexicon.is_own(turn.tokens[at].word)
 
 
 def is_marked_alone(turn: TurnTokens, at: int) -> bool:
-    """Between quotes or brackets, a line of its own, or in capitals where the text has small letters, too."""
+    """True if the word stands in quotes or brackets, on a line of its own, or in capitals in a text that has lower
+    case too.
+    """
     token, text = turn.tokens[at], turn.text
     if text[token.start - 1 : token.start] in MARKS and text[token.end : token.end + 1] in MARKS:
         return True
@@ -109,7 +115,7 @@ def is_marked_alone(turn: TurnTokens, at: int) -> bool:
 
 
 def is_enclosed(turn: TurnTokens, at: int) -> bool:
-    """Inside of quotes or brackets with few words, none of which asks: "charles duke of burgundy"."""
+    """True inside quotes or brackets with few words, none of which asks: "charles duke of burgundy"."""
     if MARKS.isdisjoint(turn.text):
         return False
     token = turn.tokens[at]
@@ -121,13 +127,13 @@ def is_enclosed(turn: TurnTokens, at: int) -> bool:
 
 
 def _words_of(turn: TurnTokens, start: int, end: int) -> list[str]:
-    """Those of text[start:end], what is replaced among them as it was typed; none where they are too many."""
+    """The words of text[start:end], with replaced ones as typed; none if there are too many."""
     found = [match[0].lower() for match in words_in(turn.text[start:end])]
     return found if len(found) <= MAX_NAME_WORDS else []
 
 
 def is_beside_its_name(turn: TurnTokens, at: int) -> bool:
-    """Touches another word of a name that it is a part of, which is replaced: clinic lakeside."""
+    """True if the word touches another, replaced word of a name that it is part of: "clinic lakeside"."""
     word = turn.tokens[at].word
     before, after = turn.before(at), turn.after(at)
     others = []

@@ -1,4 +1,4 @@
-"""Places of a sentence where a common word is most likely somebody's name: "does rose live here", "mr field"."""
+"""Places in a sentence where a common word is most likely somebody's name: "does rose live here", "mr field"."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from kg_store.names.name_words import MODALS, SHORT_LETTERS
 from kg_store.text.english import is_rare
 
 MIN_FOREIGN_LETTERS: Final = 4
-"""Of a word in another language: shorter ones are articles and the like, which names have, too (von der)."""
+"""Shorter words of another language are articles and the like, which occur in names too (von der). Chosen by hand."""
 
 
 def speaks_for_name(turn: TurnTokens, at: int) -> bool:
-    """True where anything around the common word at `at` says that it is a name here."""
+    """True if anything around the common word at `at` shows that it is a name here."""
     word = turn.tokens[at].word
     if len(word) == SHORT_LETTERS:
         return any(speaks(turn, at) for speaks in _MARKING_SHORT)
@@ -59,19 +59,19 @@ def speaks_for_name(turn: TurnTokens, at: int) -> bool:
 
 
 def stands_as_a_name(turn: TurnTokens, at: int) -> bool:
-    """The same of a word outside the lexicon, whatever language or rarity say of it."""
+    """True if the position of a word outside the lexicon shows a name, whatever its language or rarity."""
     return any(speaks(turn, at) for speaks in _PLACING)
 
 
 def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
-    """True where a sentence may well begin with the common word at `at`: an order, a plural, an adjective."""
+    """True if a sentence may begin with the common word at `at`: an order, a plural, an adjective."""
     if turn.tokens[at].word in EXCLAMATIONS:
         return True
     return _is_order(turn, at) or _is_said_of_many(turn, at) or _describes_a_noun(turn, at)
 
 
 def _stands_by_a_name(turn: TurnTokens, at: int) -> bool:
-    """Touches what is replaced, and is no verb or noun that the sentence needs there."""
+    """True if the word touches a replaced name and is not a verb or noun that the sentence needs."""
     before, token = turn.before(at), turn.tokens[at]
     if before is not None and before.is_replaced and turn.gap(at) in (" ", "-", "–", ", "):
         return turn.gap(at) == "-" or _goes_on(turn, at, before)
@@ -83,13 +83,13 @@ def _stands_by_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_after_a_number(turn: TurnTokens, at: int) -> bool:
-    """2 diabetes, of a name with a number in it; not "the 1990 film", "5 patients"."""
+    """True of "2 diabetes", part of a name with a number; false of "the 1990 film", "5 patients"."""
     word = turn.tokens[at].word
     return is_nominal(word) and is_singular(word) and turn.word_before(at - 1) not in DETERMINERS
 
 
 def _leads_to_a_name(turn: TurnTokens, at: int) -> bool:
-    """lakeside brackwede, rose-brackwede; "long and brackwede"."""
+    """True of "lakeside brackwede", "rose-brackwede"; false of "long and brackwede"."""
     word, after = turn.tokens[at].word, turn.after(at)
     if after is None or not is_nominal(word):
         return False
@@ -103,7 +103,7 @@ def _leads_to_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _goes_on(turn: TurnTokens, at: int, before: Token) -> bool:
-    """Says whether the word goes on with the name in front of it."""
+    """True if the word continues the name in front of it."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     kinds = kinds_of(base_of(word))
     if turn.gap(at) == ", ":
@@ -119,7 +119,7 @@ def _goes_on(turn: TurnTokens, at: int, before: Token) -> bool:
 
 
 def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
-    """A noun in the singular with nothing in front that a common noun needs, where a name may stand."""
+    """True of a singular noun where a name may stand, without an article or the like that a common noun needs."""
     token, before = turn.tokens[at], turn.before(at)
     if token.word in MODALS:
         asked = before is not None and (before.word in AUXILIARIES or before.word in PREPOSITIONS)
@@ -151,7 +151,7 @@ def _is_in_a_slot(turn: TurnTokens, at: int) -> bool:
 
 
 def _addresses_a_name(turn: TurnTokens, at: int) -> bool:
-    """sir isaac newton: whose the name is goes, and what he is called by stays."""
+    """True of "sir isaac newton": the name is replaced, and the title stays."""
     after = turn.after(at)
     return turn.tokens[at].word in ADDRESSING and after is not None and after.is_replaced and turn.gap(at + 1) == " "
 
@@ -162,7 +162,7 @@ def _is_joined_to_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _follows_an_auxiliary(turn: TurnTokens, at: int, auxiliary: str) -> bool:
-    """does rose live, where is field; not "which film is long"."""
+    """True of "does rose live", "where is field"; false of "which film is long"."""
     first = at == 1 or turn.begins(at - 1) or turn.word_before(at - 1) in ASKING
     if not first or turn.lexicon.is_own(turn.tokens[at].word):
         return False
@@ -170,7 +170,7 @@ def _follows_an_auxiliary(turn: TurnTokens, at: int, auxiliary: str) -> bool:
 
 
 def _is_bare_noun(turn: TurnTokens, at: int) -> bool:
-    """A singular noun or adjective that no noun follows."""
+    """True of a singular noun or adjective that no noun follows."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     if not is_singular(word) or turn.lexicon.is_own(word) or word.endswith("ing"):
         return False
@@ -181,7 +181,7 @@ def _is_bare_noun(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_verb_before(turn: TurnTokens, at: int) -> bool:
-    """who treats field, who has gout: the word in front says what is done."""
+    """True after a verb: "who treats field", "who has gout"."""
     verb = turn.word_before(at)
     kinds = kinds_of(verb)
     if "v" not in kinds or verb in FUNCTION_WORDS or verb in PLURALS:
@@ -194,7 +194,7 @@ def _is_verb_before(turn: TurnTokens, at: int) -> bool:
 
 
 def _opens_as_a_name(turn: TurnTokens, at: int) -> bool:
-    """rose lives where? A line of one word counts, too; an order does not."""
+    """True of "rose lives where?" and of a line of one word; false of an order."""
     word, after = turn.tokens[at].word, turn.after(at)
     if turn.lexicon.is_own(word) or word in EXCLAMATIONS:
         return False
@@ -209,26 +209,26 @@ def _opens_as_a_name(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_order(turn: TurnTokens, at: int) -> bool:
-    """Compare the, Rank all, Count patients."""
+    """True of orders: "Compare the", "Rank all", "Count patients"."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     return is_verb(word) and bool(after) and (after in DETERMINERS or not is_singular(after))
 
 
 def _is_said_of_many(turn: TurnTokens, at: int) -> bool:
-    """Films directed by, Cities with: not "Woods has", "Banks lives"."""
+    """True of "Films directed by", "Cities with"; false of "Woods has", "Banks lives"."""
     word, after = turn.tokens[at].word, turn.word_after(at)
     is_one = after in SINGULAR_AUXILIARIES or (after.endswith("s") and is_verb_alone(after))
     return not is_singular(word) and bool(after) and not is_one
 
 
 def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
-    """Old movies, Female doctors."""
+    """True of "Old movies", "Female doctors"."""
     after = turn.word_after(at)
     return "a" in kinds_of(turn.tokens[at].word) and "n" in kinds_of(after) and not is_verb_alone(after)
 
 
 def _is_apposed(turn: TurnTokens, at: int) -> bool:
-    """my neighbour, field, asked: alone between commas."""
+    """True of a word alone between commas: "my neighbour, field, asked"."""
     word = turn.tokens[at].word
     is_last = at + 1 == len(turn.tokens) or turn.gap(at + 1).lstrip().startswith((",", ".", "?", "!"))
     if at == 0 or turn.gap(at).strip() != "," or not is_last or word in FUNCTION_WORDS | EXCLAMATIONS:
@@ -237,14 +237,14 @@ def _is_apposed(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_foreign_here(turn: TurnTokens, at: int) -> bool:
-    """In a text of another language, whose grammar nobody reads here, all but its shortest words."""
+    """True in a text of another language, whose grammar is not analysed, for all but its shortest words."""
     word = base_of(turn.tokens[at].word)
     is_short = len(word) < MIN_FOREIGN_LETTERS and word in words_of_language(turn.language)
     return bool(turn.language) and not is_short and not turn.lexicon.is_own(word)
 
 
 def _is_rare_word(turn: TurnTokens, at: int) -> bool:
-    """A bare singular that questions seldom hold: more likely the name than the word."""
+    """True of a bare singular that questions rarely use; it is more likely a name than the word."""
     word = base_of(turn.tokens[at].word)
     if not is_rare(word) or turn.lexicon.is_own(word) or not is_nominal(word) or is_participle(word):
         return False

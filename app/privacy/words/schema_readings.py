@@ -1,4 +1,4 @@
-"""SchemaReadings: what an unknown word in small letters was meant to say, in words that every prompt shows anyway."""
+"""Finds what an unknown word in lower case was meant to say, in words that every prompt shows anyway."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kg_store.names.words.word_hashes import one_slip_away
 MIN_MISTYPED: Final = 5
 MIN_SHORTENED: Final = 4
 MIN_PIECE: Final = 4
-"""Letters of a word inside others that it is run together with."""
+"""The least length of a word that is recognised inside joined words. Chosen by hand."""
 
 _KIN: Final = KIN | frozenset(("children", "spouse", "couple", "offspring", "partner"))
 _TOLD_OF: Final = frozenset("dead died born birth death name date place".split())
@@ -36,11 +36,11 @@ class SchemaReading:
 def schema_readings(
     text: str, words: Collection[tuple[int, int]], taken: Sequence[Taken], lexicon: Lexicon
 ) -> list[SchemaReading]:
-    """Readings of `words`, spans of `text` in small letters without permission; `taken` is what is replaced beside
-    them.
+    """Returns readings of `words`, spans of `text` in lower case that may not leave; `taken` is what is replaced
+    already.
 
-    Promise: a reading holds nothing but words of the shown schema and of a closed list. No word is read that is near
-    one of a name of the tenant's, or that stands where a name would. Limit: English alone.
+    Promise: a reading holds only words of the shown schema and of a closed list. A word that is similar to one of a
+    name of the tenant, or that stands where a name would, is not read. Limit: English only.
     """
     if not words:
         return []
@@ -58,13 +58,13 @@ def schema_readings(
 
 
 def _is_english(turn: TurnTokens) -> bool:
-    """True where half of the words are: a short text is told to be of many languages."""
+    """True if at least half of the words are English, because the language of a short text cannot be told reliably."""
     known = [in_lexicon(base_of(token.word)) for token in turn.tokens if token.stand is Stand.WORD]
     return sum(known) * 2 >= len(known)
 
 
 def _meant(word: str, lexicon: Lexicon) -> str:
-    """Empty where nothing is near, more than one word is, or the word may be somebody's name."""
+    """The meaning of a misspelt word; empty if nothing or several words are near, or it may be somebody's name."""
     if len(word) < MIN_SHORTENED or not (word.isascii() and word.isalpha()):
         return ""
     meant = _shortened(word, lexicon.schema)
@@ -74,7 +74,7 @@ def _meant(word: str, lexicon: Lexicon) -> str:
 
 
 def _shortened(word: str, schema: frozenset[str]) -> str:
-    """The one word of the schema that `word` is the beginning of, in its number: profs, dept."""
+    """The only word of the schema that `word` abbreviates, in the same number: profs, dept; else empty."""
     stem = word.removesuffix("s")
     longer = [own for own in schema if len(own) > len(stem) + 1 and own.isalpha() and _begins(own, stem)]
     if len(longer) != 1 or len(stem) < MIN_SHORTENED:
@@ -83,12 +83,12 @@ def _shortened(word: str, schema: frozenset[str]) -> str:
 
 
 def _begins(own: str, stem: str) -> bool:
-    """True where `stem` is how `own` begins, or its beginning and its last letter: prof, dept."""
+    """True if `stem` is the beginning of `own`, or its beginning and last letter: prof, dept."""
     return own.startswith(stem) or (own[-1] == stem[-1] and own.startswith(stem[:-1]))
 
 
 def _mistyped(word: str, schema: frozenset[str]) -> str:
-    """The one word of the schema that `word` is a slip of, in the form that ends as it does."""
+    """The only word of the schema that `word` misspells by one slip, with the same ending; else empty."""
     slips = set(one_slip_away(word))
     near = {own: [form for form in _forms(own) if form in slips] for own in schema}
     meant = [forms for forms in near.values() if forms]
@@ -96,7 +96,7 @@ def _mistyped(word: str, schema: frozenset[str]) -> str:
 
 
 def _forms(own: str) -> tuple[str, ...]:
-    """A word of the schema and its plural; none for what is no plain word."""
+    """A word of the schema and its plural; none if it is not a plain word."""
     if len(own) < MIN_PIECE or not (own.isascii() and own.isalpha()):
         return ()
     plural = (
@@ -106,9 +106,9 @@ def _forms(own: str) -> tuple[str, ...]:
 
 
 def _run_together(word: str, lexicon: Lexicon) -> str:
-    """`word` in words of the schema and of kin and what is told of them: childrendead, placeofbirth.
+    """`word` as separate words of the schema, of kinship and of facts about people: childrendead, placeofbirth.
 
-    Two common words side by side are somebody's name as often as not (goodfriend, townsend): they are not read.
+    Two joined common words are often somebody's name (goodfriend, townsend), so they are not read.
     """
     own = {form for each in lexicon.schema for form in _forms(each)} | _KIN
     pieces = {piece for piece in own | _TOLD_OF if len(piece) >= MIN_PIECE and piece in word}
@@ -118,7 +118,7 @@ def _run_together(word: str, lexicon: Lexicon) -> str:
 
 
 def _splits(word: str, pieces: Collection[str]) -> Iterator[tuple[str, ...]]:
-    """Every way to part all of `word` into two pieces or more, with nothing but "of" between them."""
+    """Yields every way to split all of `word` into two or more pieces, with only "of" between them."""
     for piece in pieces:
         if not word.startswith(piece):
             continue

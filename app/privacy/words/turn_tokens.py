@@ -1,4 +1,4 @@
-"""The words of a turn and what is replaced in it, as the grammar around them sees both."""
+"""The words of a turn and its replaced parts, for judging the grammar around a word."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.privacy.words.lexicon import Lexicon
 
 
 class Stand(Enum):
-    """A token of the text: a word, a name that is replaced, or another thing that is."""
+    """The role of a token: a word, a replaced name, or another replaced part."""
 
     WORD = "word"
     NAME = "name"
@@ -21,7 +21,7 @@ class Stand(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text[start:end]; `word` is in small letters, empty for what is replaced."""
+    """text[start:end]; `word` is in lower case, and empty for a replaced part."""
 
     start: int
     end: int
@@ -35,23 +35,23 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class TurnTokens:
-    """The tokens of one turn in order, and what stands around each."""
+    """The tokens of one turn in order, and what surrounds each."""
 
     text: str = field(repr=False)
     tokens: Sequence[Token] = field(repr=False)
     lexicon: Lexicon = field(repr=False)
     language: str = ""
-    """The text's own, where it is not English (ISO 639-1)."""
+    """The language of the text if it is not English (ISO 639-1)."""
 
     def before(self, at: int) -> Token | None:
-        """The token in front, of the same sentence, with no more than a space or a sign between."""
+        """Returns the token before, if it is in the same sentence."""
         return self.tokens[at - 1] if at and not ENDS.intersection(self.gap(at)) else None
 
     def after(self, at: int) -> Token | None:
         return self.tokens[at + 1] if at + 1 < len(self.tokens) and not ENDS & set(self.gap(at + 1)) else None
 
     def gap(self, at: int) -> str:
-        """The text between the token at `at` and the one in front of it."""
+        """Returns the text between the token at `at` and the one before it."""
         return self.text[self.tokens[at - 1].end if at else 0 : self.tokens[at].start]
 
     def word_before(self, at: int) -> str:
@@ -63,6 +63,6 @@ class TurnTokens:
         return after.word if after else ""
 
     def begins(self, at: int) -> bool:
-        """True where a sentence, line or item of a list begins."""
+        """True if a sentence, line or list item begins there."""
         gap = self.gap(at).rstrip(BULLETS)
         return at == 0 or (bool(gap) and gap[-1] in ENDS)

@@ -1,4 +1,6 @@
-"""Words leave by permission: what of a turn holds a word that is not in the lexicon, or one that is a name here."""
+"""Finds the words of a turn that may not leave: those outside the lexicon, and those that are a name
+in their place.
+"""
 
 from __future__ import annotations
 
@@ -37,23 +39,23 @@ _LOOK_ALIKES = frozenset(("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC",
 _MANY_CAPITALS = 0.6
 _LOOK_BACK = 40
 _MAX_PASSES: Final = 3
-"""A name that is found may show that the word beside it is one, too."""
+"""Rounds of the search: a name that is found may show that the word beside it is one too."""
 
 MAX_PHRASE_WORDS: Final = 6
 
 Taken = tuple[int, int, Stand]
-"""Where something is replaced already, and by what kind of thing."""
+"""Start, end and role of a part that is replaced already."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Facts of a word that hold wherever it stands in the text."""
+    """Facts about a word that do not depend on its place in the text."""
 
     permitted: bool
     public: bool
     is_part: bool
     has_capital: bool
-    """One that tells something: I has none."""
+    """True of a capital that means something; that of "I" does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +64,18 @@ class _Word:
     end: int
     text: str = field(repr=False)
     public: bool
-    """So common, or so surely of the schema, that a capital alone makes no name of it."""
+    """True of a word so common, or so certainly of the schema, that a capital alone does not make it a name."""
     marked: bool
-    """Without permission; or written with a capital, and not only because a sentence begins."""
+    """True of a word that may not leave, or that has a capital for another reason than beginning a sentence."""
 
 
 def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[tuple[int, int]]:
-    """Spans outside of `taken` that may not leave, none over another; a possessive 's stays outside.
+    """Returns the spans outside of `taken` that may not leave, without overlaps; a possessive 's is not included.
 
-    A word that the lexicon does not permit, in any case or script. A permitted one with a capital inside a sentence,
-    where it is no frequent word, or a part of a name; a run of capitalised words inside a sentence counts as one name.
-    Where most words have capitals (titles, shouting), capitals tell nothing. Whole names that are made of everyday
-    words, and such words alone where the sentence speaks for a name (app/privacy/words/name_slots.py).
+    These are: words that the lexicon does not permit, in any case or script; permitted words with a capital inside a
+    sentence, if they are rare or part of a name (a run of capitalised words counts as one name); whole names made of
+    everyday words; and single everyday words where the sentence indicates a name (app/privacy/words/name_slots.py). If
+    most words have capitals (titles, shouting), capitals are ignored.
     """
     matches = list(words_in(_masked(text, taken)))
     language = language_of(match[0].lower() for match in matches)
@@ -93,13 +95,13 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
 
 
 def turn_of(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> TurnTokens:
-    """The words of `text` outside of `taken`, with what is taken in its place."""
+    """Returns the words of `text` outside of `taken`, with a token for each part taken."""
     matches = list(words_in(_masked(text, taken)))
     return TurnTokens(text, _tokens(matches, taken), lexicon, language_of(match[0].lower() for match in matches))
 
 
 def is_public_word(word: str, public: PublicWords) -> bool:
-    """Says whether `word`, or what it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
+    """True if `word`, or a word that it is a form of, is public: `patients'`, `Who's`, `treated`, `citing`."""
     spelling = normalise(word).text
     base, _, ending = spelling.partition("'")
     if spelling in public:
@@ -110,8 +112,9 @@ def is_public_word(word: str, public: PublicWords) -> bool:
 
 
 def is_disguised(word: str) -> bool:
-    """Says whether a word mixes Latin with look-alike letters, or is of small capitals: nobody types it so who
-    means an everyday word."""
+    """True if a word mixes Latin with look-alike letters or consists of small capitals; no everyday
+    word is typed so.
+    """
     if word.isascii():
         return False
     scripts = {unicodedata.name(letter, "").partition(" ")[0] for letter in word if letter.isalpha()}
@@ -120,7 +123,7 @@ def is_disguised(word: str) -> bool:
 
 
 def _tokens(matches: Sequence[re.Match[str]], taken: Sequence[Taken]) -> list[Token]:
-    """Words and what is replaced, in their order."""
+    """Words and replaced parts, in order."""
     found = [Token(start, end, stand) for start, end, stand in taken]
     covered = sorted((start, end) for start, end, _ in taken)
     found += [
@@ -158,7 +161,9 @@ def _word(turn: TurnTokens, at: int, known: Mapping[str, _Known]) -> _Word:
 
 
 def _begins(turn: TurnTokens, at: int, is_part: bool) -> bool:
-    """True where the capital is there because a sentence begins: for a word of a name the grammar has to show it."""
+    """True if the capital is there because a sentence begins; for a word that occurs in names the grammar must show
+    it.
+    """
     token = turn.tokens[at]
     if not _begins_sentence(turn.text, token.start):
         return False
@@ -174,7 +179,7 @@ def _by_capitals(text: str, words: Sequence[_Word], taken: Sequence[Taken], lexi
 
 
 def _phrases(turn: TurnTokens) -> Iterator[tuple[int, int]]:
-    """Whole names of everyday words, the longest first, wherever they stand."""
+    """Whole names made of everyday words, the longest first, wherever they stand."""
     end = 0
     for at, token in enumerate(turn.tokens):
         if token.start >= end and (span := _phrase_at(turn, at)) is not None:
@@ -198,7 +203,7 @@ def _phrase_at(turn: TurnTokens, at: int) -> tuple[int, int] | None:
 
 
 def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
-    """Words that are a part of a name, where the sentence says that they are one here."""
+    """Words that occur in names, where the sentence shows that they are a name."""
     words = {token.word for token in turn.tokens if token.stand is Stand.WORD}
     parts = {word for word in words if _is_part(word, turn.lexicon) or turn.lexicon.may_be_short_name(word)}
     for at, token in enumerate(turn.tokens):
@@ -215,7 +220,7 @@ def _covers(spans: Sequence[tuple[int, int]], span: tuple[int, int]) -> bool:
 
 
 def _masked(text: str, taken: Sequence[Taken]) -> str:
-    """`text` with a character that is in no word in place of each one taken, so that no word reaches into them."""
+    """`text` with a non-word character for each character taken, so that no word extends into these parts."""
     parts, at = [], 0
     for start, end, _ in sorted(taken, key=lambda each: each[:2]):
         parts += [text[at:start], "\0" * (end - start)]
@@ -244,7 +249,7 @@ def _is_title(words: Sequence[_Word]) -> bool:
 
 
 def _runs(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
-    """Marked words that stand together, with the small words of names between them: `Ludwig van Zorb`."""
+    """Neighbouring marked words, with the particles of names between them: `Ludwig van Zorb`."""
     run: list[_Word] = []
     particles: list[_Word] = []
     for word in words:
@@ -280,8 +285,9 @@ def _is_unknown(text: str, run: Sequence[_Word], public: PublicWords) -> bool:
 
 
 def _is_beside(text: str, run: Sequence[_Word], taken: Sequence[Taken]) -> bool:
-    """Words with a capital right behind what is replaced (Thaddeus Field), or words that may be names in front of it:
-    Will Quillmore, but President Quillmore."""
+    """True of capitalised words directly after a replaced part (Thaddeus Field), and of words before one that may be
+    names: "Will Quillmore", but not "President Quillmore".
+    """
     start, end = _span(run)
     if any(_GAP.fullmatch(text[stop:start]) for _, stop, _ in taken if stop <= start):
         return True
@@ -294,6 +300,6 @@ def _span(run: Sequence[_Word]) -> tuple[int, int]:
 
 
 def _end_of_name(word: _Word) -> int:
-    """Where the word ends without a possessive 's."""
+    """The end of the word without a possessive 's."""
     possessive = len(word.text) > 2 and word.text[-2] in APOSTROPHES and word.text[-1] in "sS"
     return word.end - 2 if possessive else word.end

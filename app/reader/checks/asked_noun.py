@@ -1,4 +1,4 @@
-"""The noun by which a question says what it asks for, where that names kinds of the graph: "which doctors"."""
+"""The noun by which a question names the kind that it asks for: `"which doctors"` -> doctor."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ _DETERMINERS: Final = frozenset({"which", "what", "many"})
 
 @dataclass(frozen=True, slots=True)
 class AskedNoun:
-    """`kinds` that it names. `is_direct`: it stands beside the question word. `after`: the word behind it."""
+    """A noun that names `kinds` of the graph, and the word `after` it.
+
+    `is_direct`: the noun stands directly behind the question word, as in "which doctors".
+    """
 
     kinds: frozenset[str]
     is_direct: bool
     after: str
 
     def leaves_room_for(self, label: Collection[str]) -> bool:
-        """True where a value of such a relation may be meant: "the number of the doctor", "which patient numbers"."""
+        """True if the question may ask for a value of a relation with this label: "the number of the doctor" asks for
+        a number.
+        """
         return not self.is_direct or singular(self.after) in label
 
 
 def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
-    """None where nothing says what is asked for, or something stands before it."""
+    """Returns None if no noun says what is asked for, or if a name, a value or a word like "people" comes first."""
     for at in range(_begin(asked), len(asked.words)) if _begin(asked) >= 0 else ():
         if asked.roles[at] in ("thing", "value", "person"):
             return None
@@ -38,7 +43,7 @@ def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
 
 
 def asks_for_people(asked: AskedQuestion) -> bool:
-    """True of "how many people", "which persons"."""
+    """True if the question asks for people in general: "how many people", "which persons"."""
     for at in range(_begin(asked), len(asked.words)) if asked.asked >= 0 else ():
         if asked.roles[at] not in ("grammar", "superlative"):
             return asked.roles[at] == "person"
@@ -46,7 +51,9 @@ def asks_for_people(asked: AskedQuestion) -> bool:
 
 
 def _begin(asked: AskedQuestion) -> int:
-    """After "who is the", too."""
+    """The position of the first word that can say what is asked for; in "who is the doctor" it is "doctor". -1 if none
+    can.
+    """
     words = asked.words
     if words[:1] == ("who",) and len(words) > 3 and words[1] in _IS and words[2] == "the":
         return 3

@@ -1,8 +1,7 @@
-"""Checks of a model's draft against the question: the kind and the form of its answer, negation, and what a yes or no
-compares with.
+"""Checks a model's draft against the question: kind and form of the answer, negation, and comparison in a yes or no.
 
-Promise: `DraftChecks` goes by the question's words, the schema and what the draft's own prompt shows, and by nothing
-else, so asking again because of it tells the model nothing of the graph. Limit: questions in English.
+Promise: `DraftChecks` uses the question's words, the schema and the facts shown in the draft's own prompt, and nothing
+else, so asking the model again because of a check tells it nothing new about the graph. Limit: English questions only.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from kg_store.text.plurals import singular
 _WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _TAKES_OUT: Final = frozenset({"difference", "none"})
 _OTHERS: Final = frozenset({"other", "others", "else", "another", "except", "besides", "excluding", "apart", "aside"})
-# Words with which an answer may leave something out though nothing is denied.
+# Words that justify an exclusion in the answer although the question denies nothing.
 _MAY_TAKE_OUT: Final = frozenset(
     "all every each both only just unless nor neither either solely exclusively different distinct missing absent "
     "rest remaining rather free unlike but yet still never always if".split()
@@ -38,9 +37,12 @@ _PLACES: Final = frozenset({"who", "whom", "where"})
 
 @dataclass(frozen=True, slots=True)
 class DraftChecks:
-    """The checks of one question. `named`: the things and values that it names, by pseudonym. `also`: the classes that
-    things of each kind have beside it. `persons`: the kinds of people. `meant`: the kinds that the service's own
-    reading leads to, where that is sure."""
+    """The checks of one question.
+
+    `named`: pseudonyms of the things and values that the question names. `also`: for each kind, the other classes that
+    its things have. `persons`: the kinds that are people. `meant`: the kinds that the service's own reading leads to,
+    if it is certain.
+    """
 
     asked: AskedQuestion
     graph: SchemaGraph
@@ -59,8 +61,10 @@ class DraftChecks:
         type_of: Callable[[str], str],
         meant: ResultKind | None = None,
     ) -> DraftChecks | None:
-        """The checks of `question`, which may name `things`; `type_of` gives the type of things of a kind. None where
-        it is in another language."""
+        """Builds the checks of `question`, which may name `things`; `type_of` gives a kind's type.
+
+        Returns None for a question in another language than English.
+        """
         if foreign_language(question) is not None:
             return None
         asked = read_question(question)
@@ -68,7 +72,9 @@ class DraftChecks:
         return cls(asked, graph, frozenset(things) & frozenset(asked.words), also, persons, meant)
 
     def contradiction(self, answer: Sequence[str], shown: DraftKinds) -> Contradiction | None:
-        """The first way in which `answer` contradicts the question; expressions that can't be read are let be."""
+        """Returns the first way in which `answer` contradicts the question, else None; skips expressions that do not
+        parse.
+        """
         parsed = list(_parsed(answer))
         if not parsed:
             return None
@@ -89,7 +95,7 @@ class DraftChecks:
         return None
 
     def _asks_for_things(self) -> bool:
-        """Things, or values that are there: no count of them."""
+        """True if the question asks for things or for values in the graph, not for a count of them."""
         if self.asked.form != "things":
             return False
         if self.meant is not None and self.meant.is_known:
@@ -98,12 +104,12 @@ class DraftChecks:
         return is_said and {"how", "number"}.isdisjoint(self.asked.words)
 
     def _asks_for_truth(self) -> bool:
-        """Not so where another question hangs on it: "do you know who treats X"."""
+        """False if "do you know" or the like introduces another question: "do you know who treats X"."""
         words = self.asked.words
         return not {"you", "who", "whom", "which", "what", "where", "when", "or"} & set(words[1:])
 
     def _asks_for_number(self) -> bool:
-        """Not so where the number is one of something else: "which has the larger number of beds"."""
+        """False if the number belongs to something else that is asked for: "which has the larger number of beds"."""
         words, roles = self.asked.words, self.asked.roles
         if not {"comparative", "superlative"}.isdisjoint(roles):
             return False
@@ -130,7 +136,7 @@ class DraftChecks:
         return None if fits else Contradiction.KIND
 
     def _may_mean(self, meant: ResultKind | None) -> TypeGuard[ResultKind]:
-        """True where a reading leads to what the question word asks for: "who" people, "where" none."""
+        """True if the reading `meant` fits the question word: "who" needs people, "where" must not lead to people."""
         if meant is None or not meant.is_known or self.asked.form != "things" or self.asked.wh == "whose":
             return False
         are_people = bool(meant.kinds) and meant.kinds <= self.persons
@@ -139,7 +145,9 @@ class DraftChecks:
         return not meant.value and meant.kinds.isdisjoint(self.persons) if self.asked.wh == "where" else True
 
     def _is_out_of_place(self, known: Sequence[tuple[Expression, ResultKind]], shown: DraftKinds) -> bool:
-        """Who and where are no dates and numbers, where is nobody, when is no thing, and people are people."""
+        """True if no result fits the question word: dates or numbers for "who" or "where", people for "where", things
+        for "when".
+        """
         if self.persons and asks_for_people(self.asked):
             return all(of.kinds.isdisjoint(self.persons) for _, of in known)
         if self.asked.form != "things":
@@ -152,7 +160,7 @@ class DraftChecks:
         return self.asked.wh == "when" and all(of.kinds for _, of in known)
 
     def _is_of(self, of: ResultKind, nouns: frozenset[str]) -> bool:
-        """True where all kinds of `of` are those of the noun, or have them as classes too."""
+        """True if every kind of `of` is one of `nouns`, or has one of them as a further class."""
         return bool(of.kinds) and all(not nouns.isdisjoint(self._with_classes(kind)) for kind in of.kinds)
 
     def _may_be(self, of: ResultKind, meant: ResultKind) -> bool:
@@ -165,7 +173,7 @@ class DraftChecks:
         return self.also.get(kind, frozenset()) | {kind}
 
     def _is_worded(self, each: Expression, shown: DraftKinds, noun: AskedNoun | None = None) -> bool:
-        """True of values whose relation the question itself names: "what is the doctor's phone number"."""
+        """True if the result is a value whose relation the question names: "what is the doctor's phone number"."""
         if not shown.of(each).value:
             return False
         said = {singular(word) for word in self.asked.words}
@@ -184,7 +192,7 @@ class DraftChecks:
         return None
 
     def _denies(self, shown: DraftKinds) -> bool:
-        """True where the question leaves something out, by a word that no relation of the prompt has."""
+        """True if the question excludes something, by a word that is not part of a label in the prompt."""
         asked, words = self.asked, self.asked.words
         if asked.excluded:
             return True
@@ -199,13 +207,17 @@ class DraftChecks:
         return False
 
     def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
-        """True of a plain set: what a question names itself is left out of it when it is executed."""
+        """True if the draft is a plain set that needs no exclusion: names of the question are removed when the set is
+        executed.
+        """
         if "negation" in self.asked.roles or not self.named:
             return False
         return any(isinstance(each, Name) and each.pseudonym not in self.named for each in parsed)
 
     def _named(self, parsed: Sequence[Expression]) -> Contradiction | None:
-        """Nobody asks for what they have just named, but who asks to choose, or asks for nothing else."""
+        """A contradiction if the answer only repeats names of the question, unless it offers a choice ("X or Y") or
+        says no more.
+        """
         asked = self.asked
         is_choice = "or" in asked.words or not {"comparative", "superlative"}.isdisjoint(asked.roles)
         if asked.form != "things" or is_choice or _ONLY_ASKS.issuperset(set(asked.words) - self.named):
@@ -214,7 +226,9 @@ class DraftChecks:
         return Contradiction.NAMED if is_named else None
 
     def _compared(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
-        """A yes or no that something exists is none about what it was asked of."""
+        """A contradiction if the draft of a yes/no question only tests that something exists, without what it was
+        compared with.
+        """
         if self.asked.form != "truth" or not self._asks_for_truth():
             return None
         truths = [each for each in parsed if shown.of(each).value == TRUTH]
@@ -254,7 +268,7 @@ def _inside_count(expression: Expression) -> Expression:
 
 
 def _is_of_all(expression: Expression) -> bool:
-    """True where none is outside: `none(difference(A, B))`, or all truth values hold."""
+    """True if the expression says that all members fulfil something: `none(difference(A, B))`, or `holds(...)`."""
     if not isinstance(expression, Call) or expression.function not in ("none", "holds"):
         return False
     inner = expression.operands[0]
@@ -269,5 +283,7 @@ def _exists_over_truths(expression: Expression, shown: DraftKinds) -> bool:
 
 
 def denies(asked: AskedQuestion, answer: Sequence[str]) -> bool:
-    """True where the question or the answer leaves something out, so that a "not" in a sentence may be theirs."""
+    """True if the question or the answer excludes something, so that "not" in a sentence of the answer
+    can be right.
+    """
     return "negation" in asked.roles or any(map(_takes_out, _parsed(answer)))

@@ -1,4 +1,4 @@
-"""The kinds of what a draft's expressions give, by what its prompt shows and the schema."""
+"""The kind or value type that each expression of a draft gives, from the facts in its prompt and from the schema."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Shown:
 
 
 class DraftKinds:
-    """Everything that one prompt shows, by the word that expressions have for it; `way3` is candidate 3."""
+    """Everything that one prompt shows, by its word in expressions (`way3` is candidate 3), with its kind."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class DraftKinds:
         """The words of the last steps that the prompt shows."""
 
     def of(self, expression: Expression) -> ResultKind:
-        """The kinds, or the sort of value, that `expression` gives."""
+        """Returns the kinds, or the value type, of the result of `expression`; UNKNOWN if it cannot be told."""
         if isinstance(expression, Name):
             found = self._shown.get(expression.pseudonym)
             return found.of if found else UNKNOWN
@@ -71,7 +71,7 @@ class DraftKinds:
         return _shared(operands) if function == "intersect" else _joined(operands)
 
     def lineage(self, names: Iterable[str]) -> frozenset[str]:
-        """`names`, and all that the prompt's facts lead to them from."""
+        """Returns `names` and everything from which the prompt's facts lead to them, over any number of facts."""
         found, queue = set[str](), list(names)
         while queue:
             name = queue.pop()
@@ -81,7 +81,7 @@ class DraftKinds:
         return frozenset(found)
 
     def last_words(self, expression: Expression) -> list[frozenset[str]]:
-        """The words of each relation that `expression` may end with."""
+        """For each relation that `expression` may end with, the words of its label in the singular."""
         if isinstance(expression, Name):
             found = self._shown.get(expression.pseudonym)
             return [_words(label) for label in found.labels] if found else []
@@ -100,7 +100,7 @@ class DraftKinds:
         seen.labels.append(last)
 
     def _told(self, name: str, concept: str) -> ResultKind:
-        """By the words of a prompt. They may be a model's own: then they tell nothing."""
+        """The kind that the prompt gives for `name`; UNKNOWN if a model made the concept up."""
         told = frozenset(concept.split(", "))
         if told <= self._graph.kinds.keys():
             return ResultKind(told)
@@ -121,7 +121,7 @@ class DraftKinds:
 
 
 def _shared(operands: Sequence[ResultKind]) -> ResultKind:
-    """The members of all of them; of one that is unknown nothing is held against it."""
+    """The kind of an intersection: the kinds that all operands share. Operands of unknown kind are ignored."""
     known = [each for each in operands if each.is_known]
     if not known:
         return UNKNOWN

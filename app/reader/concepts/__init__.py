@@ -1,1 +1,3 @@
-"""Concepts of things without a class: nouns of relations, and what all relations around a thing agree on."""
+"""Finds concepts for things without a class: the nouns in relation labels, and the noun on which the
+relations agree.
+"""

@@ -1,4 +1,4 @@
-"""The kind of a thing that its relations agree on, over all things with the same relations around them."""
+"""Finds the noun on which the relations of a thing agree, over all things that have the same relations."""
 
 from __future__ import annotations
 
@@ -11,19 +11,26 @@ from typing import Final
 from app.reader.concepts.relation_nouns import Noun, object_noun, subject_noun, told
 from kg_store.terms import Hop, NodeKind, Schema, Signature, is_mask_word
 
+# A relation counts as stored the wrong way round if so many signatures say so, and twice as many as deny it. By hand.
 _MIN_TURNED: Final = 3
 _TURNED_SHARE: Final = 2
+# From this number of relations on, a thing is named by likeness or the general word. Chosen by hand; not fitted.
 MANY: Final = 4
 _GENERAL_WORDS: Final = frozenset("place location area people human holder head figure".split())
 _MIN_WEIGHT: Final = 0.5
-"""Less is a noun that facts belie about as often as not."""
+"""A noun of less weight is rejected: the facts contradict it about as often as they support it. Chosen by hand; not
+fitted.
+"""
 _MIN_SPOKEN: Final = 3
-"""Of a kind that fewer relations say, others can't tell whether it is there."""
+"""If fewer relations than this say a kind, the other relations cannot confirm or refute it. Chosen by hand; not
+fitted.
+"""
+# Shares that a word and a kind of similar things need, and the share assumed for a kind that was never seen. By hand.
 _SHARE_OF_WORD: Final = 0.6
 _SHARE_OF_LIKE: Final = 2 / 3
 _UNSEEN: Final = 0.01
 AGENT: Final = "agent"
-"""The kind of what may be a person or a group."""
+"""The kind of a thing that may be a person or a group, such as the owner of something."""
 ACTING: Final = ("person", "organization")
 
 Nouns = Mapping[Hop, Noun]
@@ -31,14 +38,16 @@ Nouns = Mapping[Hop, Noun]
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """`word` is the concept, `kind` its most general kind."""
+    """The noun on which relations agree: `word` is the concept, `kind` its most general kind."""
 
     word: str
     kind: str
 
 
 class NounAgreement:
-    """Nouns of all relations of a schema. Deterministic; reads labels alone."""
+    """The nouns of all relations of a schema, checked against each other. Deterministic; reads only labels and
+    signatures.
+    """
 
     def __init__(self, schema: Schema, signatures: Sequence[Signature]) -> None:
         nouns = _checked(_nouns_of(schema), signatures)
@@ -46,12 +55,12 @@ class NounAgreement:
         self._of_like = _of_like(nouns, signatures)
 
     def of(self, hops: Iterable[Hop]) -> Agreed | None:
-        """None where no relation says a noun of this thing."""
+        """Returns the noun on which `hops` agree, or None if none of them says a noun."""
         hops = tuple(hops)
         return agreed([self._nouns[hop] for hop in hops if hop in self._nouns], relations=len(hops))
 
     def of_like(self, hops: Iterable[Hop]) -> Agreed | None:
-        """The kind of most other things that the same relations are around; None where they differ."""
+        """Returns the noun of most other things that have these hops, or None if those things differ too much."""
         shares = [self._of_like[hop] for hop in hops if hop in self._of_like]
         kinds = {kind for each in shares for kind in each}
         fits = {kind: prod(each.get(kind, _UNSEEN) for each in shares) for kind in kinds}
@@ -62,15 +71,21 @@ class NounAgreement:
 
 
 def noun_of(label: str) -> Noun | None:
-    """The noun of what a described hop is said of, `^` before one that leads to it; none of a masked relation."""
+    """The noun that a hop's label says of the thing that has it; None for a masked relation.
+
+    `^` marks a hop that leads to the thing: `"leader of"` -> leader, `"^plays in club"` -> club.
+    """
     if is_mask_word(label.lstrip("^").partition(" ")[0]):
         return None
     return object_noun(label[1:]) if label.startswith("^") else subject_noun(label)
 
 
 def agreed(nouns: Sequence[Noun], *, relations: int = 2) -> Agreed | None:
-    """The kind with most weight, in the word that most of its relations say. Of what many `relations` are around, in
-    the general word, as things like it have others of them; a person is told by what the only one says."""
+    """The kind of greatest weight, as the word that most relations say for it; None below _MIN_WEIGHT.
+
+    If the thing has many `relations`, the kind's general word is used, because things like it have other words. A
+    person keeps the word of the relation if only one says it.
+    """
     weights = _weights(nouns)
     if max(weights.values(), default=0.0) < _MIN_WEIGHT:
         return None
@@ -107,8 +122,11 @@ def _nouns_of(schema: Schema) -> dict[Hop, Noun]:
 
 
 def _checked(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Noun]:
-    """The same, each with the weight that the other relations leave it: both ends of a relation are exchanged where
-    most of its facts stand the wrong way round, as what has it is, by its other relations, what it should lead to."""
+    """Returns the nouns with weights that take the other relations of the same things into account.
+
+    If most facts of a relation are stored the wrong way round (its subjects look like its objects), the nouns of its
+    two ends are exchanged.
+    """
     found, sides = dict(nouns), _sides(nouns, signatures)
     spoken = Counter(noun.kind for noun in nouns.values())
     for hop in sorted({Hop(hop.relation) for hop in nouns}):
@@ -128,7 +146,9 @@ def _checked(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Noun]:
 
 
 def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> bool:
-    """True where things at both ends are, by their other relations, sooner what should stand at the other one."""
+    """True if, by their other relations, the things at each end of `hop` look like those that belong
+    at the other end.
+    """
     back = hop.reversed()
     own, other = nouns[hop].kind, nouns[back].kind
     right = _count(sides[hop], own) + _count(sides[back], other)
@@ -137,13 +157,15 @@ def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> boo
 
 
 def _share(kinds: Counter[str], noun: Noun, other: Noun) -> float:
-    """The share of things at one end that are what it should be, of those that are this or what the other end is."""
+    """Of the things at one end that are of `noun`'s or of `other`'s kind: the share that are of
+    `noun`'s. From 0 to 1.
+    """
     right, wrong = _count(kinds, noun.kind), _count(kinds, other.kind)
     return (right + 1) / (right + wrong + 1)
 
 
 def _sides(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Counter[str]]:
-    """For each hop, how many signatures have it whose other relations say each kind."""
+    """For each hop and kind: the number of signatures with that hop whose other relations say that kind."""
     sides: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in signatures:
         said = [hop for hop in signature.hops if hop in nouns]
@@ -155,7 +177,7 @@ def _sides(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, Counter[s
 
 
 def _meet(one: str, other: str) -> bool:
-    """True of kinds that a thing may have both: whoever does something is a person or a group."""
+    """True if one thing can be of both kinds: equal kinds, or "agent" with a person or an organization."""
     return one == other or (AGENT in (one, other) and not {one, other}.isdisjoint(ACTING))
 
 
@@ -164,7 +186,9 @@ def _count(kinds: Counter[str], wanted: str) -> int:
 
 
 def _of_like(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, dict[Agreed, float]]:
-    """Of each hop, what the things are that it is around, by their share; those alone whose relations say it."""
+    """For each hop: the nouns of the things that have it, with their shares (0 to 1); ignores things
+    without a noun.
+    """
     counts: dict[Hop, Counter[Agreed]] = defaultdict(Counter)
     for signature in signatures:
         known = agreed([nouns[hop] for hop in signature.hops if hop in nouns])

@@ -1,4 +1,4 @@
-"""Nouns that a relation's words say of what it leads to, or of what has it: `plays in club` -> club."""
+"""The noun in a relation's label that names its object or its subject: `plays in club` -> club, for the object."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _BEHIND: Final = frozenset(
 _BEFORE: Final = frozenset("has have had is was are be been a an the currently formerly historically".split())
 _ADVERBS: Final = frozenset("here there formerly currently primarily partially also together".split())
 _ONE_FORM: Final = frozenset("series species news premises headquarters aircraft".split())
+# Weights of nouns that a label only implies: an agent of a verb, a class noun, what has such a relation. By hand.
 _AGENT_SHARE: Final = 0.6
 _CLASSED: Final = 0.9
 _HAVING: Final = 0.7
@@ -30,7 +31,9 @@ _HAVING: Final = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """`kind` is the most general thing that can surely be said; `weight`: 1 where the relation names it itself."""
+    """A noun with its most general certain `kind` and its `weight`: 1 if the label says the noun itself, less if
+    implied.
+    """
 
     word: str
     kind: str
@@ -39,7 +42,7 @@ class Noun:
 
 @lru_cache(maxsize=20_000)
 def object_noun(label: str) -> Noun | None:
-    """The noun of what the relation leads to; None where its words say none."""
+    """Returns the noun of the relation's object, or None if the label says none: `plays in club` -> club."""
     words = _words(label)
     if " ".join(words) in _data().silent:
         return None
@@ -64,8 +67,10 @@ def object_noun(label: str) -> Noun | None:
 
 @lru_cache(maxsize=20_000)
 def subject_noun(label: str) -> Noun | None:
-    """The noun of what has the relation: of `film.film.genre` the type before it, of `leader of` the leader, of
-    `first name` a person."""
+    """The noun of the relation's subject, or None if the label says none.
+
+    `film.film.genre` -> film (the type before the last dot), `leader of` -> leader, `first name` -> person.
+    """
     parts = label.lower().replace("_", " ").split(".")
     if len(parts) > 2:
         return _type_noun(parts[-3], parts[-2])
@@ -96,14 +101,14 @@ def _having(words: list[str]) -> Noun | None:
 
 
 def kind_of(word: str) -> str:
-    """The kind of what a noun names; the noun itself where no list has it."""
+    """The general kind of a noun (`"surgeon"` -> "person"); the noun itself if no list has it."""
     last = word.split()[-1]
     known = _data().kinds.get(word) or _data().kinds.get(last)
     return known or ("agent" if is_agent(last) and last not in _data().things else word)
 
 
 def told(kind: str) -> str | None:
-    """The word for things of one kind that several nouns name."""
+    """The usual word for a kind that several nouns name, or None if the kind has no such word."""
     return _data().told.get(kind)
 
 
@@ -124,7 +129,7 @@ def _words(label: str) -> list[str]:
 
 
 def _pointed(words: list[str]) -> Noun | None:
-    """The noun that a list gives for the whole relation."""
+    """The object's noun from the list of whole labels, or None if the list has no such label."""
     known = _data().objects
     if " ".join(words) in known:
         return _noun(known[" ".join(words)])
@@ -136,7 +141,7 @@ def _pointed(words: list[str]) -> Noun | None:
 
 
 def _is_done(words: list[str], rest: list[str]) -> bool:
-    """True where the relation begins with a verb: `made by company`, `plays in club`, but `games on this platform`."""
+    """True if the label begins with a verb: `made by company`, `plays in club`; false for `games on this platform`."""
     first = words[0]
     if is_done(first):
         return True
@@ -155,12 +160,14 @@ def _of_verb(verbs: list[str], preposition: list[str], behind: list[str]) -> Nou
 
 
 def _first_head(words: list[str]) -> Noun | None:
-    """The noun of the first phrase."""
+    """The head noun of the first phrase in `words`, before any preposition."""
     return _head(words[: next((at for at, word in enumerate(words) if word in _BEHIND), len(words))])
 
 
 def _agent(participle: str) -> Noun | None:
-    """The one who does it: managed -> manager, directed -> a person."""
+    """The noun of whoever does what the participle says: `managed` -> manager, `directed` -> a person; None if
+    unknown.
+    """
     for verb in sorted(_verbs(participle)):
         if verb in _data().agents:
             return _noun(_data().agents[verb])
@@ -178,7 +185,7 @@ def _verbs(participle: str) -> frozenset[str]:
 
 
 def _without_verbs(words: list[str]) -> list[str]:
-    """`organization founded`, `people born here` without what is said of them."""
+    """`words` without the participles and adverbs at their end: `organization founded` -> organization."""
     kept = list(words)
     while len(kept) > 1 and (kept[-1] in _ADVERBS or (is_participle(kept[-1]) and not _is_noun(kept[-1]))):
         kept.pop()
@@ -191,7 +198,7 @@ def _is_noun(word: str) -> bool:
 
 def _head(words: list[str]) -> Noun | None:
     stripped = _without_verbs(words)
-    # In "film executive produced" the word before the verb belongs to it.
+    # In "film executive produced" the word before the verb belongs to the verb, so the noun is "film".
     is_modified = len(stripped) == 2 and stripped != words and _is_noun(stripped[0]) and not _is_noun(stripped[1])
     words = stripped[:1] if is_modified else stripped
     if not words or words[-1] in _BEFORE | _BEHIND | _ADVERBS or is_done(words[-1]):

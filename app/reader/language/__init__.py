@@ -1,4 +1,4 @@
-"""English for the embedded reasoner: forms, synonyms, kinds of question.
+"""English for the reader: word forms, synonyms, idioms, forms of question, and other languages told apart.
 
 Imports `llm.embeddings` and `kg_store.text`.
 """

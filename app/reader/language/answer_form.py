@@ -16,7 +16,7 @@ from kg_store.text.pseudonymous import is_pseudonym
 Wh = Literal["", "who", "when", "where"]
 
 _WH: dict[str, Wh] = {"who": "who", "whom": "who", "when": "when", "where": "where"}
-# Nouns that ask for no more than a question word does.
+# Nouns that ask for the same as a question word: "which person" means "who".
 WIDE_NOUNS: dict[str, Wh] = {
     **dict.fromkeys(("people", "person", "persons", "somebody", "someone", "individual", "individuals"), "who"),
     **dict.fromkeys(("place", "places"), "where"),
@@ -29,9 +29,9 @@ _DETERMINERS = frozenset({"which", "what"})
 
 @dataclass(frozen=True, slots=True)
 class AskedKind:
-    """`wh` is the question word that stands for a kind; `nouns` what follows "which" or opens the question.
+    """The kind that a question asks for: a question word `wh` that stands for a kind, or the `nouns` behind "which".
 
-    Of "which romantic movies" the nouns are romantic movies, movies.
+    `nouns` runs from long to short: "which romantic movies" -> `("romantic movies", "movies")`.
     """
 
     wh: Wh
@@ -39,7 +39,7 @@ class AskedKind:
 
 
 def read_asked_kind(question: str) -> AskedKind:
-    """Of several question words the first one counts, wherever it stands."""
+    """Reads the kind asked for from the first question word, wherever it stands in the question."""
     words = words_in(question)
     for at, word in enumerate(words):
         if word in _WH:
@@ -58,12 +58,12 @@ def _named(words: Sequence[str]) -> AskedKind:
 
 
 def _of_sort(words: Sequence[str]) -> bool:
-    """ "What sort of film is X" asks for the sort; "what sort of films did X direct" for films."""
+    """True if the sort itself is asked for: "what sort of film is X", but not "what sort of films did X direct"."""
     return words[:1] != [] and words[0] in _SORTS and words[1:2] == ["of"] and words[3:4] in (["is"], ["are"], ["was"])
 
 
 def _nouns(words: Sequence[str]) -> Iterator[str]:
-    """The first run of content words, whole and then ever shorter, down to its last word."""
+    """The first run of content words, whole and then without its first word, down to its last word alone."""
     start = 0
     while start < len(words) and (
         words[start] in GRAMMAR or (words[start + 1 : start + 2] == ["of"] and words[start] in _SORTS)
@@ -71,7 +71,7 @@ def _nouns(words: Sequence[str]) -> Iterator[str]:
         start += 1
     run: list[str] = []
     for word in words[start:]:
-        # "people live in": what follows the noun is said of it.
+        # In "which people live in X" the words after the noun say something about it and are not part of it.
         ends = word in GRAMMAR or is_pseudonym(word) or word == "'s"
         if ends or (any(map(may_be_noun, run)) and not may_be_noun(word)):
             break
@@ -87,7 +87,7 @@ _GREATER = (
     "most recent|last"
 )
 _LESS = "lowest|smallest|least|earliest|oldest|shortest|cheapest|minimum|fewest|first"
-# Ages and dates of birth run against each other: the oldest has the least date.
+# The oldest person has the earliest date of birth: age and date run in opposite directions.
 _BY_DATE = {"oldest": "argmin", "youngest": "argmax", "older": "argmin", "younger": "argmax", "newest": "argmax"}
 _COMPARATIVES = "higher|larger|bigger|greater|more|older|younger|later|newer|longer|taller|heavier|better"
 _LESSER = "lower|smaller|less|fewer|earlier|shorter|cheaper|lighter|sooner"
@@ -107,12 +107,12 @@ _HOW_MANY = r"\bhow many\b|\bnumber of\b|\bcount(?: of)?\b"
 _TRUTH = re.compile(r"^\s*(?:is|are|was|were|does|do|did|has|have|had|can)\b", re.IGNORECASE)
 
 
-# "When was X first shown?" and "what best describes X?" ask for no superlative.
+# "When was X first shown?" and "what best describes X?" hold no superlative of a set.
 _FIRST_DONE = re.compile(r"\b(?:first|last|best|most|least) (\w+)", re.IGNORECASE)
 
 
 def read_form(question: str, topics: int) -> AskedForm:
-    """The form of `question`; `topics` counts the entities that it names."""
+    """Returns the form of `question`, which names `topics` entities."""
     text = normalise_idioms(question)
     return (
         _per_group(text)
@@ -153,7 +153,7 @@ def _compare(text: str, topics: int) -> AskedForm | None:
 
 
 def _than(text: str) -> AskedForm | None:
-    """ "Wards with fewer beds than X": all that compare so with the one that is named."""
+    """The form of "wards with fewer beds than X": all things that compare so with the one that is named; else None."""
     if _TRUTH.match(text) or not re.search(r"\bthan (?:the )?(?-i:E[a-z0-9]{5})\b", text, re.IGNORECASE):
         return None
     for words in (_COMPARATIVES, _LESSER):

@@ -1,8 +1,8 @@
-"""Ways of asking that are replaced by plainer ones before a question is read.
+"""Replaces idiomatic ways of asking by plainer ones before a question is read.
 
-A rewrite stays only where, taken away, it changes the verdict on three seen natural questions or on a shut one, where
-a public set asks so (MetaQA's "what sort of movie", PathQuestion's "grandmother of"), or where it is a plain
-construction that says no field's words.
+A rewrite is kept only if it meets one of these conditions: without it, the verdict on three development questions or
+on one held-out question changes; a public data set asks so (MetaQA's "what sort of movie", PathQuestion's "grandmother
+of"); or it is a plain construction that is independent of any subject.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PERIOD = r"(?:a|an|per|each|every) (?:hour|day|week|month|year)\b"
 _PLAIN = tuple(
     (re.compile(pattern, re.IGNORECASE), said)
     for pattern, said in (
-        # Ways of asking that say nothing of what is asked for.
+        # Polite and introductory phrases, which do not change what is asked for.
         (
             r"^\s*(?:please|"
             r"(?:can|could|would|will|do) you (?:please )?(?:know|tell me|give me|name|list|show me|say|give)?|"
@@ -90,7 +90,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def normalise_idioms(question: str) -> str:
-    """`question` with such phrases replaced, each once and in order; others stay as they are."""
+    """Returns `question` with idioms replaced, each pattern once and in order."""
     question = plainer(question)
     for pattern, said in _PLAIN:
         question = pattern.sub(said, question)
@@ -98,6 +98,8 @@ def normalise_idioms(question: str) -> str:
 
 
 def plainer(text: str) -> str:
-    """`text` with plainer words for what people say, and none for what says nothing; all of it where none are left."""
+    """Returns `text` with filler removed and colloquial phrases made plain; returns `text` itself if no letter would
+    be left.
+    """
     said = _WAY.sub(lambda found: _PLAINER[found[0].lower()], text)
     return said if _LETTER.search(said) else text

@@ -1,7 +1,7 @@
-"""Which language a question is written in, where it is plainly not English: by its letters, or its small words.
+"""Tells in which language a question is written, if it is clearly not English: by its letters or its small words.
 
-Conservative: names are out of the question before it is asked here, one foreign word proves nothing, and where English
-words stand beside it nothing is said. Word lists are wordfreq's own.
+It is cautious: names are removed first, one foreign word is not enough, and a question that also holds English words
+counts as English. The word lists are those of the package wordfreq.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMES: Final = {
     "nb": "Norwegian", "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "sh": "Croatian",
     "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish", "tr": "Turkish", "vi": "Vietnamese",
 }  # fmt: skip
-# Scripts by how Unicode's names of their letters begin.
+# Languages of scripts, by the first word of the Unicode names of their letters.
 _SCRIPTS: Final = {
     "CJK": "Chinese", "HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean", "GREEK": "Greek",
     "THAI": "Thai", "HEBREW": "Hebrew", "CYRILLIC": "a language of Cyrillic letters",
@@ -30,7 +30,9 @@ _SCRIPTS: Final = {
 _WORD = re.compile(r"[^\W\d_]+")
 # A pseudonym may touch letters of scripts without spaces.
 _RUN = re.compile(r"[A-Za-z0-9]+")
+# Numbers of most frequent words: small words of a language, its common words, and English words. Chosen by hand.
 _SMALL, _COMMON, _ENGLISH = 1_000, 3_000, 3_000
+# In so short a question one foreign small word is enough. Chosen by hand.
 _FEW_WORDS = 3
 _REMARK: Final = (
     "The question seems to be in {}; the sentence model in use reads English. "
@@ -39,20 +41,24 @@ _REMARK: Final = (
 
 
 def remark_on(question: str) -> str | None:
-    """A note for the asker of a question that the English model can't read well; None for English."""
+    """Returns a note for the asker if `question` is in a language that the English model cannot read
+    well, else None.
+    """
     language = foreign_language(question)
     return None if language is None else _REMARK.format(language)
 
 
 def read_words() -> None:
-    """Reads the words of all languages, which takes over half a second, before a question needs them."""
+    """Loads the word lists of all languages ahead of the first question; takes over half a second."""
     for code in _NAMES:
         _small(code)
         _common(code)
 
 
 def foreign_language(question: str) -> str | None:
-    """A language in words (`German`), where `question`, in pseudonyms, is plainly not English; else None."""
+    """The language's name (`German`) if `question`, in which names are pseudonyms, is clearly not
+    English; else None.
+    """
     bare = _RUN.sub(lambda run: " " if is_pseudonym(run[0]) else run[0], question)
     words = [word.casefold() for word in _WORD.findall(bare)]
     return _by_script("".join(words)) or _by_words(words)
@@ -88,7 +94,7 @@ def _hits(code: str, words: list[str]) -> int:
 
 @cache
 def _small(code: str) -> frozenset[str]:
-    """The small words of a language that are no English words."""
+    """The frequent words of a language that are not frequent English words."""
     return frequent_words(code, _SMALL) - _english()
 
 

@@ -1,4 +1,4 @@
-"""Kinds that are people, and kinds that do what people do together: firms, clinics and the like."""
+"""Recognises kinds that are people, and kinds of groups that act like people: firms, clinics and the like."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Final
 from kg_store.text.plurals import singular
 
 MIN_OF_PEOPLE: Final = 2
-"""A kind that has so much that people alone have is people, whatever it is called."""
+"""A kind with so many relations that only people have counts as people, whatever its name. Chosen by hand; not fitted.
+"""
 
 _PEOPLE: Final = frozenset(
     "human person individual man woman people user chef speaker volunteer buyer contact staff artist musician owner "
@@ -21,7 +22,7 @@ _SOMEBODY: Final = frozenset(
     "kid heir descendant offspring brother sister dad mom mum".split()
 )
 _AGENTS: Final = ("er", "or", "ist", "ian", "ee")
-"""Endings of words for who does something."""
+"""Endings of nouns for somebody who does something: teacher, author, artist."""
 
 _HAD_BY_PEOPLE: Final = frozenset(
     "birth gender sex spouse married child parent sibling lives email phone salary hired nationality occupation "
@@ -41,7 +42,9 @@ _GROUPS: Final = frozenset(
 
 
 def names_people(kind: str, kind_type: str, has: Collection[str]) -> bool:
-    """True of a kind of people. `kind_type`: what the sentence model takes it for; `has`: words of its relations."""
+    """True if `kind` names people. `kind_type`: the type that the sentence model gives it; `has`: words of its
+    relations.
+    """
     last = _last(kind)
     if last in _PEOPLE or (kind_type in ("person", "group") and len(_HAD_BY_PEOPLE_ALONE & {*has}) >= MIN_OF_PEOPLE):
         return True
@@ -50,13 +53,15 @@ def names_people(kind: str, kind_type: str, has: Collection[str]) -> bool:
 
 
 def names_somebody(word: str) -> bool:
-    """True of a noun for who does something or is somebody's: actor, boss, child."""
+    """True of a noun for a person by role or kinship: actor, boss, child."""
     noun = singular(word.lower())
     return noun in _PEOPLE or noun in _SOMEBODY or noun in _HAD_BY_PEOPLE or noun.endswith(_AGENTS)
 
 
 def names_a_group(kind: str, kind_type: str) -> bool:
-    """True of firms, clinics and the like, by the noun that their kind ends in; of things that do something, too."""
+    """True if the last noun of `kind` names a group: firm, clinic; or if `kind_type` is group and it ends like
+    "carrier".
+    """
     last = _last(kind)
     return last in _GROUPS or (kind_type == "group" and last.endswith(("er", "or")))
 

@@ -1,6 +1,7 @@
-"""Reads the words of a question that turn its answer round: not, no, without, else, other, except.
+"""Reads the words that negate or restrict an answer: not, no, without, else, other, except.
 
-What can't be executed is told by its word: a question with "only" is refused rather than answered as if it had none.
+A word that cannot be executed, such as "only", is reported, so that the question is refused and not answered without
+it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _EXCEPT = re.compile(
     rf",?\s*\b(?:except(?: for)?|other than|apart from|aside from|besides|excluding|but not)\s+{_THING}\b",
     re.IGNORECASE,
 )
-# "not before" and "no later than" compare, and turn nothing round.
+# "not before" and "no later than" compare values and do not negate the answer.
 _COMPARED = r"(?:more|less|fewer|later|earlier|older|younger|before|after|higher|lower)\b"
 _NOT = re.compile(
     rf"\b(?:do|does|did)(?:\s+not|n['’]t)\b(?!\s+{_COMPARED})\s*|\s*\b(?:not|never)\b(?!\s+{_COMPARED}|\s+only)|n['’]t\b",
@@ -36,9 +37,10 @@ _BEFORE_VALUE = re.compile(r"\s+(?:the\s+)?(?:year\s+)?(?-i:V(?=[a-z]*[0-9])[a-z
 
 @dataclass(frozen=True, slots=True)
 class Quantifier:
-    """`rest` is the question without the words; `thing` what it leaves out by name.
+    """The negation or exclusion that a question states.
 
-    `unread` is a word that nothing here executes; then the question must not be answered.
+    `rest` is the question without those words; `thing` is the pseudonym of what is excluded by name. `unread` is a
+    word that cannot be executed; if there is one, the question must not be answered.
     """
 
     turn: Turn
@@ -52,7 +54,7 @@ class Quantifier:
 
 
 def read_quantifier(question: str) -> Quantifier:
-    """The first that is found in the order of the list above; a question with two of them is not read."""
+    """Reads an exclusion, else a negation, else "others"; a question with two of them has `unread` set."""
     found = [each for each in (_except(question), _negated(question), _others(question)) if each]
     rest = found[0].rest if found else question
     unread = next(

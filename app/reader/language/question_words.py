@@ -1,4 +1,4 @@
-"""A question as the words that lie on the way from its topic outwards."""
+"""Puts the words of a question into the order in which they lead from its topic to the answer."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kg_store.text.morphology import is_agent, is_participle, may_be_noun, may_b
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
 
+# Labels rarely have more content words; longer spans would cost time. Chosen by hand.
 MAX_SPAN_WORDS = 3
 _WORD = re.compile(r"'s\b|[^\W\d_][^\W_]*(?:'[^\W\d_]+)?")
 
@@ -24,15 +25,15 @@ GRAMMAR = frozenset(
 PREPOSITIONS = ("of", "for", "in", "on", "at", "to", "from", "by", "as", "with")
 _ENDINGS = ("by", "in", "at", "for", "to", "on", "from", "with")
 _COPULAS = ("is", "are", "was", "were")
-# Words by which things are asked for that have something in common with the topic.
+# Words that ask for things which have something in common with the topic.
 _SHARED = frozenset("share shares shared sharing same together common co joint jointly mutual collaborated".split())
 _ARTICLES = frozenset({"the", "a", "an"})
-# A word before the topic that hangs it on what stands to its left.
+# Words before the topic that join it to the words on its left.
 _LEADING = frozenset("of by in at to for with from on as than and or about".split())
 
 
 class WordUsage(Enum):
-    """The relation of a word of the question to what has been reached before it, walking outwards from the topic."""
+    """The way in which a word of the question relates to what was reached before it, going outwards from the topic."""
 
     SUBJECT = auto()  # "X directed", "directed by X", "where X lives"
     OBJECT = auto()  # "who directed X", "who lives in X", "X was directed by whom"
@@ -43,10 +44,10 @@ class WordUsage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordSpan:
-    """Neighbouring words of the question; `start` and `end` count in walking order.
+    """Neighbouring words of the question that may name a relation; `start` and `end` are positions in walking order.
 
-    `usages`: how they may be meant. `beside`: they stand right before the topic; `apposed`: and call it something
-    ("the director X"); `names_topic`: which can only say what the topic is ("the film X").
+    `usages`: how they may be meant. `beside`: they stand directly before the topic; `apposed`: they also call the
+    topic something ("the director X"); `names_topic`: they can only say what the topic is ("the film X").
     """
 
     start: int
@@ -60,9 +61,10 @@ class WordSpan:
 
 @dataclass(frozen=True, slots=True)
 class WalkedQuestion:
-    """The question's words in walking order, and every span of them that could name a relation.
+    """The question's words in walking order (from the topic outwards), with every span of them that could name a
+    relation.
 
-    `is_shared`: it asks for what the topic has in common with others ("the same director", "together with").
+    `is_shared`: the question asks for what the topic has in common with others ("the same director", "together with").
     """
 
     spans: tuple[WordSpan, ...]
@@ -83,10 +85,13 @@ def content_words(text: str) -> list[str]:
 
 
 def reading_orders(question: str, topic: str) -> list[WalkedQuestion]:
-    """Words to the left of the topic are walked from near to far ("nation of the wife of X"), those to its right
-    as they stand. The right side comes first where its words are said of the topic alone: after a possessive
-    ("X's wife") and after a topic that nothing leads to ("in which city does X live"). Where a word follows the topic
-    directly it may be either ("the director of X movies", "the director of X won what"): then both are walked."""
+    """Returns the orders in which the words around `topic` may lead away from it, the likeliest first.
+
+    Words left of the topic are read from near to far ("nation of the wife of X"), those to its right as they stand.
+    The right side comes first if its words belong to the topic alone: after a possessive ("X's wife"), or if nothing
+    leads to the topic ("in which city does X live"). If a word follows the topic directly, both orders are returned
+    ("the director of X movies", "the director of X won what").
+    """
     words = words_in(question)
     at = words.index(topic) if topic in words else len(words)
     left, right = words[:at], words[at + 1 :]
@@ -110,8 +115,10 @@ def _walk(sides: list[tuple[list[str], bool]]) -> WalkedQuestion:
 
 
 def _right_is_nearer(left: list[str], right: list[str]) -> bool:
-    """True where the words after the topic say something of it before those in front do: "X's wife", or when
-    no preposition hangs the topic on the words in front, with at most an article and a noun between."""
+    """True if the words after the topic are nearer to it than those before: "X's wife", "in which city does X live".
+
+    That is so if no preposition joins the topic to the words before it, with at most an article and a noun between.
+    """
     if right[:1] == ["'s"]:
         return True
     before = left[::-1]
@@ -124,7 +131,7 @@ def _right_is_nearer(left: list[str], right: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The words before the topic (`backwards`: they are walked from the last one on) or behind it."""
+    """The words before the topic (`backwards`: they are read from the last one on) or after it."""
 
     words: list[str]
     backwards: bool
@@ -172,12 +179,16 @@ def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iter
 
 
 def _has_object(after: str) -> bool:
-    """True where something is done to others ("X directed which films"), and not undergone ("where was X born")."""
+    """True if the verb has an object ("X directed which films"), false if its subject undergoes it ("where was X
+    born").
+    """
     return after not in ("", *PREPOSITIONS)
 
 
 def _spans(side: Side, base: int) -> Iterator[WordSpan]:
-    """Offsets leave out the 's, which is no word of its own."""
+    """All spans of up to MAX_SPAN_WORDS words that may name a relation; positions start at `base` and do not count
+    "'s".
+    """
     places = [at for at, word in enumerate(side.words) if word != "'s"]
     for first in range(len(places)):
         for last in range(first, min(first + MAX_SPAN_WORDS, len(places))):
@@ -188,7 +199,7 @@ def _spans(side: Side, base: int) -> Iterator[WordSpan]:
             low, high = (len(places) - last - 1, len(places) - first) if side.backwards else (first, last + 1)
             beside = side.backwards and end == len(side.words)
             article = start > 0 and side.words[start - 1] in _ARTICLES
-            # One thing is no films; and "the director X" may say how X is met.
+            # A plural cannot name one thing; "the director X" may also say the relation from X.
             single = may_be_noun(span[-1]) and singular(span[-1]) == span[-1]
             apposed = beside and article and single
             names_topic = apposed and not is_agent(span[-1])
@@ -204,7 +215,7 @@ def _may_name(span: list[str]) -> bool:
 
 
 def words_in(text: str) -> list[str]:
-    """The words of `text` in small letters, pseudonyms as they are, each 's on its own."""
+    """The words of `text` in lower case; pseudonyms keep their case, and "'s" is a word of its own."""
     words = _WORD.findall(text.replace("’", "'"))
     split = [
         part for word in words for part in ([word[:-2], "'s"] if word.endswith("'s") and word != "'s" else [word])

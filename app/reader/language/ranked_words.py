@@ -1,4 +1,4 @@
-"""Reads how many of the first are asked for ("the three largest", "top 5", "second oldest"), and what is frequent."""
+"""Reads how many of the first things are asked for ("the three largest", "top 5", "second oldest") and how often."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 from app.reader.language.stated_bounds import NUMBERS, is_number
 
 FREQUENT: Final = frozenset({"frequent", "common", "popular", "frequently", "commonly", "often"})
-"""Words behind "most" and "least" that count instead of measuring."""
+"""Words after "most" and "least" that ask for a count and not for a measure: "most popular"."""
 
 OFTEN: Final = frozenset({"often", "frequently", "commonly"})
-"""Words for how many times something is done."""
+"""Words that ask how many times something is done."""
 
 _RANKS: Final = {word: number for number, word in enumerate("second third fourth fifth".split(), 2)}
 _CHOOSING: Final = frozenset("which what the name list show give me".split())
@@ -25,7 +25,10 @@ _TOP: Final = frozenset({"top"})
 
 @dataclass(frozen=True, slots=True)
 class FirstOf:
-    """`number` of the first ones, a figure or a value's pseudonym, or the one at that rank; `used`: the tokens."""
+    """The number of first things that are asked for, or the rank of a single one (`is_rank`).
+
+    `number` is a figure or a value's pseudonym; `used` is the bit mask of the tokens that say it.
+    """
 
     number: str
     used: int
@@ -33,7 +36,7 @@ class FirstOf:
 
 
 def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str]) -> dict[int, FirstOf]:
-    """Finds how many are asked for, by the token of the superlative that puts them in order.
+    """Returns how many are asked for, by the position of the superlative that orders them: `"the three largest"`.
 
     `numbers`: the pseudonyms of values that are numbers.
     """
@@ -63,8 +66,10 @@ def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str
 
 
 def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
-    """ "Before" and "after" between two things of a yes or no, or before the last of one or two where no value is
-    named."""
+    """Positions of "before" and "after" that compare the dates of two things: "was X built before Y".
+
+    Without a yes/no question, the word must stand before the last of at most two things, and no value may be named.
+    """
     things = [at for at, role in enumerate(roles) if role == "thing"]
     if not things or "value" in roles or not {"comparative", "superlative"}.isdisjoint(roles):
         return
@@ -80,7 +85,9 @@ _TRUTHS: Final = frozenset("is are was were does do did has have".split())
 
 
 def is_part_of_first(words: Sequence[str], superlative: int) -> bool:
-    """ "Which of the three oldest patients smoke": what the superlative chose is told apart."""
+    """True if the superlative only chooses some and the question is about part of them: "which of the three oldest
+    smoke".
+    """
     before = [*words[:superlative]]
     while before and (before[-1] == "the" or is_number(before[-1])):
         before.pop()
@@ -88,7 +95,7 @@ def is_part_of_first(words: Sequence[str], superlative: int) -> bool:
 
 
 def occurrences_in(words: Sequence[str]) -> list[int]:
-    """The words of "how often" and "how many times"."""
+    """Positions of the words of "how often", "how frequently" or "how many times"; empty if there are none."""
     for phrase in _OCCURRENCES:
         for at in range(len(words) - len(phrase)):
             if words[at : at + len(phrase)] == phrase:

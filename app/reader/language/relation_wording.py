@@ -1,4 +1,4 @@
-"""The ways in which a question may word one step of a path."""
+"""Finds the wordings by which a question may say one step of a path: `directed by` -> "director", "direct"."""
 
 from __future__ import annotations
 
@@ -17,30 +17,34 @@ from kg_store.text.step_words import description_in, readable, typed
 from kg_store.text.synonyms import synonyms_backwards, synonyms_of
 
 Wordings = Mapping[str, tuple[str, ...]]
-"""Further words of relations, by label; by `^` and the label those for walking it backwards."""
+"""Further words of relations by label; `^` before a label marks those for the relation walked backwards."""
 
-# Words that sources put before every relation to say how it is stored.
+# No further words: the default.
 _NO_WORDINGS: Final[Wordings] = {}
 _WORD = re.compile(r"[0-9A-Za-z]+")
 
 
 def is_described(step: str) -> bool:
-    """True where a hop of a described step is masked."""
+    """True if a hop of the step is masked and carries its owner's description."""
     return any(description_in(hop) is not None for hop in step.split("|"))
 
 
 def with_descriptions(
     steps: Iterable[str], masked: Iterable[MaskedRelation], wordings: Wordings = _NO_WORDINGS
 ) -> tuple[str, ...]:
-    """The labels of steps with each description behind its opaque word, and the further words of a relation behind its
-    own, as `kg_store.text.further_words.worded` gives them."""
+    """Returns the labels with the owner's description behind each opaque word and with each relation's further words.
+
+    The further words stand in brackets, as `kg_store.text.further_words.worded` writes them.
+    """
     means = {each.relation: each.means for each in masked}
     return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
 
 
 def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
-    """A question and the described steps that are compared with it. Where an opaque word stands in the question (its
-    user called the relation by its own words) it becomes a plain word in both."""
+    """Returns the question and the steps with opaque words made lower case, so that both are compared as plain words.
+
+    A question holds an opaque word if its user called a masked relation by its own words.
+    """
     masks = {word for word in _WORD.findall(question) if is_mask_word(word)}
     if not masks:
         return question, list(steps)
@@ -54,7 +58,9 @@ def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
-    """The words behind the hop's own, as `kg_store.text.further_words.worded` gives them, without the hints."""
+    """The further words in the brackets of the hop, as `kg_store.text.further_words.worded` writes them, without
+    hints.
+    """
     return tuple(word for word in _words_behind(hop) if not word.startswith(HINT))
 
 
@@ -63,16 +69,18 @@ def _words_behind(hop: str) -> tuple[str, ...]:
 
 
 def _spoken(hop: str, masks: set[str]) -> str:
-    """The opaque word stays in front: it tells relations apart, and which way they are walked."""
+    """The hop with its opaque word repeated in lower case if the question holds it; the first one still marks the
+    direction.
+    """
     word = hop.split(" ", 1)[0]
     return f"{word} {word.lstrip('^').lower()}" if word.lstrip("^") in masks else hop
 
 
 Voice = Literal["noun", "passive", "active"]
-"""Meanings of a relation's words for its head: it has one, something is done to it, it does something."""
+"""The sense in which a relation's words take their object: it is had (noun), acted on (passive) or acts (active)."""
 
 _PLACED = frozenset("in at on to from for with".split())
-# What agents do whose names are made of no verb, or of one among several.
+# The verbs of agent nouns that are not formed from a verb ("doctor"), or that have several ("actor").
 _AGENTS = {
     "actor": frozenset({"act", "appear", "perform", "play", "star"}),
     "author": frozenset({"write"}),
@@ -94,11 +102,11 @@ _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 @dataclass(frozen=True, slots=True)
 class HopWords:
-    """Wordings of a step: of its relation, and of what it leads to; the concepts at its end, and its direction.
+    """The wordings of one step: of its relation, of what it `reached`, the concepts at its end, and its direction.
 
-    `verbs` are the base forms of what is done, or of who does it: direct for `directed by`, star and act for
-    `starred actors`. `further`: those of `relation` that the owner or the sources say beside its own words;
-    `everyday`: those that are said of many relations like it; `hints`: single ones that say less.
+    `verbs`: base forms of the action, or of what its agent does: direct for `directed by`, star and act for `starred
+    actors`. `further`: words that the owner or the sources give beside the label; `everyday`: words said for many
+    relations like it; `hints`: single words that are weaker evidence.
     """
 
     relation: tuple[str, ...]
@@ -114,7 +122,7 @@ class HopWords:
 
 @lru_cache(maxsize=65_536)
 def hop_words(label: str, concept: str) -> HopWords:
-    """Wordings of the step `label` that leads to things of `concept`."""
+    """Returns the wordings of the step `label`, which leads to things of `concept`."""
     kinds = kinds_in(concept)
     relation = _relation_words(label)
     last = readable(label.split("|")[-1])
@@ -133,18 +141,20 @@ def hop_words(label: str, concept: str) -> HopWords:
 
 @lru_cache(maxsize=65_536)
 def particle_verbs(label: str) -> frozenset[tuple[str, str]]:
-    """The verbs with a little word behind them that say the step `label`: look after, put out."""
+    """The phrasal verbs that say the step `label`: ("look", "after"), ("put", "out")."""
     texts = (text.lower().split() for text in hop_words(label, "").relation)
     return frozenset((words[0], words[1]) for words in texts if len(words) == 2 and words[1] in _PARTICLES)
 
 
 def kinds_in(concept: str) -> tuple[str, ...]:
-    """The concepts that are joined by commas in one, without those that say nothing."""
+    """The concepts that `concept` lists, separated by commas, without those that say nothing, such as "thing"."""
     return tuple(kind for part in concept.split(",") if (kind := part.strip()) not in _EVERYTHING)
 
 
 def voice_of(relation: str) -> Voice:
-    """`directed by`: passive. `lives in`, `born in`: active. All else names what one has: `spouse`, `has genre`."""
+    """The voice of a label: `directed by` is passive, `lives in` and `born in` are active, `spouse` and `has genre`
+    are nouns.
+    """
     words = relation.lower().split()
     if not words or words[0] in ("has", "have", "is"):
         return "noun"
@@ -156,7 +166,10 @@ def voice_of(relation: str) -> Voice:
 
 
 def verbs_named(relation: str) -> frozenset[str]:
-    """Participles, verbs in the third person, and agents; `place of birth` places nothing."""
+    """Base forms of the verbs in a label: of a participle, a third-person verb or an agent noun.
+
+    `directed by` -> direct; `place of birth` -> none, because "place" is a noun there.
+    """
     words = relation.lower().split()
     first = words[:1] if words and (is_participle(words[0]) or voice_of(relation) != "noun") else []
     known = frozenset(verb for word in (*first, *_agents(words)) for verb in verbs_of(word))
@@ -164,7 +177,9 @@ def verbs_named(relation: str) -> frozenset[str]:
 
 
 def verbs_said(texts: Iterable[str]) -> frozenset[str]:
-    """The base forms of further words that are a verb, alone or before a preposition: pay for `paid`, `pays in`."""
+    """Base forms of the verbs among further words that stand alone or before a preposition: `paid`,
+    `pays in` -> pay.
+    """
     words = (text.lower().split() for text in texts)
     done = (each[0] for each in words if len(each) == 1 or each[1] in _PLACED)
     return frozenset[str]().union(*map(verbs_of, done))
@@ -175,11 +190,13 @@ def _agents(words: list[str]) -> list[str]:
 
 
 def _relation_words(label: str) -> list[str]:
-    """Through a mediator the last relation says most: `has admission|admitted to` is worded `admitted to`."""
+    """The ways to say a relation. If it passes through a record, the last hop is used: `has admission|admitted to` ->
+    "admitted to".
+    """
     whole = " ".join(dict.fromkeys(readable(label).split()))
     last = readable(label.split("|")[-1])
     bare = [words.removeprefix("has ") for words in (last, whole)]
-    # An owner who describes a masked relation may say it in several ways: "husband or wife".
+    # An owner may describe a masked relation by several words: "husband or wife".
     ways = _OR.split(description_in(label.split("|")[-1]) or "")
     said = _everyday_words(label)
     further = _further_words(label.split("|")[-1])

@@ -1,4 +1,4 @@
-"""The words by which the relations and concepts of a schema are asked for, told without an embedder."""
+"""The words by which a schema's relations and concepts may be asked for, found without a sentence model."""
 
 from __future__ import annotations
 
@@ -25,19 +25,22 @@ EMPTY: Final = frozenset(
     "happen happened took taken many pls all listed each recently recent came come comes "
     "something anything everything stuff doing done".split()
 )
-"""Words that say little by themselves: no path has to explain them."""
+"""Words that say little by themselves, so a reading need not explain them."""
+# Words that share fewer first letters are not treated as related. Chosen by hand; not fitted.
 MIN_KIN_LETTERS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaVocabulary:
-    """`words` in the singular, and the base forms of the `verbs`."""
+    """The words of a schema: nouns in the singular as `words`, base forms of verbs as `verbs`."""
 
     words: frozenset[str]
     verbs: frozenset[str]
 
     def lacks(self, text: str) -> list[str]:
-        """The content words of `text` that no relation and no concept is asked for by; each once, in order."""
+        """Returns the content words of `text` that no relation and no concept of the schema uses; each
+        once, in order.
+        """
         return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
 
     def _has(self, word: str) -> bool:
@@ -50,7 +53,7 @@ class SchemaVocabulary:
 
 @cached_by_version
 def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary:
-    """The vocabulary of the relations of `schema`, walked in both directions, and of `concepts`."""
+    """The vocabulary of the relations of `schema`, in both directions, and of `concepts`."""
     steps = [
         worded(schema, (Hop(relation.id, inverse),)) for relation in schema.relations for inverse in (False, True)
     ]
@@ -67,16 +70,18 @@ def _all(groups: Iterable[Iterable[str]]) -> set[str]:
 
 
 def is_kin(word: str, said: Collection[str]) -> bool:
-    """`licence` and `licensed`, `specialise` and `specializes` begin alike."""
+    """True if `word` shares a long beginning with a word of `said`: `licence` and `licensed`, `specialise`,
+    `specializes`.
+    """
     least = max(MIN_KIN_LETTERS, len(word) - 3)
     beginning = word[:least]
     if len(word) >= least:
-        for other in said:  # A loop, since this is asked of each word and each step.
+        for other in said:  # A plain loop, because this runs for each word and each step.
             if other.startswith(beginning):
                 return True
     return False
 
 
 def is_telling(word: str) -> bool:
-    """True for a word that has to mean something in the graph."""
+    """True for a content word: a question that uses it can be answered only if the graph has something for it."""
     return word not in GRAMMAR and word not in EMPTY and not is_pseudonym(word) and word != "'s" and len(word) > 1

@@ -1,6 +1,6 @@
-"""Puts the words of a question that bound, leave out or share into the one order in which they are read.
+"""Brings bounds, exclusions and shared values of a question into one standard order and wording.
 
-"Two wards or more" becomes "at least two wards", "just gout and nothing else" "only gout".
+"Two wards or more" becomes "at least two wards", and "just gout and nothing else" becomes "only gout".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kg_store.text.pseudonymous import is_pseudonym
 NUMBERS: Final = {
     word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
 }
-"""Numbers that the words of a question say by themselves; others come as pseudonyms of values."""
+"""Numbers that a question says in a word; other numbers come as pseudonyms of values."""
 
 _MORE: Final = "more higher later greater larger above over up longer newer upwards onwards on".split()
 _LESS: Final = "less fewer lower earlier smaller below under shorter".split()
@@ -44,7 +44,7 @@ _EARNING: Final = {"earner": "person earn", "earners": "people earn"}
 
 
 def in_reading_order(words: Sequence[str]) -> list[str]:
-    """`words` with bounds before the values that they bound, and with one word for one thing."""
+    """Returns `words` with each bound before the value that it bounds, and with one wording for each meaning."""
     found = [part for word in words for part in _EARNING.get(word, word).split()]
     found = _replaced(found, _ONE_WORD, before_value=False)
     found = _not_anybody(found)
@@ -58,12 +58,14 @@ def in_reading_order(words: Sequence[str]) -> list[str]:
 
 
 def is_number(word: str) -> bool:
-    """True of a number that is said in a word, and of the pseudonym of a value, which may be one."""
+    """True of a number word, and of the pseudonym of a value, which may be a number."""
     return word in NUMBERS or (is_pseudonym(word) and word[0] == "V")
 
 
 def _bounded(words: list[str], at: int) -> list[str]:
-    """With "or more" behind the value at `at`, or behind the noun after it, as "at least" before it."""
+    """`words` with "or more" after the value at `at`, or after the noun behind it, replaced by "at least" before the
+    value.
+    """
     before = words[at - 1] if at else ""
     if before in ("least", "most", "than", "between", "and"):
         return words
@@ -76,7 +78,7 @@ def _bounded(words: list[str], at: int) -> list[str]:
 
 
 def _goes_on(words: Sequence[str], end: int) -> bool:
-    """True where what follows is a second value: "before V or after V"."""
+    """True if a second value follows at `end`: "before V or after V"."""
     return end < len(words) and is_number(words[end]) and words[end - 1] not in ("plus", "more", "less", "fewer")
 
 
@@ -93,7 +95,7 @@ def _replaced(words: list[str], phrases: dict[str, str], before_value: bool) -> 
 
 
 def _alone(words: list[str]) -> list[str]:
-    """ "Just gout and nothing else" is no more than "only gout"; "just" before a thing is "only"."""
+    """`words` with "just gout and nothing else" made "only gout", and "just" made "only"."""
     for tail in (["and", "nothing", "else"], ["nothing", "else"], ["and", "nobody", "else"], ["and", "no", "others"]):
         if words[-len(tail) :] == tail and not {"just", "only"}.isdisjoint(words):
             words = words[: -len(tail)]
@@ -101,7 +103,9 @@ def _alone(words: list[str]) -> list[str]:
 
 
 def _out_of(words: list[str]) -> list[str]:
-    """ "Out of stock" is not in stock; but what is made out of wood, or asked of a number, is something else."""
+    """`words` with "out of stock" made "not in stock", but not after a participle or a verb of motion ("made out of
+    wood").
+    """
     for at in range(1, len(words) - 2):
         is_plain = words[at + 2].isalpha() and words[at + 2] not in GRAMMAR and words[at + 2] not in NUMBERS
         before = words[at - 1]
@@ -111,7 +115,7 @@ def _out_of(words: list[str]) -> list[str]:
 
 
 def _not_anybody(words: list[str]) -> list[str]:
-    """ "Which doctors supervise nobody" as "not supervise anybody"."""
+    """`words` with "supervise nobody" at the end made "not supervise anybody"."""
     before = words[-2] if len(words) > 2 else ""
     is_object = (
         words[-1:] == ["nobody"] and before not in GRAMMAR and not is_participle(before) and may_be_verb(before)
@@ -120,7 +124,7 @@ def _not_anybody(words: list[str]) -> list[str]:
 
 
 def _neither(words: list[str]) -> list[str]:
-    """ "By neither X nor Y" as "not by X or Y", which leaves out both."""
+    """`words` with "by neither X nor Y" made "not by X or Y"."""
     if words.count("neither") != 1 or words.count("nor") != 1 or "not" in words:
         return words
     at, nor = words.index("neither"), words.index("nor")

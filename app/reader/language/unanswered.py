@@ -1,4 +1,4 @@
-"""Reads a question that has no answer: which of its words nothing in the graph stands for."""
+"""Finds the words of an unanswered question that nothing in the graph stands for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from kg_store.terms import Schema
 
 
 def read_unanswered(question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
-    """`kinds`: the concepts of `schema`; without any, no word is found lacking."""
+    """Reads why `question` has no answer. `kinds`: the concepts of `schema`; without them no word
+    counts as lacking.
+    """
     turned = read_quantifier(question)
     rest = read_form(turned.rest, topics=0).rest
     lacking = vocabulary_of(schema, kinds).lacks(rest) if kinds else []

@@ -1,4 +1,4 @@
-"""The meaning of a question: typed set expressions over the schema, built from its words and the best of them taken.
+"""Reads the meaning of a question: builds typed set expressions over the schema from its words and takes the best.
 
-May import the language, the scoring, the words of meanings, the next action, and the tasks of the reasoner.
+tests/layers.toml lists the packages that it may import.
 """

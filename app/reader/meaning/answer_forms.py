@@ -1,4 +1,4 @@
-"""The answers that a reading gives: itself, its number, yes or no, a sum, a group, the greater of two."""
+"""Turns a reading into answers: the set itself, its size, yes or no, a sum, groups, or the greater of two."""
 
 from __future__ import annotations
 
@@ -21,27 +21,29 @@ from app.reader.meaning.truths import Truths
 from kg_store.text.morphology import is_participle
 
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
-"""A step from those that don't take it: it leads to nothing, whatever the graph holds."""
+"""A hop from exactly those things that lack the hop: it leads to nothing in every graph."""
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
 _BACK = re.compile(r'reach\(reach\((E\w{5}), "[^"^]*"\), "\^[^"]*"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
+# Costs of a content word that is not explained, and of an operator or name that is not executed, which changes the
+# meaning more. Chosen by hand; not fitted.
 UNEXPLAINED, UNEXECUTED = 1.0, 1.5
 _GOT = (("got",), ("gets",), ("was",), ("is",), ("were",), ("are",))
 MIN_HEAD: Final = 0.72
-"""The least likeness of the noun that is asked for to a step."""
+"""The least likeness (0 to 1) of the asked noun to the step that explains it. Chosen by hand; not fitted."""
 _NO_TRUTHS: Final = frozenset({"who", "whom", "whose", "when", "where"})
 _WHAT_IT_DOES: Final = frozenset(("what", word) for word in ("do", "does", "did"))
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """An expression that may be the meaning of the question.
+    """An expression that may be the meaning of the question, with its score.
 
-    `left`: the tokens that it does not explain. `is_whole`: it uses all that is named, and its kind is that of what is
-    asked for; `may_be_whole`: the same, where nothing tells that kind. `weakest`: the likeness of the words that say a
-    step least; `silent`: how many steps no word says.
+    `left`: bit mask of the tokens that it does not explain. `is_whole`: it uses everything that is named, and its kind
+    is the kind asked for; `may_be_whole`: the same if the kind asked for is unknown. `weakest`: likeness (0 to 1) of
+    the worst explained step; `silent`: number of steps that no word says.
     """
 
     expression: str
@@ -54,7 +56,7 @@ class Meaning:
 
 
 class AnswerForms:
-    """Makes answers of readings, and scores each by what of the question it leaves over."""
+    """Makes answers from readings and scores each by the words of the question that it leaves unexplained."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, named: NamedThings) -> None:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
@@ -63,7 +65,7 @@ class AnswerForms:
         self._noun = next((at for at in sorted(builder.called) if self._is_asked(at)), -1)
         self._head, self._value = self._head_of_asked(), self._asked_value()
         words, self._asks_members = asked.words, asked.asks_members
-        # "Who got X prescribed" asks for those it was prescribed to, and not by.
+        # "Who got X prescribed" asks for the patient, not for the doctor.
         got = words[:1] == ("who",) and (words[1:2] in _GOT or words[1:3] in (("has", "been"), ("have", "been")))
         self._asks_recipient = got and "by" not in words and any(map(is_participle, words[2:]))
         self._given = mask(at for at in builder.nouns if self._is_given(at))
@@ -72,14 +74,18 @@ class AnswerForms:
         self._kind = AskedKind(asked, graph, builder, named, self._noun, self._head)
 
     def _is_asked(self, at: int) -> bool:
-        """True of the noun of what is asked for: no other content stands before it."""
+        """True if the noun at `at` says what is asked for: no other content word stands between it and the question
+        word.
+        """
         begin = self._asked.asked
         return 0 <= begin <= at and not any(
             self._asked.roles[each] in ("content", "thing", "value", "person") for each in range(begin, at)
         )
 
     def _head_of_asked(self) -> int:
-        """The bit of the first content word behind where the asked noun may begin, if it names no kind; else 0."""
+        """Bit mask of the first content word where the asked noun may stand, if it names no kind of
+        the graph; else 0.
+        """
         asked = self._asked
         if asked.asked < 0 or asked.form not in ("things", "count"):
             return 0
@@ -88,7 +94,7 @@ class AnswerForms:
         return 0 if is_kind or asked.roles[at] != "content" else 1 << at
 
     def meanings(self, readings: Sequence[Reading]) -> list[Meaning]:
-        """Best first; each expression once."""
+        """Returns the meanings of all readings, best first, each expression once."""
         found: dict[str, Meaning] = {}
         for reading in readings:
             for expression, used, gain in (*self._summed(reading), *self._answers(reading, readings)):
@@ -123,13 +129,15 @@ class AnswerForms:
             and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
         )
         fits = fits and not self._given & reading.final and not self._is_roundabout(expression)
-        # That two things are joined by steps which no word says is no yes.
+        # A connection between two things by hops that no word says does not answer "yes".
         fits = fits and not (asked.form == "truth" and reading.silent > 1 and not asked.content)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
     def _is_roundabout(self, expression: str) -> bool:
-        """True of all wards of the clinic that X works at, where X has a ward and nothing else is spoken of."""
+        """True of "all wards of the clinic that X works at" if X itself has a ward and the question names nothing
+        else.
+        """
         found = _BACK.fullmatch(expression)
         if found is None or len(self._builder.nouns) != 1 or self._noun < 0:
             return False
@@ -140,16 +148,20 @@ class AnswerForms:
         return any("^" not in hop.label and self._named.has(found[1], hop.label) for hop in own)
 
     def _is_given(self, at: int) -> bool:
-        """True of the band in "what does X play in the band": it is no answer."""
+        """True of a noun that the question gives as context and does not ask for: the band in "what does X play in the
+        band".
+        """
         words = self._asked.words
         return at > 1 and words[:2] in _WHAT_IT_DOES and words[at - 1] == "the" and words[at - 2] in PREPOSITIONS
 
     def _is_asked_value(self, expression: str) -> bool:
-        """True of things of the value that stands for their noun: "the accountants in X"."""
+        """True if the expression selects things of the value that stands in for a noun: "the accountants in X"."""
         return bool(self._value) and _OF_VALUE.match(expression) is not None and f"=, {self._value})" in expression
 
     def _asked_value(self) -> str:
-        """The value behind where the asked noun may begin, if the question names a thing as well; else nothing."""
+        """Pseudonym of the value that stands where the asked noun may begin, if a thing is named as
+        well; else empty.
+        """
         asked = self._asked
         if asked.asked < 0 or asked.form not in ("things", "count") or "thing" not in asked.roles:
             return ""
@@ -157,29 +169,31 @@ class AnswerForms:
         return asked.words[at] if at >= 0 and asked.roles[at] == "value" else ""
 
     def _strays(self, used: int, reading: Reading) -> bool:
-        """True where the noun of what is asked for says a step on the way, and not what the way leads to ("clients
-        without an animal" are no animals of those who have been clients since a date), or hardly says it: songs are no
-        performer."""
+        """True if the asked noun is used for a step on the way and not for its end, or is used for the end with
+        likeness below MIN_HEAD: the answer would be something else than what was asked for.
+        """
         return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
 
     def _denies(self, expression: str) -> bool:
-        """ "Doctors that treat no smokers": the doctors are left out, and not the smokers among whom they treat."""
+        """True if a "no" after a noun is executed on that noun: "doctors that treat no smokers" leaves out doctors,
+        not smokers.
+        """
         words, roles = self._asked.words, self._asked.roles
         denied = any(words[at] == "no" and roles[at - 1] == "content" for at in self._asked.at("negation") if at)
         return not denied or _OUTSIDE.match(expression) is not None
 
     def _joins_either(self, expression: str) -> bool:
-        """True where any of what stands before and behind an "or" will do, if the question has one."""
+        """True if an "or" of the question is executed as a union, or if the question has no "or" that needs one."""
         asked = self._asked
         is_read = "or" not in asked.words or asked.form not in ("things", "count", "truth") or asked.is_choice
         return is_read or "union(" in expression
 
     def _holds_pairs(self, expression: str) -> bool:
-        """True where of each two things that an "or" stands between any will do."""
+        """True if the expression holds every union that an "or" between two named things asks for."""
         return all(pair in expression for pair in self._asked.either)
 
     def _answers(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[str, int, float]]:
-        """Expressions with the tokens they use and what they add to the score."""
+        """Yields answers to the question as (expression, bit mask of tokens used, gain in score)."""
         text, form = self._builder.text(each), self._asked.form
         if not text or (self._asks_members and text[:6] == "reach(") or (each.is_implied and form != "group"):
             return
@@ -210,7 +224,7 @@ class AnswerForms:
         elif form == "group":
             yield from self._groups.per_group(each, text)
         elif each.value == "truth" and (self._asked.wh in _NO_TRUTHS or self._asked.words[:2] in _WHAT_IT_DOES):
-            return  # "When was it fixed" is answered by no yes.
+            return  # "When was it fixed" cannot be answered by "yes".
         elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):
@@ -219,18 +233,20 @@ class AnswerForms:
             yield text, each.used, self._kind.fit(each)
 
     def _summed(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """Numbers that are added up although no word asks for a sum: the beds of a clinic."""
+        """Answers that add up numbers although no word asks for a sum: the beds of a clinic."""
         if self._asked.form == "count" and self._builder.text(each):
             yield from self._groups.of_parts(each)
             yield from self._groups.of_all(each) if each.is_implied else ()
 
     def _counted(self, each: Reading, text: str) -> tuple[str, int, float]:
-        """ "In how many countries": values are counted where their relation is what is asked for."""
+        """The count of a reading: "in how many countries". Values lose OF_KIND unless their relation is what is asked
+        for.
+        """
         is_other = bool(each.value) and not self._head & each.final
         return f"count({text})", each.used, self._kind.fit(each) - OF_KIND * is_other
 
     def _others(self, each: Reading, text: str) -> Iterator[tuple[str, int, float]]:
-        """ "Who else": all but those that are named, where they are of the kind that is asked for."""
+        """The answers to "who else": the set without the named things, if these are of the kind asked for."""
         asked = self._asked
         named = [*(asked.words[at] for at in asked.at("thing")), *self._named.spoken]
         names = [name for name in named if not self._builder.kinds_of(name).isdisjoint(each.kinds)]

@@ -1,4 +1,4 @@
-"""The kind of thing that a question asks for, and what a reading gains by it: people for who, dates for when."""
+"""Scores a reading by the kind of thing that the question asks for: people for "who", dates for "when"."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
+# Cost of a date or a person as the answer to "what" with a verb. Chosen by hand; not fitted.
 NO_WHAT: Final = 0.3
 _WHERE: Final = frozenset(
     "in at from to on near inside location place address street city town country region venue room site origin "
@@ -22,8 +23,11 @@ _WHERE: Final = frozenset(
 
 
 class AskedKind:
-    """Tells how well readings fit what is asked for. `noun`: the token of its noun, -1 where none names a kind;
-    `head`: the bit of another noun in its place, else 0."""
+    """The kind that a question asks for.
+
+    `noun`: position of a noun that names a kind of the graph, else -1; `head`: bit mask of another noun in its place,
+    else 0.
+    """
 
     def __init__(
         self,
@@ -36,12 +40,14 @@ class AskedKind:
     ) -> None:
         self._asked, self._graph, self._builder, self._named = asked, graph, builder, named
         self._noun, self._head = noun, head
-        # Of "the job of the person who" it is the job that is asked for.
+        # "The job of the person who ..." asks for the job, not for the person.
         told = list(zip(asked.words, asked.roles, strict=True))[: head.bit_length() if head else None]
         self._asks_people = any(role == "person" and word not in ("who", "whom") for word, role in told)
 
     def fit(self, each: Reading) -> float:
-        """Gains of the kind of an answer: it is the noun that is asked for, people for who, dates for when."""
+        """Returns what a reading gains if it is of the kind asked for, negative if it is of another kind, 0 if
+        unknown.
+        """
         if self._noun >= 0:
             used, kinds = self._builder.called[self._noun]
             is_member = self._noun not in self._builder.nouns and each.used & used and each.kinds <= kinds
@@ -52,7 +58,7 @@ class AskedKind:
             return -WRONG_KIND
         wh = self._asked.wh
         if self._asked.words[0] == "whose" and each.said == 1:
-            return -WRONG_KIND  # "Whose books are kept at X" asks for those who have them.
+            return -WRONG_KIND  # "Whose books are kept at X" asks for the people who own them, not for the books.
         if wh in ("who", "whom") or (self._noun < 0 and self._asks_people):
             return self._fits_people(each)
         if wh == "when":
@@ -64,19 +70,19 @@ class AskedKind:
         return -NO_WHAT if self._is_no_what(each) else 0.0
 
     def _is_no_somebody(self, each: Reading) -> bool:
-        """True of things that are not people, nor groups of them, where the noun asks for such: "which directors"."""
+        """True if the asked noun means people or groups ("which directors") and the reading leads to neither."""
         people = self._named.persons | self._named.groups
         return names_somebody(self._asked.words[self._head.bit_length() - 1]) and each.kinds.isdisjoint(people)
 
     def _is_place(self, each: Reading) -> bool:
-        """True of places, and of what a relation leads to that says where: "lives in", "home address"."""
+        """True if the reading leads to places, or its last relation says where: "lives in", "home address"."""
         if each.value in ("date", "number", "truth") or (each.kinds and each.kinds <= self._named.persons):
             return False
         last = (_LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
         return not (each.kinds.isdisjoint(self._named.places) and _WHERE.isdisjoint(last.lower().split()))
 
     def _is_no_what(self, each: Reading) -> bool:
-        """True of days and people, which nobody asks for by a "what" and a verb: "what was X prescribed"."""
+        """True of dates and people, for which nobody asks with "what" and a verb: "what was X prescribed"."""
         words = self._asked.words
         if words[0] != "what" or words[1:2] == ("is",) or "of" in words or "'s" in words:
             return False

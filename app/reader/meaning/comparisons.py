@@ -1,4 +1,4 @@
-"""Two things beside each other: the greater by a value or by a number of things, how much greater, and the same."""
+"""Compares two things: which is greater by a value or a count, by how much, and whether they share something."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 
 _TRUTHS = frozenset("is are was were does do did has have".split())
 _MORE_OR_FEWER = frozenset({"more", "fewer", "less"})
+# The greatest number of sets tried for the second side of a comparison; bounds the time. Chosen by hand.
 MAX_SETS: Final = 250
 Answer = tuple[str, int, float]
-"""An expression, the tokens that it uses, and what it adds to the score of the reading that it was made of."""
+"""An expression, the bit mask of the tokens that it uses, and what it adds to the score of the reading it was made
+from.
+"""
 
 
 class Comparisons:
-    """The answers that a reading gives beside another one of the question's second thing."""
+    """Makes answers from a reading and its counterpart for the question's second thing."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder) -> None:
         self._asked, self._graph, self._builder = asked, graph, builder
@@ -33,7 +36,9 @@ class Comparisons:
         self._than = asked.words.index("than") if "than" in asked.words else -1
 
     def of(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """Which of two is greater by a value of theirs, or leads to more things; or whether the first one is."""
+        """The greater of two things by a value or by the number of things they lead to; or whether the first is
+        greater.
+        """
         asked, measure = self._asked, self._asked.measures[self._word]
         truth = asked.words[0] in _TRUTHS and "or" not in asked.words
         for other, gained in self._others(each, readings):
@@ -57,7 +62,9 @@ class Comparisons:
                     yield text, used | (said.used if said else 0), gained + 1.0 + gain - HOP
 
     def _others(self, each: Reading, readings: Sequence[Reading]) -> Iterator[tuple[Reading, float]]:
-        """Finds what is said of the second thing just as `each` is of the first one, and what it adds to the score."""
+        """Finds readings that say of the second thing what `each` says of the first; with what each
+        adds to the score.
+        """
         if len(self._things) < 2 or each.anchor != self._things[0] or each.value or each.unsaid:
             return
         first, second = (self._asked.words[at] for at in self._things)
@@ -70,11 +77,13 @@ class Comparisons:
                 yield other, other.score
 
     def _is_of(self, hop: SchemaHop, other: Reading) -> bool:
-        """True where things of the kinds of `other` have such a value as well."""
+        """True if things of the kinds of `other` have the same value `hop` as well."""
         return any(each.label == hop.label for each, _ in self._graph.leaving(other.kinds))
 
     def outnumbering(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """ "Do we have more customers in X than in Y", "are there more doctors than nurses": has one set more?"""
+        """Tests if one set is larger than another: "are there more doctors than nurses", "more customers in X than in
+        Y".
+        """
         asked = self._asked
         if not self._counts_things or self._than < 0 or asked.words[0] not in _TRUTHS or each.value or each.is_bare:
             return
@@ -91,7 +100,7 @@ class Comparisons:
             yield f"outnumbers({', '.join(sides)})", each.used | used | word, score + 1.0
 
     def _beside(self, each: Reading, text: str) -> Iterator[Answer]:
-        """The same of the only thing or value behind "than" as of the only one before it."""
+        """Compares the set before "than" with the same set for the only thing or value named after it."""
         asked = self._asked
         named = [at for role in ("thing", "value") for at in asked.at(role)]
         if len(named) != 2 or not min(named) < self._than < max(named):
@@ -102,7 +111,9 @@ class Comparisons:
             yield text.replace(first, second), used, 1.0
 
     def _other_sets(self, each: Reading, readings: Sequence[Reading], behind: int) -> Iterator[Answer]:
-        """Sets that are said behind "than". What narrows one side alone may be meant of both: then there is none."""
+        """Sets named after "than". None if only one side is narrowed, because the narrowing may be meant for both
+        sides.
+        """
         named = [at for role in ("thing", "value") for at in self._asked.at(role)]
         if named and (min(named) > self._than or max(named) < self._than):
             return
@@ -117,7 +128,7 @@ class Comparisons:
                 yield text, other.used, other.score
 
     def _counts(self, hop: SchemaHop, used: int, both: str) -> Iterator[Answer]:
-        """ "Which has more wards, X or Y": the one that leads to more things."""
+        """The thing that leads to more or fewer others: "which has more wards, X or Y"."""
         function = {"more": "most", "fewer": "fewest", "less": "fewest"}.get(self._asked.words[self._word], "")
         noun = self._builder.nouns.get(self._word + 1)
         if not function or noun is None:
@@ -127,7 +138,7 @@ class Comparisons:
             yield f'{function}({both}, "{hop.label}"' + (f", {some})" if some else ")"), tokens, 2.0 + score
 
     def _counted(self, hop: SchemaHop, used: int, leads_to_some: bool = False) -> Iterator[tuple[int, float]]:
-        """The tokens that say that it is the things at the end of `hop` that are counted, with their score."""
+        """Yields the bit mask of tokens that say that the things at the end of `hop` are counted, with a score."""
         noun = self._builder.nouns.get(self._word + 1)
         counted = noun[0] if noun and (leads_to_some or hop.leads_to_all_of(noun[1])) else 0
         for said in [*self._builder.said(hop, used | counted), None] if counted else ():
@@ -135,7 +146,7 @@ class Comparisons:
             yield used | counted | (said.used if said else 0), score
 
     def differences(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """ "How many more beds has X than Y", "how much older is X": the one value less the other."""
+        """The difference of two values: "how many more beds has X than Y", "how much older is X"."""
         word = self._asked.words[self._word] if self._word >= 0 else ""
         for other, gained in self._others(each, readings):
             first, second = each.expression, other.expression
@@ -157,7 +168,9 @@ class Comparisons:
                     yield _less(sides, sign > 0), used | tokens, gained + 1.0 + gain - HOP
 
     def _measured(self, hop: SchemaHop, each: Reading, used: int) -> Iterator[tuple[int, int, float]]:
-        """1 where more of what is measured means a greater value of `hop`, the tokens that say it, and their gain."""
+        """Yields (sign, bit mask of tokens, gain) for each way to say `hop`; sign is 1 if more means a greater value,
+        -1 if less.
+        """
         if self._word < 0:
             for words in self._builder.said(hop, used) if hop.value in ("number", "date") else ():
                 yield 1, words.used, gain_of(words)
@@ -168,7 +181,7 @@ class Comparisons:
             yield sign, said.used if said else 0, gain
 
     def same(self, each: Reading) -> Iterator[Answer]:
-        """ "Do X and Y live in the same city": is there anything that one step leads to from both?"""
+        """Tests if one hop leads from both things to a common one: "do X and Y live in the same city"."""
         asked = self._asked
         things, same = list(asked.at("thing")), [at for at, word in enumerate(asked.words) if word == "same"]
         if len(things) != 2 or each.anchor != things[0]:

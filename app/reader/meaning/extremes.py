@@ -1,4 +1,4 @@
-"""Superlatives: those of a set with the greatest value, or with the most of something."""
+"""Superlatives: the members of a set with the greatest or least value, or with the most or fewest of something."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from kg_store.text.morphology import is_participle
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}
 Nouns = Mapping[int, tuple[int, frozenset[str]]]
-"""The nouns that name kinds, by their first token: all their tokens, and the kinds."""
+"""The nouns that name kinds, by the position of their first token: bit mask of their tokens, and the kinds."""
 
 
 class Extremes:
-    """The readings that a superlative of the question makes of others."""
+    """Makes new readings from others by applying a superlative of the question."""
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, nouns: Nouns, named: NamedThings
@@ -49,7 +49,7 @@ class Extremes:
         self._totals, self._in_total = mask(totals), mask(at for at in totals if asked.words[at - 1] == "in")
 
     def of(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
-        """`each`, whose expression is `text`, as what has the greatest or the least by `hop`."""
+        """Narrows `each` (expression `text`) to its members with the greatest or the least value of `hop`."""
         for at in self._superlatives:
             if each.used >> at & 1 or each.is_bare or not (self._narrows_first or each.is_whole):
                 continue
@@ -69,22 +69,24 @@ class Extremes:
                 yield from self._with_greatest_sum(each, text, hop, at)
 
     def _counted_behind(self, at: int) -> tuple[int, frozenset[str]] | None:
-        """The noun, or the people, that there are most of."""
+        """The noun, or the people, of which there are the most: bit mask of the tokens and kinds. None if there is
+        neither.
+        """
         if self._asked.roles[at + 1 : at + 2] == ("person",) and self._named.persons:
             return 1 << at + 1, self._named.persons
         return self._nouns.get(at + 1)
 
     def _is_degree(self, at: int) -> bool:
-        """True of "the most" and "most often" at the end, which say how much is done."""
+        """True of "the most" and "most often" at the end of a question, which say how much something is done."""
         words = self._asked.words
         return words[at] in _COUNTS and (at + 1 == len(words) or words[at + 1] in OFTEN) and at > 1
 
     def _is_aside(self, each: Reading) -> bool:
-        """True of a set that is not the one asked for: of "which customer orders the most" the orders."""
+        """True of a set that is not the one asked for, such as the orders in "which customer orders the most"."""
         return each.said > min(self._nouns, default=0)
 
     def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """ "The drug that was prescribed most often": what most records of that lead to."""
+        """The thing that most records lead to: "the drug that was prescribed most often"."""
         if hop.value or not are_records(hop.ends) or self._is_aside(each) or each.near > at:
             return
         free = self._asked.content & ~each.used & (1 << at) - 1
@@ -122,7 +124,9 @@ class Extremes:
     def _with_most(
         self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """ "The most films": those of a set that lead to most of them; or, of a whole kind, those it leads to most."""
+        """The members of a set that lead to the most things ("who directed the most films"), or that most things lead
+        to.
+        """
         used, kinds = counted
         function = _COUNTS[self._asked.words[at]]
         free = self._asked.content & ~(each.used | used)
@@ -144,8 +148,9 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score)
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
-        """True of any step between two kinds; of one among things of a kind only where it is counted that way: who
-        manages most people has no managers, but is one."""
+        """False if `hop` joins things of one kind and runs against the count: who manages the most people is a
+        manager, so the people they manage are counted, not their own managers.
+        """
         if hop.ends.isdisjoint(each.kinds):
             return True
         base = hop.shown.removeprefix("^")
@@ -154,7 +159,7 @@ class Extremes:
         return hop.shown.startswith("^") == (is_done_to and before != ["by"]) or "|" in base
 
     def _frequent(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """ "The most common reason", "the most popular course": the values or things that most lead to."""
+        """The values or things to which most members lead: "the most common reason", "the most popular course"."""
         function = _COUNTS.get(self._asked.words[at], "")
         cost = HOP * (1 + hop.label.count("|"))
         if not function or not each.is_whole:
@@ -173,7 +178,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
 
     def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """ "The most prescribed drug": what most lead to by the step that the participle says."""
+        """The thing to which most others lead by the hop that the participle says: "the most prescribed drug"."""
         if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
             return
         for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
@@ -184,7 +189,9 @@ class Extremes:
                 yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
-        """The tokens that say what leads to a frequent thing by `hop`, with their gain; or people, who alone do."""
+        """The tokens that say which things lead to a frequent one by `hop`, with their gain; without such words,
+        people.
+        """
         for used, kinds in self._nouns.values():
             if not used & each.used and not kinds.isdisjoint(hop.ends):
                 yield used, float(used.bit_count())
@@ -200,7 +207,7 @@ class Extremes:
         )
 
     def _with_greatest_sum(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """ "The most beds in total": those of a set for which the values of what they lead to add up to most."""
+        """The members whose things add up to the most: "the clinic with the most beds in total"."""
         measured = {1: "most", -1: "fewest"}[self._asked.measures[at].number or 1] if self._totals else ""
         function = _COUNTS.get(self._asked.words[at], measured)
         if not function or hop.value or not each.is_whole or each.said < 0:
@@ -221,7 +228,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score, is_whole=False, weakest=weakest)
 
     def than(self, each: Reading, text: str, hop: SchemaHop) -> Iterator[Reading]:
-        """ "Wards with fewer beds than X": those whose value compares so with that of X."""
+        """Members whose value compares so with that of a named thing: "wards with fewer beds than X"."""
         asked = self._asked
         for at, thing in self._compared if not each.is_bare else ():
             sign = sign_of(asked.measures[at], hop)
@@ -244,14 +251,14 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score, is_whole=False, is_implied=False)
 
     def _has(self, thing: int, hop: SchemaHop) -> bool:
-        """True where the thing at this token has such values, or leads to such things, as well."""
+        """True if the thing at this position has the value or the hop as well."""
         kinds = self._named.things.get(self._asked.words[thing], frozenset())
         return any(each.label == hop.label for each, _ in self._graph.leaving(kinds))
 
     def _more_than(
         self, each: Reading, text: str, hop: SchemaHop, compared: tuple[int, int], counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """ "Authors with more books than X": those that lead to more things than X does."""
+        """Members that lead to more (or fewer) things than a named thing does: "authors with more books than X"."""
         used, (at, thing) = counted[0], compared
         if each.used & used or not hop.leads_to_all_of(counted[1]):
             return
@@ -267,7 +274,11 @@ class Extremes:
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
     ) -> Iterator[tuple[Said | None, float]]:
-        """By words of the question; by what such an adjective is commonly said of; or since nothing else can be."""
+        """Yields the words that make `hop` the measured value, with their gain.
+
+        These are words of the question; else the usual values of the adjective (age for "old"), with None for the
+        words; else, with None too, the only value that can be meant.
+        """
         nouns = {tokens for tokens, _ in self._nouns.values()}
         for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):
             if said.used not in nouns:
@@ -286,12 +297,15 @@ class Extremes:
 
 
 def _first(text: str, label: str, sign: int, first: FirstOf) -> str:
-    """The first ones in order, or the one at a rank; what has no value has no place in the order."""
+    """The first members in the order of `label`, or the one at a rank; members without a value are left out."""
     ways = ("descending", "ascending") if sign > 0 else ("ascending", "descending")
     found = f'limit(sort(having({text}, "{label}"), "{label}", {ways[0]}), {first.number})'
     return f'limit(sort({found}, "{label}", {ways[1]}), 1)' if first.is_rank else found
 
 
 def sign_of(measure: Measure, hop: SchemaHop) -> int:
-    """1 where more of the measure means a greater value of `hop`. A year is a date, however it is written."""
+    """1 if more of the measure means a greater value of `hop`, -1 if a lesser, 0 if it does not measure it.
+
+    A year counts as a date, even if it is stored as a number.
+    """
     return measure.sign("date" if hop.is_date else hop.value) if hop.value else 0

@@ -1,4 +1,4 @@
-"""Numbers of a set: sums and averages, and counts, sums and averages per thing, value, year or month."""
+"""Numbers of a set: its sum or average, and counts, sums and averages per thing, value, year or month."""
 
 from __future__ import annotations
 
@@ -25,24 +25,27 @@ from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop, are_records,
 from kg_store.text.plurals import singular
 
 _OF_TEXT = re.compile(r'(?:filter\()+S\w{5}, "([^"|]*)", =, V\w{5}\)')
+# Gain of an answer of the kind asked for, and cost of one of another kind. Chosen by hand; not fitted.
 OF_KIND, WRONG_KIND = 0.5, 1.0
 _LAST_STEP = re.compile(r'reach\((.+), "([^"]*)"\)')
 _BOTH = re.compile(r'intersect\(reach\((E\w{5}), "([^"]*)"\), reach\((E\w{5}), "([^"]*)"\)\)')
 MIN_CALLED: Final = 0.95
-"""The least likeness of words to a number that parts have, or all of a kind."""
+"""Least likeness (0 to 1) of the words to a number that is summed over parts, or over all of a kind. Chosen by hand;
+not fitted.
+"""
 
 _WHOLES: Final = frozenset({"of", "in", "to", "at"})
 _PER_GROUP = {"sum": "sums", "average": "averages"}
 
 
 class Groups:
-    """The numbers that a reading gives; `noun` is the token of the noun that is asked for, -1 where none is."""
+    """The numbers that a reading gives; `noun` is the position of the noun that is asked for, -1 if there is none."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, noun: int) -> None:
         self._asked, self._graph, self._builder, self._noun = asked, graph, builder, noun
 
     def totals(self, each: Reading, text: str) -> Iterator[Answer]:
-        """The sum or the average of a number that each thing of a set has."""
+        """The sum or the average of a number that each member of a set has."""
         for hop, _ in () if each.value else self._graph.leaving(each.kinds):
             if hop.value != "number":
                 continue
@@ -51,8 +54,9 @@ class Groups:
                 yield f'{self._asked.form}({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP + fit
 
     def occurrences(self, each: Reading, text: str) -> Iterator[Answer]:
-        """ "How often": records of what was done; and dated ones that a text of theirs tells apart, as in "how often
-        were lost keys reported"."""
+        """The count for "how often": of records, or of dated things that a text tells apart ("how often were lost keys
+        reported").
+        """
         if each.value or each.is_whole:
             return
         dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date"]
@@ -64,7 +68,7 @@ class Groups:
             yield f"count({text})", each.used | sum(said[:1]), 0.0
 
     def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
-        """ "How many beds has X": the number itself of one thing, the sum of those of several."""
+        """ "How many beds has X": the number that X itself has, or for several things the sum of theirs."""
         if both := _BOTH.fullmatch(text):
             if not TOTALS.isdisjoint(self._asked.words) and both[2] == both[4]:
                 yield f'sum(union({both[1]}, {both[3]}), "{both[2]}")', each.used, 0.0
@@ -75,7 +79,9 @@ class Groups:
         yield text, each.used, 0.0
 
     def of_parts(self, each: Reading) -> Iterator[Answer]:
-        """ "How many beds has X", which has none itself: the sum of those of its parts, where one way leads there."""
+        """ "How many beds has X", if X has no such number: the sum over its parts, if only one relation leads to parts
+        with it.
+        """
         if not each.is_bare or any(
             True for hop, _ in self._graph.leaving(each.kinds) for _ in self._numbers(hop, each)
         ):
@@ -95,7 +101,7 @@ class Groups:
             yield text, each.used | said.used | nouns, gain_of(said) + nouns.bit_count() - UNSAID_BEFORE_NOUN - 2 * HOP
 
     def of_all(self, each: Reading) -> Iterator[Answer]:
-        """ "How many beds are there", where nothing but one kind has any: the sum of theirs."""
+        """ "How many beds are there", if things of only one kind have beds: the sum over all of them."""
         asked = self._asked
         if (
             self._builder.nouns
@@ -109,17 +115,19 @@ class Groups:
                 yield f'sum({self._builder.text(each)}, "{label}")', said.used, gain_of(said) - HOP
 
     def _numbers(self, hop: SchemaHop, each: Reading) -> Iterator[Said]:
-        """The words that say `hop`, where its values are numbers of things."""
+        """The words of the question that say `hop`, if its values count something."""
         words = hop.shown.lower().split()
         is_count = not {"number", "count"}.isdisjoint(words) or singular(words[-1]) != words[-1]
         if hop.value == "number" and "|" not in hop.label and is_count:
             yield from (said for said in self._builder.said(hop, each.used) if said.likeness >= MIN_CALLED)
 
     def per_group(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Of what is asked for, for each of the noun behind "per"; or of the words that say the step to it."""
+        """A count, sum or average per group: "patients per ward". The group is the noun after "per", or what a
+        relation leads to.
+        """
         behind = sum(used for at, (used, _) in self._builder.nouns.items() if at > self._asked.grouped)
         if each.value or each.is_bare or each.used & behind:
-            return  # "Per city of the clinic" is said of the group.
+            return  # "Per city of the clinic": the words after "per" describe the group.
         if self._asked.function == "average" and each.is_whole and each.said == self._asked.grouped:
             yield from self._of_each(each, text)
         elif each.is_implied or self._asked.function:
@@ -132,13 +140,15 @@ class Groups:
                 yield f'group({text}, "{label}")', used, score + fit
 
     def _of_each(self, each: Reading, text: str) -> Iterator[Answer]:
-        """The average of a number that each of the noun behind "per" has itself: "beds per ward"."""
+        """The average of a number that each thing after "per" has itself: "beds per ward"."""
         for hop, _ in self._graph.leaving(each.kinds):
             for said in self._builder.said(hop, each.used) if hop.value == "number" and "|" not in hop.label else ():
                 yield f'average({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP
 
     def _ways_to_group(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """The labels that lead to what is behind "per", in one step or in two, with all tokens and the score."""
+        """The labels that lead to the group after "per" in one or two hops, with the bit mask of tokens used and the
+        score.
+        """
         grouped = self._asked.grouped
         noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
         for hop, _ in self._graph.leaving(each.kinds):
@@ -157,7 +167,9 @@ class Groups:
     def _further(
         self, each: Reading, hop: SchemaHop, noun: int, kinds: frozenset[str]
     ) -> Iterator[tuple[str, int, float]]:
-        """Over a second step, where words say the first one: "patients per city of their clinic"."""
+        """Labels of two hops to the group, if words of the question say the first hop: "patients per city of their
+        clinic".
+        """
         used = each.used | noun
         said_kinds = [n for n, ends in self._builder.nouns.values() if not ends.isdisjoint(hop.ends) and not n & used]
         said = [(each.used, gain_of(each)) for each in self._builder.said(hop, used)]
@@ -167,7 +179,7 @@ class Groups:
                     yield f"{hop.label}|{second.label}", used | tokens, noun.bit_count() + gain - 3 * HOP
 
     def _measured(self, each: Reading) -> Iterator[Answer]:
-        """A number that is said, added up or averaged per group: "total weight per type", "seats in each building"."""
+        """A stated number, summed or averaged per group: "total weight per type", "seats in each building"."""
         function = _PER_GROUP[self._asked.function or "sum"]
         for hop, _ in self._graph.leaving(each.kinds):
             if hop.value != "number" or "|" in hop.label:
@@ -182,7 +194,9 @@ class Groups:
                         yield f'{function}({text}, "{label}", "{hop.label}")', used, score - cost
 
     def _all_with(self, each: Reading, measure: str, label: str) -> str:
-        """The set itself; of one that no word names, all kinds of things that have both."""
+        """The set of the reading; if no word names one, all things that have both the measure and the group's
+        relation.
+        """
         if not each.is_implied:
             return self._builder.text(each)
         found = [
@@ -191,7 +205,9 @@ class Groups:
         return self._graph.whole(frozenset(found[0] & found[1]))
 
     def _per_period(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Per year or month of a date that is said, that the kind's own word says, or that is the only one."""
+        """Counts per year or month of a date: one that words say, that the kind's own verb says, or the only one there
+        is.
+        """
         dates = [hop for hop, _ in self._graph.leaving(each.kinds) if hop.value == "date" and "|" not in hop.label]
         fit = 0.0 if self._noun < 0 or each.said == self._noun else -WRONG_KIND
         for hop in dates:
@@ -205,6 +221,6 @@ class Groups:
 
 
 def _leads_to_parts(hop: SchemaHop) -> bool:
-    """True of a step from a whole to its parts: those that are part of it, in it, or belong to it."""
+    """True of a hop from a whole to its parts: its label reads "part of", "in" or "belongs to" from the other side."""
     base = hop.shown.removeprefix("^").lower().split()
     return hop.label.startswith("^") and "|" not in hop.label and not _WHOLES.isdisjoint(base)

@@ -1,4 +1,4 @@
-"""Chooses among meanings by the likeness of the whole question to their words, where its single words don't decide."""
+"""Chooses among meanings by likeness of the whole question to each meaning in words, if single words do not decide."""
 
 from __future__ import annotations
 
@@ -15,20 +15,25 @@ from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.meaning_words import MeaningWords
 from kg_store.terms import is_mask_word
 
+# Least likeness (cosine) of a meaning to the whole question, and least lead over the next one (MIN_AHEAD). Chosen by
+# hand on the seen natural questions; not fitted.
 MIN_LIKENESS: Final = 0.69
 MAX_SILENT: Final = 1
-"""Steps that no word of the question says, where its single words don't decide."""
+"""Greatest number of hops of a meaning that no word of the question says. Chosen by hand; not fitted."""
 MIN_AHEAD: Final = 0.02
 MIN_LIKENESS_OF_ANY: Final = 0.76
 MIN_AHEAD_OF_ANY: Final = 0.1
-"""Where nothing tells the kind of what is asked for."""
+"""The two bounds above apply if nothing tells the kind that is asked for: then more likeness is needed. Likeness is a
+cosine; evaluation_method.md says how the bounds of confidence are fitted; these were chosen by hand.
+"""
 
+# The greatest number of meanings that are compared; bounds the time. Chosen by hand.
 MAX_COMPARED: Final = 12
 MAX_BEHIND: Final = 2.0
-"""Of the score of the best meaning: what lies further behind is not compared."""
+"""A meaning whose score lies further than this behind the best is not compared. Chosen by hand; not fitted."""
 
 SHARE_OF_SCORE: Final = 0.05
-"""Of the score by single words, in the choice."""
+"""Weight of the score by single words, against a weight of 1 for likeness. Chosen by hand; not fitted."""
 
 _COMBINING: Final = frozenset({"reach", "intersect", "union"})
 _LABEL: Final = re.compile(r'"([^"]*)"')
@@ -37,7 +42,9 @@ _ANCHORS: Final = frozenset({"thing", "value", "superlative"})
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """All that a question may mean, best first, and what it was read with; `kinds`: those of what it names."""
+    """All meanings of a question, best first, and what they were read with; `kinds`: the kinds of the
+    things it names.
+    """
 
     asked: AskedQuestion
     graph: SchemaGraph
@@ -47,13 +54,13 @@ class Meanings:
 
     @property
     def anchors(self) -> int:
-        """The number of things, dates and numbers that the question names, and of extremes that it asks for."""
+        """The number of things, dates and numbers that the question names, plus its superlatives."""
         return sum(role in _ANCHORS for role in self.asked.roles)
 
 
 @dataclass(frozen=True, slots=True)
 class NearestMeaning:
-    """A meaning, the likeness of its words to the question, and how far it lies ahead of the next one."""
+    """A meaning, the likeness of its words to the question (cosine), and its lead over the next one."""
 
     meaning: Meaning
     likeness: float
@@ -61,14 +68,16 @@ class NearestMeaning:
 
     @property
     def is_near(self) -> bool:
-        """True where it is near enough to the question, and nothing else is about as near."""
+        """True if the meaning is like enough to the question and far enough ahead of every other meaning."""
         if self.meaning.is_whole:
             return self.likeness >= MIN_LIKENESS and self.margin >= MIN_AHEAD
         return self.likeness >= MIN_LIKENESS_OF_ANY and self.margin >= MIN_AHEAD_OF_ANY
 
 
 def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | None:
-    """The meaning that says what the whole question says; None where none lies near enough, or two about as near."""
+    """Returns the meaning most like the whole question; None if nothing can be compared or the question gives too
+    little.
+    """
     compared = list(_to_compare(found))
     if not compared or _tells_nothing(found.asked, len(compared)):
         return None
@@ -86,12 +95,16 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
 
 
 def _tells_nothing(asked: AskedQuestion, compared: int) -> bool:
-    """True where no word says a step: who was in a film, its director or its composer; and was X in it at all."""
+    """True if no content word tells the relation: "was X in Y", or "who was in X" with several relations to choose
+    from.
+    """
     return not asked.content and (asked.form == "truth" or (asked.wh == "who" and compared > 1))
 
 
 def _to_compare(found: Meanings) -> Iterator[Meaning]:
-    """Meanings of different senses that leave over nothing but words for a step."""
+    """Meanings with different senses that leave only words unexplained which may say a hop; at most MAX_COMPARED of
+    them.
+    """
     seen: set[object] = set()
     for each in found.ranked:
         if each.score < found.ranked[0].score - MAX_BEHIND or len(seen) == MAX_COMPARED:
@@ -103,8 +116,11 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
 
 
 def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
-    """True where there is a step that no word says for each run of words that says none: "electric" of electric trucks
-    narrows them, and no context explains it away; nor a word that another step of the schema is called by."""
+    """True if each run of unexplained words can belong to a hop that no word says, one hop a run.
+
+    False if an unexplained word names another relation of the schema, or narrows a noun ("electric" in "electric
+    trucks").
+    """
     if any(found.builder.is_elsewhere(at) for at in range(len(found.asked.words)) if meaning.left >> at & 1):
         return False
     labels = set(_LABEL.findall(meaning.expression))
@@ -113,18 +129,20 @@ def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
 
 
 def _is_masked(meaning: Meaning) -> bool:
-    """True where a relation has no words that could be compared."""
+    """True if a relation of the meaning is masked, so it has no words to compare."""
     hops = (hop.lstrip("^") for label in _LABEL.findall(meaning.expression) for hop in label.split("|"))
     return any(map(is_mask_word, hops))
 
 
 def _runs(bits: int) -> int:
-    """The number of runs of ones."""
+    """The number of runs of 1 bits in `bits`."""
     return (bits & ~(bits << 1)).bit_count()
 
 
 def sense_of(expression: str) -> tuple[object, ...]:
-    """The relations, things and functions of a meaning: two ways through the same relations are one."""
+    """The relations, things and functions of an expression; two paths through the same relations have
+    the same sense.
+    """
     labels = {
         part.lstrip("^").removesuffix(" number") for label in _LABEL.findall(expression) for part in label.split("|")
     }

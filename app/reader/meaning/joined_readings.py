@@ -1,4 +1,4 @@
-"""Two sets made one: what both share, or the one without the other."""
+"""Combines two sets: their intersection, or one without the other."""
 
 from __future__ import annotations
 
@@ -22,18 +22,20 @@ from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.text.labels import reversed_label
 
 _BEFORE_COUNTED = 4
-"""Operands of "counted" in front of the set that is counted."""
+"""The number of operands of `counted` before the set that is counted."""
 
 _COUNTING = ("counted(", "most(", "fewest(")
 
 SPLIT = 0.5
-"""The cost of two relations where one is asked of two things."""
+"""Cost of using two different relations where the question asks one thing about two topics. Chosen by hand; not
+fitted.
+"""
 _LABEL = re.compile(r'"([^"]*)"')
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
 
 
 class Joins:
-    """The readings that two others make together."""
+    """Makes the readings that combine two other ones."""
 
     def __init__(self, asked: AskedQuestion, graph: SchemaGraph) -> None:
         self._asked, self._graph = asked, graph
@@ -41,7 +43,7 @@ class Joins:
         self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
 
     def of(self, level: Sequence[Reading], known: Sequence[Reading]) -> Iterator[Reading]:
-        """Each of `level` with each of `known` that uses other words and may have members in common with it."""
+        """Combines each of `level` with each of `known` that uses other words and may share members with it."""
         sets = [each for each in known if _is_set(each)]
         for first in filter(_is_set, level):
             for second in sets:
@@ -77,18 +79,20 @@ class Joins:
         yield both._replace(score=both.score - cost)
 
     def _splits(self, first: Reading, second: Reading) -> bool:
-        """True where one relation is asked of "X and Y", and each of the two is left by another."""
+        """True if one thing is asked of "X and Y" but the two readings use different relations."""
         near, far = sorted((first.anchor, second.anchor))
         is_listed = near >= 0 and far == near + 2 and self._asked.words[near + 1] == "and"
         return is_listed and _LABEL.findall(first.expression) != _LABEL.findall(second.expression)
 
     def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
-        """ "The most patients in Arnsbridge": what `first` counts, narrowed to `second`, which stands behind it."""
+        """`first` with the things it counts narrowed to `second`, which follows it: "the most patients
+        in Arnsbridge".
+        """
         begins = (first.counted & -first.counted).bit_length() - 1
         is_said = (
             bool(first.counted) and first.used & second.used == first.counted and second.near == second.said == begins
         )
-        # A step further than what is counted leads to other things.
+        # One hop beyond what is counted leads to other things.
         is_said = is_said and first.expression.startswith(_COUNTING)
         if is_said and not second.is_whole and not second.expression.startswith(EXTREMES):
             both, counts = first.spanning(second.used), _without_counted(first.expression)
@@ -100,7 +104,7 @@ class Joins:
             )  # fmt: skip
 
     def _without(self, whole: Reading, taken: Reading) -> Iterator[Reading]:
-        """Takes what follows a "not" out of what stands before it."""
+        """Takes the set after a "not" out of the set before it."""
         text, roles = whole.text(self._graph), self._asked.roles
         if taken.is_whole or not text or not self._may_deny or _undoes(text, taken.expression):
             return
@@ -108,7 +112,7 @@ class Joins:
             if (whole.used | taken.used) >> at & 1:
                 continue
             if self._asked.words[at] == "non" and roles[at + 1 : at + 2] == ("content",):
-                continue  # Unpaid is what itself is not paid.
+                continue  # "Unpaid" says that the thing itself is not paid.
             between = mask(range(max(taken.near, 0), taken.far))
             further = follows_directly(self._asked, taken.far)
             if taken.near < at or (whole.used & between) or (further >= 0 and not taken.used >> further & 1):
@@ -123,26 +127,28 @@ class Joins:
 
 
 def _without_counted(text: str) -> str:
-    """The beginning of `text`, in front of the set that is counted, or of where it would stand."""
+    """The beginning of `text`, up to where the set that is counted stands or would stand."""
     if text.startswith("counted("):
         return f"counted({', '.join(operands_of(text)[:_BEFORE_COUNTED])}"
     return text[: text.rindex('"') + 1]
 
 
 def _undoes(text: str, taken: str) -> bool:
-    """True where those that a relation leads to are left out of those that have it: of none anybody asks."""
+    """True if the exclusion leaves nothing that anybody asks for: things with a relation, without
+    those it leads to.
+    """
     had = {reversed_label(label) for label in _HAVING.findall(text)}
     return any(f'"{label}"' in taken for label in had)
 
 
 def _contradict(first: str, second: str) -> bool:
-    """True where one leaves out those that have what the other asks for."""
+    """True if one of the two excludes things that have what the other one requires."""
     pairs = ((first, second), (second, first))
     return any(lacks(one, label) for one, other in pairs for label in _HAVING.findall(other) if one != other)
 
 
 def _names_its_answer(first: Reading, second: Reading) -> bool:
-    """True where what is left is a thing that the question names, of which nobody asks, or what two of them share."""
+    """True if the combined set could only be a thing that the question itself names."""
     named = [each.expression for each in (first, second) if "(" not in each.expression]
     return len(named) == 2 or any(each[0] == "E" for each in named)
 

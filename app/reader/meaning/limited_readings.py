@@ -1,4 +1,4 @@
-"""Sets that are narrowed by a value of the question: born in 1984, with at least three orders."""
+"""Sets narrowed by a value of the question: born in 1984, with at least three orders."""
 
 from __future__ import annotations
 
@@ -31,21 +31,24 @@ from kg_store.text.plurals import singular
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 OF_NOUN: Final = 0.3
-"""Gain of a limit that no word says, where the noun says it: orders in May were ordered in May."""
+"""Gain if no word says the limit's relation but the noun implies it: orders in May were ordered in May. Chosen by
+hand; not fitted.
+"""
 
 _FILLING: Final = frozenset(
     "a an any the been be ever have has had work works got get gets left leave given give gave us".split()
 )
+# Least likeness at which a word counts as explained by a hop. Chosen by hand; not fitted.
 SURELY: Final = 0.8
 _ALL: Final = frozenset({"all", "each", "every"})
 MIN_CALLED: Final = 0.95
-"""The least likeness of a noun to the step that leads to what it counts."""
+"""Least likeness (0 to 1) of a noun to the relation that leads to the things it counts. Chosen by hand; not fitted."""
 
 _EXACTLY: Final = frozenset({"only", "just", "exactly"})
 
 
 class Limits:
-    """The readings that the values of a question make of others."""
+    """Makes readings that narrow others by a value of the question."""
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, nouns: Nouns
@@ -57,7 +60,7 @@ class Limits:
         self._only = [at for at, word in unread if word in _ALL or (word == "only" and asked.words[at - 1] != "the")]
 
     def of(self, each: Reading, text: str, hop: SchemaHop, said: Said | None, cost: float) -> Iterator[Reading]:
-        """Those of `each`, whose expression is `text`, with such a value at the end of `hop`."""
+        """Yields the members of `each` (expression `text`) whose value of `hop` keeps to a limit of the question."""
         for at, stated in self._asked.limits.items() if hop.value else ():
             limit = self._of_measure(stated, hop, said, may_be_unsaid=each.said >= 0 or each.is_bare)
             if limit is None:
@@ -78,7 +81,7 @@ class Limits:
             )
 
     def _unsaid(self, each: Reading, hop: SchemaHop, limit: ValueLimit) -> float:
-        """The cost of a value that no word says the relation of: less where it is a value of one relation alone."""
+        """The cost of a value whose relation no word says; lower if the value occurs with that relation alone."""
         if hop.value == "text" and each.said >= 0:
             own = {reversed_label(label) for name in limit.names for label in self._named.own.get(name, ())}
             if [other.label for other, _ in self._graph.leaving(each.kinds) if other.label in own] == [hop.label]:
@@ -88,8 +91,10 @@ class Limits:
     def _of_measure(
         self, limit: ValueLimit, hop: SchemaHop, said: Said | None, *, may_be_unsaid: bool
     ) -> ValueLimit | None:
-        """The limit on values of `hop`: older is earlier. None where the measure is said of no such values, and of a
-        date beside what may be a number of years."""
+        """The limit as it applies to values of `hop`: "older than" on a date means earlier.
+
+        None if the measure does not fit these values, or if a date would be compared with a number of years.
+        """
         if limit.measure is None:
             return limit
         is_of_date = hop.is_date and self._named.values.get(limit.name) not in ("date", "year")
@@ -101,8 +106,9 @@ class Limits:
         return limit.name[0] != "V" or self._named.values.get(limit.name) == "number"
 
     def only(self, each: Reading, text: str, hop: SchemaHop, stepped: Reading) -> Iterator[Reading]:
-        """ "With only gout", "had all of their orders sent": those that `hop` leads to from `each`, and from no other
-        thing of its kind."""
+        """Members whose things at the end of `hop` are all in the set: "with only gout", "had all of their orders
+        sent".
+        """
         for at in self._only:
             said = stepped.used | 1 << at
             first = each.said if self._asked.words[at] in _ALL else each.near
@@ -116,12 +122,14 @@ class Limits:
                 yield stepped.spanning(1 << at)._replace(expression=chosen, score=stepped.score + 1.0, anchor=-1)
 
     def _leaves(self, between: range, said: int) -> bool:
-        """True where a word of these tokens says more than what is said already."""
+        """True if one of these tokens holds meaning that is not explained yet."""
         roles = self._asked.roles
         return any(roles[at] not in ("grammar", "unknown") and not said >> at & 1 for at in between)
 
     def _may_equal(self, hop: SchemaHop, limit: ValueLimit) -> bool:
-        """True where values of `hop` compare with the one that is named, and may be that one."""
+        """True if values of `hop` can be compared with the limit's value: same type, fitting unit, and it may occur
+        there.
+        """
         if limit.operator != "=" and hop.value not in ("number", "date"):
             return False
         if limit.name.isdecimal() and hop.value == "date":
@@ -136,8 +144,9 @@ class Limits:
         return True
 
     def counted(self, each: Reading, text: str, hop: SchemaHop, cost: float) -> Iterator[Reading]:
-        """ "With at least 3 orders": those that a step leads to so many things from. Of a yes or no the one thing that
-        it asks about, or things that it names."""
+        """Members with a given number of things: "with at least 3 orders". In a yes or no question, the one thing
+        asked about.
+        """
         is_truth = self._asked.form == "truth"
         may_count = (each.is_bare or each.is_whole or each.said >= 0) if is_truth else not each.is_bare
         for at, limit in self._asked.limits.items() if may_count and not each.is_implied else ():
@@ -159,8 +168,9 @@ class Limits:
     def _ways_to_count(
         self, each: Reading, hop: SchemaHop, limit: ValueLimit
     ) -> Iterator[tuple[Said | None, int, str]]:
-        """The words that say the step to what is counted, or none; the noun of what is counted, where it is not the
-        step itself that is called so ("two children"); and the set that is counted, where the step leads further."""
+        """Yields the words that say the hop (or None), the noun that is counted (0 if the hop itself is called so, as
+        in "two children") and the set that is counted (empty unless the hop leads to other things as well).
+        """
         asked, (noun, kinds) = self._asked, self._nouns.get(limit.counts, (0, frozenset[str]()))
         free = asked.content & ~(each.used | limit.used | noun)
         if noun and not each.used & noun and not hop.ends.isdisjoint(kinds):
@@ -179,9 +189,9 @@ class Limits:
             yield from ((said, 0, "") for said in said_so if said.first == limit.counts)
 
     def lacking(self, each: Reading, text: str, hop: SchemaHop, said: Said | None) -> Iterator[Reading]:
-        """ "Non-smokers", "who has no boss": those of a set that do not have it, where a "no" stands before its words.
+        """Members that lack something, where "no" or "not" stands before its words: "non-smokers", "who has no boss".
 
-        Of a step among things of one kind it is the one that its noun names: who has no manager may well be one.
+        For a hop among things of one kind, its direction follows the noun: who has no manager may still be a manager.
         """
         if said is None or each.is_bare or not self._may_deny:
             return
@@ -189,7 +199,7 @@ class Limits:
         at, filling = self._denial_of(each, hop, said, explained)
         rest = follows_directly(asked, said.last)
         if rest >= 0 and rest != each.said and not explained >> rest & 1 and asked.words[at] != "non":
-            return  # "No date of death" is more than no date; "unmarried patients" are not married.
+            return  # "No date of death" does not mean "no date"; in "unmarried patients" only "married" is denied.
         if self._is_more_behind(each, hop, said.last, explained):
             return
         is_noun = not hop.label.startswith("^") and (voice_of(hop.shown) == "noun" or asked.words[at] == "non")
@@ -200,7 +210,7 @@ class Limits:
         base = hop.shown.removeprefix("^").lower()
         words = {singular(word) for word in asked.words[said.first : said.last + 1]}
         if hop.label.startswith("^") and voice_of(base) == "noun" and not words.isdisjoint(base.split()):
-            return  # Of "no doctor" a doctor is missing, and not what comes with a doctor.
+            return  # "No doctor" means that the doctor is missing, not something that comes with a doctor.
         is_surely = hop.value == "truth" and said.likeness >= SURELY
         if self._leads_by_the_way(each, hop, said) or (each.is_implied and not is_surely):
             return
@@ -210,9 +220,11 @@ class Limits:
         yield longer._replace(expression=chosen, final=final, is_whole=False, is_implied=False)
 
     def _denial_of(self, each: Reading, hop: SchemaHop, said: Said, explained: int) -> tuple[int, int]:
-        """The token that denies what is `said`, -1 for none, and the content words between that say nothing."""
+        """Position of the token that denies what is `said` (-1 for none) and the bit mask of filler words between the
+        two.
+        """
         asked, at, filling = self._asked, said.first - 1, 0
-        # "Not at weekends", "not work at weekends": it is the weekends that hold or don't.
+        # "Not at weekends", "not work at weekends": the property "at weekends" is denied.
         at -= hop.value == "truth" and at > 0 and asked.words[at] in PREPOSITIONS and asked.words[at] != "of"
         while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
             is_of = asked.words[at] == "of"  # "No date of death".
@@ -229,7 +241,9 @@ class Limits:
         return (at if is_negated else -1), filling
 
     def _is_more_behind(self, each: Reading, hop: SchemaHop, last: int, explained: int) -> bool:
-        """True of "not work at weekends" for the step to where somebody works: what is denied stands behind it."""
+        """True if what is denied follows the verb: "not work at weekends" does not deny the relation to the place of
+        work.
+        """
         words, roles = self._asked.words, self._asked.roles
         if words[last + 1 : last + 2] == () or words[last + 1] not in PREPOSITIONS:
             return False
@@ -240,20 +254,24 @@ class Limits:
         return hop.ends.isdisjoint(kinds)
 
     def _leads_by_the_way(self, each: Reading, hop: SchemaHop, said: Said) -> bool:
-        """True where the words are those of a kind, and another step leads to it plainly: "no doctor" is more than no
-        appointment with a doctor."""
+        """True if the words name a kind to which a plainer hop leads: "no doctor" means more than no appointment with
+        a doctor.
+        """
         kinds = next((kinds for used, kinds in self._nouns.values() if used == said.used), frozenset[str]())
         words = {singular(word) for word in self._asked.words[said.first : said.last + 1]}
         own = {word for word in hop.shown.lower().split() if word not in GRAMMAR}
         if kinds and words < own:
-            return True  # "No nurse" is more than no head nurse.
+            return True  # "No nurse" does not mean "no head nurse".
         steps = [one for one, _ in self._graph.leaving(each.kinds) if not one.ends.isdisjoint(kinds)]
         return "|" in hop.label and any("|" not in one.label for one in steps)
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """False where the verb says the step the other way round, and where it leads to more than what is said: what has
-    no vaccination may have visits."""
+    """True if the words say `hop` in its own direction and nothing beyond it.
+
+    False if the verb says the opposite direction, or if `hop` leads to more than the words say: an animal without a
+    vaccination may have visits.
+    """
     if hop.leads_back_to_several and said.likeness < KIN:
         return False
     return hop.ends.isdisjoint(each.kinds) or not is_turned_verb(asked.words, said.first, hop.label)

@@ -1,4 +1,4 @@
-"""Reads a question as a set expression, and tells how sure that is."""
+"""Reads a question as a set expression, and says how certain the reading is."""
 
 from __future__ import annotations
 
@@ -21,11 +21,15 @@ from app.reader.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordin
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.further_words import with_words
 
+# A reading is certain if its score lies MIN_MARGIN ahead of the next one and its worst explained hop has likeness
+# MIN_WEAKEST. Chosen by hand on the seen natural questions (`arog eval natural`); not fitted. The confidence that is
+# computed from them is fitted: `arog eval confidence`.
 MIN_MARGIN = 0.14
 MIN_WEAKEST = 0.65
+# The greatest number of other readings that are kept, to ask back. Chosen by hand; not fitted.
 MAX_OTHERS = 5
 NO_OTHER = 9.0
-"""The margin of a reading beside which there is none."""
+"""The margin of a reading that has no competitor."""
 _PLACES = frozenset({"place", "group"})
 _LABEL = re.compile(r'"[^"]*"')
 _NOW = re.compile(
@@ -37,10 +41,10 @@ _NOW = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ReadMeaning:
-    """The best meaning, its margin over the next one that means something else, and the words it leaves over.
+    """The best meaning, its lead over the next one with another sense, and the words that it leaves unexplained.
 
-    `likeness` of its words to the whole question, where that decided and not each word; else 0. `others`: the next
-    meanings that leave nothing over either, each of another sense, best first.
+    `likeness`: of its words to the whole question (cosine), if that decided; else 0. `others`: the next complete
+    meanings, each with another sense, best first.
     """
 
     meaning: Meaning
@@ -51,12 +55,12 @@ class ReadMeaning:
 
     @property
     def scores(self) -> ReadingScores:
-        """The figures that the confidence of an answer is worked out from."""
+        """The figures from which the confidence of an answer is computed."""
         return scores_of(self.meaning, self.margin, self.likeness)
 
     @property
     def is_whole(self) -> bool:
-        """True where the best meaning explains all that was asked."""
+        """True if the best meaning explains the whole question."""
         return self.meaning.is_whole and not self.left
 
     @property
@@ -67,19 +71,22 @@ class ReadMeaning:
 
 
 def scores_of(meaning: Meaning, margin: float, likeness: float = 0.0) -> ReadingScores:
-    """The scores of `meaning`, with its margin over the next one."""
-    # Each once: both ends of a range are of one step, and so is a set that stands beside what it lacks.
+    """The scores of `meaning`, with its lead `margin` over the next meaning of another sense."""
+    # Each label once: both ends of a range use one hop, and so does a set beside the one it excludes.
     steps = len(set(_LABEL.findall(meaning.expression)))
     return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent, likeness)
 
 
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
-    """None where nothing can be built, and for several questions at once. Read once for all rounds of a question."""
+    """Returns the meaning of the question, or None if none can be built or the turn asks several questions.
+
+    The result is kept for all rounds of a question.
+    """
     return scorer.latest.of(_key(given), lambda: _read(scorer, given))
 
 
 def _key(given: StepInput) -> tuple[object, ...]:
-    """All that a reading depends on; not the facts that were found so far."""
+    """Everything that a reading depends on; the facts found so far are not part of it."""
     schema = (given.steps, tuple(given.wordings.items()), tuple(given.kind_words.items()))
     told = tuple((turn.role, turn.text) for turn in given.dialogue)
     things = tuple((thing.name, thing.concept, thing.size) for thing in (*given.things, *given.kinds))
@@ -131,7 +138,7 @@ def _whole_others(best: Meaning, ranked: Sequence[Meaning]) -> Iterator[Meaning]
 
 
 def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
-    """All that the question may mean, best first, in each of its wordings (`wordings`)."""
+    """Yields, for each wording of the question (see `wordings`), all its meanings, best first."""
     values = {thing.name: thing.concept for thing in given.things if thing.name[0] == "V"}
     units = frozenset(name for name, kind in values.items() if kind == "text" and name not in given.own)
     numbers = [name for name, kind in values.items() if kind == "number"]
@@ -161,7 +168,9 @@ def meanings(scorer: PathScorer, given: StepInput) -> Iterator[Meanings]:
 
 
 def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, SchemaGraph]:
-    """The wording and the schema that it is read over, where it calls masked relations by their own words."""
+    """The question with masked relations as plain words, and the schema worded to match, if the user named such
+    relations.
+    """
     question, shown = unmask_words(wording, [step.shown for step in given.steps])
     if question == wording:
         return question, plain
@@ -170,8 +179,9 @@ def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, 
 
 
 def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
-    """True where a question with turns before it leaves to them what it is about: it asks nothing of what it names, or
-    names nothing itself."""
+    """True if the question leaves its subject to earlier turns: it asks nothing of what it names, or names nothing
+    itself.
+    """
     if OF_THEM.search(" ".join(asked.words)):
         return True
     if any(role in ("thing", "value") for role in asked.roles):

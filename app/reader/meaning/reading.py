@@ -1,4 +1,8 @@
-"""A set that a question may speak of, and what each way to come to it costs."""
+"""A set that a question may speak of, and the costs of building it step by step.
+
+All costs and gains are in units of a score in which each word of the question that is explained counts about 1. Except
+where a docstring says otherwise they were chosen by hand on the seen questions; they were not fitted.
+"""
 
 from __future__ import annotations
 
@@ -14,29 +18,36 @@ from kg_store.text.synonyms import synonyms_of
 
 EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
 _RECORD: Final = re.compile(r'reach\(filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\), "([^"]*)"\)')
+# Words say a hop from this likeness on; at 0.5 they gain nothing (see `gain_of`). Chosen by hand; not fitted.
 MIN_LIKENESS: Final = 0.55
+# Costs. HOP for every hop, so that the shorter of two paths wins; MEDIATED more through a record, so that a direct
+# relation is preferred; UNSAID_KIND if no word names the kind; OUT_OF_ORDER if words come in the wrong order; HAVING
+# if a relation is only required to exist. TURNED for going straight back, so high that it never wins unless the
+# question speaks of sharing; EXTREME_INSIDE for a superlative inside another set. UNSAID for a value whose hop no word
+# says, less before its noun. SAYS_HAS and BY_PREPOSITION are gains. All were chosen by hand; none is fitted.
 HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
 UNSAID_FURTHER_ON, BY_PREPOSITION = 0.5, 0.2
 UNSAID_BEFORE_NOUN, UNSAID, OF_WHOLE, NOT_OWN, OTHER_KIND = 0.15, 0.55, 0.6, 0.2, 0.5
 BEHIND_COUNTED: Final = 0.3
-"""Costs of what stands behind "the most patients" and is said of something else than them."""
+"""Cost of words after "the most patients" that describe something else than the patients."""
 
 COMMON, ONLY_ONE = -0.05, -0.2
-"""Gains of a measure that is not said: one that such an adjective commonly means; the only one that there is."""
+"""Gains (negative costs) of a measure that is not said: COMMON if the adjective usually means it, ONLY_ONE if it is
+the only one there is.
+"""
 
 
 class Reading(NamedTuple):
-    """A set or the values at its end. `used`: the tokens that it explains or executes.
+    """A set of things, or the values at its end, built from some words of the question.
 
-    `expression` is empty for whole kinds. `anchor`: the token of the thing it starts from, -1 for kinds; `near` and
-    `far`: the leftmost and the rightmost token that it used. `said`: the token of the noun that its kinds are called
-    by, -1 where none calls them. `is_bare`: it is a thing of the question itself. `value`: the kind of its values.
-    `unsaid`: how many steps no word says; `weakest`: the likeness of the words that say a step least. `is_of_whole`:
-    it is what everything of a kind leads to. `is_implied`: no word of the question names the kind.
-    `partner`: another thing that each step leaves from as well; what both lead to is meant. `silent`: how many steps
-    no word says, the cheap ones too. `final`: the tokens that say what its last step leads to. `counted`: those of the
-    noun that it has the most of.
+    `expression`: empty for whole kinds. `used`: bit mask of the tokens that it explains or executes. `value`: type of
+    its values. `anchor`: position of the thing it starts from, -1 for kinds; `near`, `far`: leftmost and rightmost
+    token used. `said`: position of the noun that names its kinds, -1 if none. `is_bare`: it is a thing of the question
+    itself. `is_of_whole`: it is what all things of a kind lead to. `is_implied`: no word names its kind. `unsaid`:
+    number of hops that no word says, except cheap ones; `silent`: with those; `weakest`: least likeness of words to
+    their hop. `partner`: a second thing that each hop leaves from too, where the common end is meant. `final`: tokens
+    that say what the last hop leads to. `counted`: tokens of the noun of which it has the most.
     """
 
     expression: str
@@ -61,7 +72,7 @@ class Reading(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The things that it is, of a thing of the question, or of two of which any will do."""
+        """The thing of the question that it is, or both things of an "X or Y"."""
         return [word for word in self.expression.replace("union(", "").rstrip(")").split(", ") if word]
 
     @property
@@ -71,12 +82,14 @@ class Reading(NamedTuple):
 
     @property
     def is_exclusive(self) -> bool:
-        """True of what has only some things and no others: it is asked for itself, and leads nowhere."""
+        """True of members that have only certain things and no others; such a set is an answer and
+        leads no further.
+        """
         return ", reach(difference(" in self.expression
 
     @property
     def key(self) -> object:
-        """Readings of one key are the same, but for their score."""
+        """Two readings with the same key differ in nothing but their score."""
         return (
             self.expression,
             self.partner,
@@ -88,16 +101,16 @@ class Reading(NamedTuple):
         )
 
     def text(self, graph: SchemaGraph) -> str:
-        """The expression; empty for a whole kind without a pseudonym."""
+        """The expression; empty for a whole kind that has no pseudonym."""
         return graph.whole(self.kinds) if self.is_whole else self.expression
 
     def spanning(self, used: int) -> Reading:
-        """With the tokens `used` as well."""
+        """This reading with the tokens of the bit mask `used` added."""
         near, far = (used & -used).bit_length() - 1, used.bit_length() - 1
         return self._replace(used=self.used | used, near=min(self.near, near), far=max(self.far, far))
 
     def paid(self, said: Said | None, cost: float) -> Reading:
-        """With the words of one more step, and what it costs."""
+        """This reading after one more hop, with the words that say it (None: no word does) and its cost."""
         if said is None:
             return self._replace(score=self.score - cost, silent=self.silent + 1)
         return self._replace(
@@ -109,7 +122,10 @@ class Reading(NamedTuple):
         )
 
     def _disorder(self, said: Said) -> float:
-        """Words further out say steps further out: "X's mother's children" are not her children's mother."""
+        """The cost of words out of order: "X's mother's children" must not be read as the mother of X's children.
+
+        Words farther from the topic should say later hops.
+        """
         if self.anchor < 0:
             return 0.0
         if said.last < self.anchor:
@@ -117,7 +133,7 @@ class Reading(NamedTuple):
         return 0.0 if said.first > self.far else OUT_OF_ORDER
 
     def merged(self, other: Reading, expression: str, further: int = 0) -> Reading:
-        """A set made of this one and `other`; `further` are the tokens that join them."""
+        """The intersection of this reading and `other`; `further` is the bit mask of the tokens that join them."""
         return self.spanning(other.used | further)._replace(
             expression=expression,
             kinds=self.kinds & other.kinds,
@@ -135,12 +151,14 @@ class Reading(NamedTuple):
 
 
 def gain_of(said: Said) -> float:
-    """Words that say a step well are worth as much as they are many; at half likeness they are worth nothing."""
+    """The gain of words that say a hop: their number, scaled so that likeness 1 gives all of it and likeness 0.5 gives
+    0.
+    """
     return said.count * (2 * said.likeness - 1)
 
 
 def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
-    """The set `text`, narrowed; `is_inside`: of a superlative it is the set that it chooses from."""
+    """The expression `text` narrowed by `narrow`; with `is_inside`, a superlative chooses from the narrowed set."""
     if not (is_inside and text.startswith((*EXTREMES, "sort("))):
         return narrow(text)
     begin = text.index("(") + 1
@@ -154,13 +172,14 @@ def narrowed(text: str, narrow: Callable[[str], str], is_inside: bool) -> str:
 
 
 def lacks(text: str, label: str) -> bool:
-    """True of a set without those that have the relation: that any of it has it is never meant."""
+    """True if the set excludes everything that has this relation, so that nothing can be asked by it."""
     return text.startswith("difference(") and f', "{label}"))' in text
 
 
 def joins_records(expression: str) -> bool:
-    """True where what stands at one record of a thing is joined with what another one leads to: the cast of a film in
-    which somebody played X is not who played X."""
+    """True if a value from one record is combined with the end of another record: the cast of a film in which somebody
+    played X is not the person who played X.
+    """
     return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
 
 
@@ -169,7 +188,7 @@ def _first_word(label: str) -> str:
 
 
 def operands_of(text: str) -> list[str]:
-    """The operands of a function's call."""
+    """The operands of a function call, as texts."""
     found, begin = list[str](), text.index("(") + 1
     while begin < len(text):
         end = _end_of_operand(text, begin)
@@ -179,7 +198,7 @@ def operands_of(text: str) -> list[str]:
 
 
 def _end_of_operand(text: str, begin: int) -> int:
-    """Where the operand ends that begins at `begin`."""
+    """The position after the last character of the operand that begins at `begin`."""
     depth, quoted = 0, False
     for at in range(begin, len(text)):
         quoted ^= text[at] == '"'
@@ -190,7 +209,7 @@ def _end_of_operand(text: str, begin: int) -> int:
 
 
 def named_things(asked: AskedQuestion, named: NamedThings, graph: SchemaGraph) -> Iterator[Reading]:
-    """The things of a question, and two of which any will do; of a category also what belongs to it."""
+    """Yields the things of a question and each "X or Y"; for a category also its members."""
     words, things = asked.words, list(asked.at("thing"))
     for at in things:
         kinds = named.things.get(words[at], frozenset())
@@ -213,7 +232,7 @@ def named_things(asked: AskedQuestion, named: NamedThings, graph: SchemaGraph) -
 
 
 def _members(name: str, at: int, kinds: frozenset[str], graph: SchemaGraph) -> Iterator[Reading]:
-    """ "How many dogs", where dog is a species: what has it for its species."""
+    """The members of a category: "how many dogs", if dog is a species, asks for everything of that species."""
     called = {word for kind in kinds for word in (kind.lower(), kind.lower().split()[-1])}
     hops = [
         hop
@@ -227,5 +246,5 @@ def _members(name: str, at: int, kinds: frozenset[str], graph: SchemaGraph) -> I
 
 
 def _is_called(relation: str, kinds: Collection[str]) -> bool:
-    """True of "occupation", which leads to professions, and of "genre", which leads to film genres."""
+    """True if the relation's name means the kind it leads to: "occupation" to professions, "genre" to film genres."""
     return relation in kinds or not {*synonyms_of(relation)}.isdisjoint(kinds)

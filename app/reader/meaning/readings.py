@@ -1,4 +1,4 @@
-"""Builds the sets that a question may speak of: from what it names, step by step, each word used once."""
+"""Builds the sets that a question may speak of: starting from what it names, hop by hop; no word is used twice."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.labels import reversed_label
 from kg_store.text.morphology import noun_lemma
 
+# Bounds of the search: readings kept a level, least likeness of an explained word, and levels. Chosen by hand.
 MAX_KEPT: Final = 70
 SURELY: Final = 0.7
 MAX_LEVELS: Final = 5
@@ -54,7 +55,7 @@ _HAS: Final = frozenset({"has", "have", "had", "having"})
 
 
 class ReadingBuilder:
-    """Builds readings of one question, level by level; of each level the best are gone on from."""
+    """Builds the readings of one question level by level, and continues from the best MAX_KEPT of each level."""
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, said: SaidHops, named: NamedThings, scorer: PathScorer
@@ -72,7 +73,7 @@ class ReadingBuilder:
         self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 
     def readings(self) -> list[Reading]:
-        """All readings, best first."""
+        """Returns all readings, best first."""
         level = list(self._beginnings())
         found = {each.key: each for each in level}
         for _ in range(MAX_LEVELS):
@@ -89,7 +90,7 @@ class ReadingBuilder:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def said(self, hop: SchemaHop, used: int) -> list[Said]:
-        """The words not among `used` that say `hop`."""
+        """The spans that say `hop` without the tokens of the bit mask `used`."""
         return self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS)
 
     def kinds_of(self, name: str) -> frozenset[str]:
@@ -97,8 +98,7 @@ class ReadingBuilder:
         return self._named.things.get(name, frozenset())
 
     def are_alike(self, first: str, second: str) -> bool:
-        """True of two things of a kind, and of two values that one relation gives: what is asked of one may be of the
-        other."""
+        """True of two things of one kind, or of two values of one relation: the same question can be asked of both."""
         if first[0] == "E":
             return not self.kinds_of(first).isdisjoint(self.kinds_of(second))
         own = self._named.own
@@ -106,11 +106,13 @@ class ReadingBuilder:
         return is_shared and self._named.values.get(first) == self._named.values.get(second)
 
     def explained(self, label: str) -> int:
-        """The words that say the relation `label`, be they used for it or not."""
+        """Bit mask of the tokens that say the relation `label`, whether or not a reading uses them for it."""
         return self._said.explained(label, SURELY)
 
     def is_elsewhere(self, at: int) -> bool:
-        """True where some step of the schema is called by this word: "wrote", where theses are written by somebody."""
+        """True if the word at `at` names some relation of the schema word for word: "wrote", if theses are "written
+        by" somebody.
+        """
         return bool(self._asked.content >> at & 1) and self._said.most(at) > LEXICAL
 
     def text(self, each: Reading) -> str:
@@ -131,7 +133,9 @@ class ReadingBuilder:
             yield Reading("", frozenset({kind}), 0, -UNSAID_KIND, is_whole=True, is_implied=True)
 
     def _nouns(self) -> Iterator[tuple[int, int, frozenset[str]]]:
-        """Runs of one or two content words that name kinds; the longer ones first."""
+        """Runs of one or two content words that name kinds, the longer ones first: position, bit mask of tokens,
+        kinds.
+        """
         words, taken = self._asked.words, self._said.modifiers
         for length in (2, 1):
             for at in range(len(words) - length + 1):
@@ -171,7 +175,7 @@ class ReadingBuilder:
                 yield stepped
                 yield from self._limits.only(each, text, hop, stepped)
             is_had = hop.value == "truth" or (may_have and (not each.is_implied or "negation" in self._asked.roles))
-            # All that a step leads to have the step back.
+            # Everything that a hop leads to has the hop back.
             is_known = text.startswith("having(") or text.endswith(f', "{reversed_label(hop.label)}")')
             is_new = not (each.is_bare or is_known or lacks(text, hop.label))
             if said and is_had and is_new and says_having(self._asked, each, hop, said):
@@ -189,7 +193,7 @@ class ReadingBuilder:
             yield from self.extremes.than(each, text, hop)
 
     def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
-        """The words that say `hop`, or none, with what it costs that they are not said."""
+        """Yields the words that say `hop`, or None for no words, with the cost of each."""
         is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in start.names)
         free = self._asked.content & ~start.used
         if start.is_bare and start.anchor == self._filler:
@@ -201,7 +205,7 @@ class ReadingBuilder:
         if hop.value or start.unsaid or not is_own or start.is_implied:
             return
         if start.expression.startswith(EXTREMES) and hop.shown.startswith("^has "):
-            # "Who had the latest appointment": the one that has it.
+            # "Who had the latest appointment" asks for the one who has it.
             if hop.ends <= self._named.persons and "person" in self._asked.roles and self._says_having:
                 yield None, UNSAID_BEFORE_NOUN
         elif start.is_whole:
@@ -214,14 +218,16 @@ class ReadingBuilder:
             yield None, UNSAID
 
     def _by_preposition(self, start: Reading, hop: SchemaHop) -> float:
-        """ "Doctors at X" rather work at X than lead it."""
+        """The gain of a hop whose label holds the preposition used: "doctors at X" means "works at" rather than
+        "leads".
+        """
         words = self._asked.words[max(0, start.anchor - 2) : start.anchor] if start.is_bare else ()
         if words[1:] in _OF_MANY and start.anchor - 2 in self.nouns and self._asked.speaks_of_many(start.anchor - 2):
-            return -BY_PREPOSITION * (not hop.label.startswith("^"))  # "Doctors of X" hardly ask for its head.
+            return -BY_PREPOSITION * (not hop.label.startswith("^"))  # "Doctors of X" hardly asks for the head of X.
         return BY_PREPOSITION if set(words) & set(PREPOSITIONS) & set(hop.shown.split()) else 0.0
 
     def _is_contrary(self, start: Reading, hop: SchemaHop, said: Said) -> bool:
-        """True where the question's verb says the step the other way round."""
+        """True if the verb of the question says `hop` in the opposite direction."""
         name, words = start.expression, self._asked.words
         if not start.is_bare:
             return start.near > said.last and is_turned_clause(words, said.first, hop.label)
@@ -232,7 +238,9 @@ class ReadingBuilder:
         return is_checked and bool(contrary_verb(self._asked.text, name, hop.shown, ", ".join(sorted(hop.ends))))
 
     def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
-        """Going back by which one came is seldom meant; and who has an admission "has" it."""
+        """The cost of taking `hop`: more through a record, and much more for going straight back by the same relation,
+        which a question rarely means; less for "has" if the question says "has".
+        """
         turned = f'"{reversed_label(hop.label)}")' in text or f'"{hop.label}")' in text
         turned = turned and not says_sharing(self._asked.words, hop.shown)
         has = is_whole and hop.shown.startswith("has ") and not _HAS.isdisjoint(self._asked.words)
@@ -253,7 +261,7 @@ class ReadingBuilder:
         return self._called(longer, said) if said and not (hop.value or said.used & mask(self._filled)) else longer
 
     def _called(self, each: Reading, said: Said) -> Reading:
-        """A noun that says a step says what it leads to, too: "the patients of X" are no nurses."""
+        """The reading narrowed to the kind of the noun that says the hop: "the patients of X" leaves out nurses."""
         for at, (used, kinds) in self.nouns.items():
             if used & said.used != used:
                 continue

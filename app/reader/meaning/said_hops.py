@@ -1,4 +1,4 @@
-"""The likeness of the words of a question to each step of a schema."""
+"""Compares the words of a question with every hop of a schema."""
 
 from __future__ import annotations
 
@@ -26,18 +26,23 @@ from kg_store.text.morphology import is_form_of, verbs_of
 from kg_store.text.plurals import singular
 from kg_store.text.synonyms import synonyms_of
 
+# The greatest number of spans that are tried for one hop. Chosen by hand; not fitted.
 MAX_WAYS: Final = 3
+# Likeness by words themselves: a word of the label is certain (LEXICAL), a derived form nearly so (KIN), and a word of
+# its comment weak evidence (HINTED, docs/decisions/0029); a span that holds the whole label gains WHOLE. By hand.
 LEXICAL, KIN, HINTED, WHOLE = 1.0, 0.95, 0.74, 0.1
 LEAST, CALLED_SO = 0.55, 0.15
-"""The likeness of what X is to the step that leads from X, and what it costs that only its kind is called so."""
+"""Least likeness for "whose doctor is X" read from X backwards, and the cost if only the kind of its end is named so.
+Chosen by hand; not fitted.
+"""
 
 FURTHER: Final = 0.25
-"""Words say no step that is so much further from them than another one of the schema."""
+"""A span does not say a hop if its likeness to another hop is higher by more than this. Chosen by hand; not fitted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """`likeness` of the words of the tokens `used` to a step."""
+    """The tokens `used` (bit mask) of a span and their likeness (0 to 1) to a hop."""
 
     used: int
     likeness: float
@@ -47,7 +52,7 @@ class Said:
 
 
 class SaidHops:
-    """The likeness of every span of a question to every hop."""
+    """The likeness of every span of a question to every hop of the schema."""
 
     def __init__(self, scorer: PathScorer, asked: AskedQuestion, graph: SchemaGraph, wordings: Wordings) -> None:
         self._wordings, self._asked, self._graph = wordings, asked, graph
@@ -74,12 +79,15 @@ class SaidHops:
         return rows
 
     def _worded(self, label: str, shown: str) -> str:
-        """Through a mediator the last relation says most."""
+        """The words of a hop; through a record, with the further words of its last relation."""
         return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
 
     def _sober(self, near: Scores) -> list[list[float]]:
-        """The likeness of each span to each step, from that of its texts. Several are hardly liker to a step than
-        each of them: one of them alone may be what it says."""
+        """The likeness of each span to each hop, from that of its texts.
+
+        A span of several words gets little more than the best of its words has alone: that word may be what says the
+        hop.
+        """
         begins = np.cumsum([0, *(len(span.texts) for span in self._spans[:-1])])
         found = np.maximum.reduceat(near.astype(np.float64), begins, axis=1)
         alone = {span.first: at for at, span in enumerate(self._spans) if span.count == 1}
@@ -91,7 +99,9 @@ class SaidHops:
         return likeness
 
     def of(self, hop: SchemaHop, free: int, least: float) -> list[Said]:
-        """The spans among the tokens `free` that say `hop`, best first."""
+        """The spans within the tokens of the bit mask `free` that say `hop` with at least likeness `least`, best
+        first.
+        """
         saying = self._saying.get(hop)
         if saying is None:
             saying = self._saying[hop] = self._all_saying(hop)
@@ -103,16 +113,15 @@ class SaidHops:
     def of_filler(
         self, hop: SchemaHop, kinds: frozenset[str], words: range, nouns: Mapping[int, tuple[int, frozenset[str]]]
     ) -> Iterator[tuple[Said, float]]:
-        """ "Whose doctor is X": the spans among `words` that say `hop` from what it leads to, with what each costs.
-
-        `kinds` are those of X.
+        """ "Whose doctor is X": spans among `words` that say `hop`, whose end is X, each with its cost; `kinds` are
+        those of X.
         """
         back = self._graph.turned(hop)
         plain = (one for one, _ in self._graph.leaving(kinds) if "|" not in one.label and one.ends == hop.ends)
         if back is None or are_records(hop.ends) or ("|" in hop.label and next(plain, None)):
             return
         if back.label.startswith("^") and names_other_end([self._asked.words[at] for at in words], hop.shown):
-            return  # "Whose child is X": X is no parent.
+            return  # "Whose child is X": X is the child, not the parent.
         tokens = mask(words)
         for said in self.of(back, self._asked.content & tokens, LEAST):
             yield said, 0.0
@@ -121,9 +130,11 @@ class SaidHops:
             yield Said(used, 1.0, words.start, words.stop - 1, len(words)), CALLED_SO
 
     def _all_saying(self, hop: SchemaHop) -> list[Said]:
-        """All spans that say `hop` hardly less well than they say another one, best first. A step back to things of
-        several kinds is not said by what comes near to it, but for the noun of one of them: who was never vaccinated
-        may have been seen."""
+        """All spans that say `hop` about as well as any other hop, best first.
+
+        A hop back to things of several kinds needs an exact wording, or the noun of one kind: an animal that was
+        "never vaccinated" may still have had visits.
+        """
         least = KIN if hop.leads_back_to_several else 0.0
         line = self._likeness[self._rows[_key(hop)]]
         found = [
@@ -135,7 +146,9 @@ class SaidHops:
         return sorted(found, key=lambda each: -each.likeness * each.count)
 
     def explained(self, label: str, least: float) -> int:
-        """The tokens that say any hop called `label`, each alone; and its own little words: "number of beds"."""
+        """Bit mask of the tokens that alone say a hop called `label`, and of "number" and the like in "number of
+        beds".
+        """
         known = self._explained.get((label, least))
         if known is None:
             known = self._explained[label, least] = self._all_explained(label, least)
@@ -149,13 +162,13 @@ class SaidHops:
         return used
 
     def most(self, at: int) -> float:
-        """The likeness of the token `at` alone to the step that it says best."""
+        """The greatest likeness of the word at `at`, alone, to any hop."""
         found = (best for span, best in zip(self._spans, self._best, strict=True) if span.used == 1 << at)
         return max(found, default=0.0)
 
 
 def _modifiers(words: tuple[str, ...], graph: SchemaGraph) -> int:
-    """The tokens that only say which value is meant: the insurance of an "insurance number" is no insurer."""
+    """Bit mask of tokens that only specify a value: "insurance" in "insurance number" does not mean an insurer."""
     used, names = 0, {tuple(hop.shown.lower().split()) for hop in graph.hops if hop.value not in ("", "truth")}
     for name in names if len(words) > 1 else ():
         for at in range(len(words) - len(name) + 1):
@@ -168,13 +181,13 @@ def _key(hop: SchemaHop) -> tuple[str, str, str]:
     return hop.label, hop.shown, ", ".join(sorted(hop.ends))
 
 
-# Words for being at a place of work, said of the step from it to those who are there, or from them to it.
+# Words for working somewhere: they say the hop between a place of work and its staff, in both directions.
 _WORKING: Final = frozenset("work works working employed staff".split())
 _STAFF: Final = frozenset({"employee", "worker", "staff member"})
 _WORKPLACES: Final = frozenset({"office", "company", "firm", "employer", "branch", "depot", "department"})
 
 
-# Nouns for what values are: "inspection date" says when the next inspection is due, "plate number" a licence plate.
+# Nouns for types of values: "inspection date" says "next inspection due", "plate number" says "licence plate".
 _HEADS: Final = {
     "date": frozenset("date day year month time".split()),
     "number": frozenset("number amount count total value level rate".split()),
@@ -186,10 +199,11 @@ _SAYING_LITTLE: Final = frozenset({"code", "type"}) | _HEADS["date"] | _HEADS["n
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """The words of a hop in the singular: those that say it alone, and those that do beside others; its verbs.
+    """The words of a hop in the singular: those that say it `alone`, those that need others `beside` them, and its
+    verbs.
 
-    `whole`: all content words of its own label. `heads`: nouns for what its values are, which say it beside others.
-    `everyday`: the words that are not its own. `hints`: words of its comment, which say it less surely.
+    `whole`: all content words of its own label. `heads`: nouns for the type of its values ("date"). `everyday`: words
+    that are not from its label. `hints`: words of its comment, which are weaker evidence.
     """
 
     alone: frozenset[str]
@@ -212,10 +226,10 @@ class _Wording:
         beside = {singular(word) for words in texts for word in words} | done
         whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
         of_start = {singular(word) for kind in starts for word in kind.lower().split()}
-        # "Shipment status" is said by no shipments, and "under embargo" by no "under".
+        # "Shipments" does not say "shipment status", nor does "under" say "under embargo".
         for little in (_SAYING_LITTLE, of_start, _PLACING):
             alone -= little if whole - little else set()
-        alone -= of_start if hop.inverse else set()  # Nor, from animals, the visits whose animal they are.
+        alone -= of_start if hop.inverse else set()  # Nor does "animal" say the hop from an animal to its visits.
         heads = _HEADS.get(value, frozenset())
         verbs = hop.verbs | verbs_said(hop.further)
         everyday = frozenset(word for text in (*hop.everyday, *hop.further) for word in text.split())
@@ -223,7 +237,9 @@ class _Wording:
         return cls(frozenset(alone), frozenset(beside), verbs, frozenset(whole), heads, everyday, hints)
 
     def surely(self, span: Span) -> float:
-        """Likeness by the words themselves: each is a word of the relation, or the verb that it names; else 0."""
+        """Likeness by the words themselves: LEXICAL or KIN if each word is one of the relation's or a form of its
+        verb, else 0.
+        """
         said, found = self.alone if span.count == 1 else self.beside, LEXICAL
         if span.words[0] in POSITIVE and span.count == 1:
             return KIN if any(hint <= self.whole for hint in POSITIVE[span.words[0]].hinted) else 0.0
@@ -239,13 +255,13 @@ class _Wording:
         return found + WHOLE * (bool(self.whole) and self._is_whole(span))
 
     def _is_whole(self, span: Span) -> bool:
-        """True of a span that says all words of the relation's own label."""
+        """True if the span holds all content words of the relation's label."""
         words = {word.singular for word in span.saying}
         verbs = frozenset[str]().union(*(word.verbs for word in span.saying))
         return all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
 
     def _by_hint(self, span: Span) -> float:
-        """Likeness by the words of the relation's comment: of one word alone, in any form of it."""
+        """HINTED if the span is one word that the relation's comment holds in any form, else 0."""
         if span.count > 1 or not self.hints:
             return 0.0
         word = span.saying[0]
@@ -253,8 +269,10 @@ class _Wording:
 
 
 def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Everyday words for a step walked backwards between two kinds, where nothing else can be meant: who acted in a
-    film is of its cast. Words for who does it say the other end."""
+    """Verbs that say a hop backwards between two kinds as well: who "acted" in a film is in its cast.
+
+    Nouns for people are left out, because they name the other end.
+    """
     if not hop.inverse or not hop.relation or not starts.isdisjoint(hop.kinds):
         return set()
     words = {word for word in synonyms_of(hop.relation[0]) if " " not in word}
@@ -262,7 +280,7 @@ def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Verbs for a step to a record of what was done, or from it: who bought something has a purchase of it."""
+    """Verbs for a hop to or from a record: who "bought" something has a purchase of it."""
     if not starts.isdisjoint(hop.kinds):
         return set()
     kinds = {*starts, *(hop.kinds if hop.inverse else ())}

@@ -1,4 +1,4 @@
-"""The steps that things of each kind leave by, and how well the words of a question say each of them."""
+"""The hops that leave each kind of a schema, and the kinds that words of a question name."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from kg_store.text.morphology import is_participle, may_be_noun, noun_lemma, ver
 from kg_store.text.plurals import singular
 from kg_store.text.synonyms import kind_words as synonyms_of_kind
 
+# Least likeness (cosine) of words to the name of the kind that they mean. Chosen by hand; not fitted.
 MIN_KIND = 0.55
 _WHOLE = re.compile(r"S\w{5}|union\((?:S\w{5}, )+S\w{5}\)")
 _NO_WORDINGS: Wordings = {}
-# Verbs for what such things are records of.
+# The verbs of what each kind of record records.
 RECORDS = {
     "purchase": "buy bought purchased buys purchase", "order": "buy bought order ordered orders place placed buys",
     "prescription": "prescribe prescribed", "appointment": "visit visited see", "admission": "admitted admit",
@@ -32,7 +33,9 @@ RECORDS = {
 
 
 def are_records(kinds: frozenset[str]) -> bool:
-    """True of kinds that are records of what was done, so that counting them tells how often."""
+    """True of kinds that are records of an event (purchases, visits), so that counting them says how often it
+    happened.
+    """
     return bool(kinds) and all(kind.lower() in RECORDS for kind in kinds)
 
 
@@ -44,7 +47,7 @@ _TYPING = frozenset({"instance of", "type", "subclass of"})
 
 
 class SchemaHop(NamedTuple):
-    """One step from things of `kind` to things of `ends`, or to values of `value`."""
+    """One hop from things of `kind` to things of the kinds `ends`, or to values of type `value`."""
 
     kind: str
     label: str
@@ -54,22 +57,23 @@ class SchemaHop(NamedTuple):
 
     @property
     def is_date(self) -> bool:
-        """True of dates, and of years that are written as numbers."""
+        """True of dates, and of years that are stored as numbers."""
         return self.value == "date" or (self.value == "number" and "year" in self.shown.lower().split())
 
     @property
     def leads_back_to_several(self) -> bool:
-        """True of a step walked backwards to things of several kinds: to all visits and vaccinations of an animal."""
+        """True of a hop walked backwards to things of several kinds, such as all visits and
+        vaccinations of an animal.
+        """
         return self.label.startswith("^") and len(self.ends) > 1
 
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
-        """True where it leads to things of `kinds` and nothing else, so that what it leads to may be counted as such:
-        visits and vaccinations may share a relation."""
+        """True if the hop leads to things of `kinds` only, so that counting its ends counts these."""
         return bool(self.ends) and self.ends <= kinds
 
 
 def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
-    """True of the date by which things of `kinds` are called: orders are ordered on it, admissions admitted."""
+    """True if `hop` is the date of the event that the kind itself is: an order is ordered on it."""
     words = {*hop.shown.lower().split()}
     told = {word for kind in kinds for word in (*kind.lower().split(), *RECORDS.get(kind.lower(), "").split())}
     verbs = frozenset[str]().union(*map(verbs_of, words))
@@ -77,8 +81,11 @@ def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
 
 
 class SchemaGraph:
-    """All hops of a schema, by the kinds that they leave; `kinds` are the pseudonyms of whole kinds, `kind_words`
-    further words for them, `things` what the question names, in its order."""
+    """All hops of a schema by the kinds that they leave.
+
+    `kinds`: the pseudonyms of whole kinds; `kind_words`: further words for them; `things`: what the question names, in
+    order.
+    """
 
     def __init__(
         self,
@@ -103,7 +110,7 @@ class SchemaGraph:
             self._said_as[kind] = self._said_as.get(kind, frozenset()) | {noun}
 
     def leaving(self, kinds: frozenset[str]) -> Sequence[tuple[SchemaHop, frozenset[str]]]:
-        """The hops that leave things of `kinds`, each label once, with the kinds among them that have it."""
+        """The hops that leave things of `kinds`, each label once, with those of the kinds that have it."""
         known = self._leaving.get(kinds)
         if known is None:
             found: dict[str, list[SchemaHop]] = {}
@@ -114,7 +121,9 @@ class SchemaGraph:
         return known
 
     def _called_since(self) -> dict[str, str]:
-        """ "Client since" says that the things of its kind are clients: each such noun with its only kind."""
+        """Nouns in relations such as "client since", each with the only kind that has the relation: its things are
+        clients.
+        """
         found = defaultdict[str, set[str]](set)
         for hop in self.hops:
             words = hop.shown.lower().split()
@@ -125,20 +134,22 @@ class SchemaGraph:
         return {noun: next(iter(kinds)) for noun, kinds in nouns.items() if len(kinds) == 1 and kinds <= {*self.kinds}}
 
     def turned(self, hop: SchemaHop) -> SchemaHop | None:
-        """The same step walked from what `hop` leads to; None where it leads to values."""
+        """The hop in the opposite direction, or None if it leads to values."""
         label = reversed_label(hop.label)
         ways = (each for kind in sorted(hop.ends) for each in self._by_kind.get(kind, ()) if each.label == label)
         return next(ways, None)
 
     def whole(self, kinds: frozenset[str]) -> str:
-        """An expression of everything of `kinds`; empty where one of them has no pseudonym."""
+        """An expression for everything of `kinds`; empty if one of them has no pseudonym."""
         names = [self.kinds.get(kind, "") for kind in sorted(kinds)]
         if not names or not all(names):
             return ""
         return names[0] if len(names) == 1 else f"union({', '.join(names)})"
 
     def shared(self, text: str, other: str, kinds: frozenset[str]) -> str:
-        """Those of the set `text` that are of the set `other`, which is of `kinds`, as well."""
+        """The intersection of the sets `text` and `other`, or just `other` if `text` is whole kinds that include
+        `kinds`.
+        """
         names = {name: kind for kind, name in self.kinds.items()}
         whole = {names.get(name) for name in re.findall(r"S\w{5}", text)} if _WHOLE.fullmatch(text) else {None}
         if None not in whole and kinds <= whole:
@@ -146,20 +157,23 @@ class SchemaGraph:
         return f"intersect({', '.join(sorted((text, other), key=self.order_of))})"
 
     def order_of(self, text: str) -> str:
-        """A key for the expression `text` that no pseudonym has a part in: they are drawn anew for each question."""
+        """A sort key for `text` that does not depend on pseudonyms, which differ from question to question."""
         known = self._orders.get(text)
         if known is None:
             known = self._orders[text] = PSEUDONYM.sub(lambda found: self._places.get(found[0], found[0]), text)
         return known
 
     def is_person(self, kind: str, kind_type: str) -> bool:
-        """True where the kind's own word is one for people, or its things have what people have."""
+        """True if the kind's name is a word for people, or its things have relations that only people have."""
         own = [hop for hop in self._by_kind.get(kind, ()) if "|" not in hop.label]
         return names_people(kind, kind_type, {word for hop in own for word in hop.shown.lower().split()})
 
     def kinds_like(self, words: Sequence[str], scorer: PathScorer) -> tuple[frozenset[str], float]:
-        """The kind that is nearest to what `words` mean, with its likeness; none where two are about as near, and for
-        the people of a field: cardiologists are like doctors, and not all of them."""
+        """The kind whose name is most like `words`, and the likeness; (empty, 0) below MIN_KIND or if two are about as
+        near.
+
+        Also empty for people of a field: cardiologists are like doctors, but are not all of them.
+        """
         if any(field for word in words for field in fields_of(word)):
             return frozenset(), 0.0
         names = sorted(self.kinds)
@@ -169,15 +183,16 @@ class SchemaGraph:
         return frozenset({near[0][1]}), near[0][0]
 
     def may_be_over(self, labels: Collection[str]) -> bool:
-        """True where a step of `labels` is one to or from things that end some day, and none of them says when: who
-        had the flat once may have it no longer."""
+        """True if the relations may have ended but no label says until when: who had the flat once may not have it any
+        more.
+        """
         met = {*labels, *(label.partition("|")[0] for label in labels)}
         kinds = {kind for hop in self.hops if hop.label in met for kind in (hop.kind, *hop.ends)}
         ending = {hop.label for hop in self.hops if hop.kind in kinds and hop.is_date and _says_end(hop.shown)}
         return bool(ending) and not any(_says_end(label) for label in labels)
 
     def kinds_said(self, words: Sequence[str]) -> frozenset[str]:
-        """The kinds that `words` name, in singular or plural, by another common word or by their last one."""
+        """The kinds that `words` name: in singular or plural, by another common word, or by their last word."""
         said = " ".join(map(noun_lemma, words))
         names = synonyms_of_kind(said) | synonyms_of_kind(" ".join(map(singular, words)))
         exact = frozenset(kind for kind in self.kinds if not names.isdisjoint(self._said_as[kind]))
@@ -197,7 +212,7 @@ def _says_end(label: str) -> bool:
 
 
 def _is_short(word: str, kind: str) -> bool:
-    """True of "prof" for a professor; what somebody drives is no driver."""
+    """True if `word` shortens the kind's name ("prof" for professor); false for its verb ("drive" for driver)."""
     return kind.startswith(word) and word not in verbs_of(kind)
 
 
@@ -207,7 +222,9 @@ def _in_singular(words: str) -> str:
 
 
 def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
-    """Where a source states a fact twice, plainly and through a node of its own, the plain step is enough."""
+    """The hops without duplicates: if a fact is stored plainly and through a record of its own, the
+    plain hop is kept.
+    """
     hops = [SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value) for s in steps]
     hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]
     labels = {(hop.kind, hop.shown) for hop in hops}
@@ -216,13 +233,13 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
         for hop in hops
     ]
     plain = {(hop.kind, hop.shown) for hop in hops if "direct " in hop.label and "|" not in hop.label}
-    # Nobody asks of the nodes that facts are written as; what stands at them is reached through them.
+    # Nobody asks about the nodes that only hold a fact together; paths lead through them.
     nodes = {hop.kind for hop in hops if hop.label.startswith("statement ")} if plain else set()
     return (hop for hop in hops if hop.kind not in nodes and not _is_twice(hop, plain))
 
 
 def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
-    """True where one of the `plain` steps, each with the kind that it leaves, says the same."""
+    """True if one of the hops in `plain` (kind and label) says the same as this hop through a record."""
     parts = hop.shown.split("|")
     ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
     return "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)
@@ -230,10 +247,10 @@ def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NamedThings:
-    """All that the question names, by pseudonym: kinds of things, kinds of values, and the steps that leave each.
+    """Everything that a question names, by pseudonym: kinds of things, types of values, and the labels that leave each of them.
 
-    `persons`: the kinds of people; `groups`: those of firms, teams and the like; `places`: where one may be, which
-    firms are too. `spoken`: things of earlier turns, the latest first.
+    `persons`, `groups` (firms, teams), `places`: the kinds that are such; firms are places too. `spoken`: things of
+    earlier turns, the latest first.
     """
 
     things: Mapping[str, frozenset[str]]
@@ -245,5 +262,5 @@ class NamedThings:
     spoken: tuple[str, ...] = ()
 
     def has(self, name: str, label: str) -> bool:
-        """True where `name` is known to have such a step, or nothing is known of its steps."""
+        """True if `name` has a hop of this label, or nothing is known about its hops."""
         return name not in self.own or label in self.own[name]

@@ -1,4 +1,4 @@
-"""Wordings of a question in which what it leaves to earlier turns is said: pronouns, and what goes without saying."""
+"""Rewords a question so that it is complete without earlier turns: pronouns are replaced, omissions filled in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
 
 MAX_TRIED: Final = 2
-"""Things of earlier turns that a question may go without naming."""
+"""Greatest number of earlier things that are tried where the question names none. Chosen by hand; not fitted."""
 
 PERSONAL: Final = frozenset("he she him his her hers".split())
 OF_THINGS: Final = frozenset("it its there".split())
@@ -52,7 +52,7 @@ _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
 def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> Iterator[str]:
-    """The question as it may be meant, the likeliest first; the last one says no more than was typed.
+    """Yields the question with omissions filled in, the likeliest wording first and the question as typed last.
 
     `persons`: the kinds that are people.
     """
@@ -61,7 +61,7 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
 
 
 def _of_origin(question: str, given: StepInput, persons: Collection[str]) -> str:
-    """Where a person comes from is where they were born."""
+    """The question with "where does X come from" as "where was X born", if X is a person."""
     found = _FROM.match(question)
     name = (found[1] or found[2]) if found else ""
     is_person = any(each.name == name and set(each.concept.split(", ")) <= {*persons} for each in given.things)
@@ -69,7 +69,9 @@ def _of_origin(question: str, given: StepInput, persons: Collection[str]) -> str
 
 
 def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> str:
-    """ "Who was in it?" asks for the cast of a film, the members of a band: for the only relation of that sort."""
+    """The question with "who was in X" as a question for X's only relation to members: a film's cast, a band's
+    members.
+    """
     found = _WHO_IN.match(question)
     thing = next((each for each in given.things if found and each.name == found[1]), None)
     if thing is None:
@@ -115,7 +117,7 @@ def _filled_in(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -
 
 
 def _with_that(question: str, given: StepInput, graph: SchemaGraph) -> str:
-    """ "That practice" as the latest practice that was spoken of."""
+    """The question with "that practice" replaced by the latest practice of earlier turns."""
     told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things if thing.size == "1"}
     for found in _THAT_KIND.finditer(question):
         kinds = graph.kinds_said([found[1].lower()])
@@ -126,7 +128,9 @@ def _with_that(question: str, given: StepInput, graph: SchemaGraph) -> str:
 
 
 def _as_superlative(question: str, given: StepInput) -> str:
-    """ "Which one is cheaper?" as which of those that were told is the cheapest."""
+    """ "Which one is cheaper?" as "which of (the set of the turn before) is the cheapest"; otherwise the question
+    itself.
+    """
     found = _WHICH_IS.match(question)
     told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
     measure = COMPARATIVE.get(found[1].lower()) if found else None
@@ -135,14 +139,16 @@ def _as_superlative(question: str, given: StepInput) -> str:
 
 
 def _asked_kind(words: Sequence[str], graph: SchemaGraph) -> frozenset[str]:
-    """The kinds that "and with which truck?" asks for, and nothing else; none where a turn says more."""
+    """The kinds that an elliptic "and with which truck?" asks for; empty if the turn says more."""
     said = [word for word in words if word not in GRAMMAR and word not in _COURTESIES]
     is_elliptic = words[:1] == ["and"] and len(said) == 1 and not {"which", "what"}.isdisjoint(words[1:3])
     return graph.kinds_said(said) if is_elliptic else frozenset()
 
 
 def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iterator[str]:
-    """The things spoken of that one relation joins with such: those of the turn before first, then its answer."""
+    """For things of earlier turns that one relation joins with `kinds`: a question by it; things the user named come
+    first.
+    """
     asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
     told = {thing.name: frozenset(thing.concept.split(", ")) for thing in given.things}
     for name in sorted(spoken_of(given), key=lambda name: name not in asked):
@@ -155,7 +161,7 @@ def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iter
 
 
 def _without_only(question: str, given: StepInput) -> str:
-    """ "Only those who smoke", "just the smokers": which of those that were spoken of last are so."""
+    """ "Only those who smoke" as a question which members of the set named last smoke."""
     found = _ONLY.match(question)
     told = next((name for name in spoken_of(given) if name[0] == "S"), "") if found else ""
     if found is None or not told:
@@ -166,7 +172,7 @@ def _without_only(question: str, given: StepInput) -> str:
 
 
 def points_back(asked: AskedQuestion) -> bool:
-    """True of what only earlier turns tell: they, that exam; "the second reader", of whom?"""
+    """True if the question refers to earlier turns: by "they", "that exam", or an incomplete "the second reader"."""
     for at, word in enumerate(asked.words):
         follows = asked.roles[at + 1 : at + 2] == ("content",)
         if word in PRONOUNS or (word in _POINTING and follows and asked.roles[at - 1] != "content"):
@@ -176,7 +182,7 @@ def points_back(asked: AskedQuestion) -> bool:
 
 
 def spoken_of(given: StepInput) -> tuple[str, ...]:
-    """The things and sets that earlier turns spoke of and this one does not, the latest first."""
+    """The things and sets of earlier turns that the question itself does not name, the latest first."""
     told = " ".join(turn.text for turn in given.dialogue)
     spoken = [thing.name for thing in given.things if thing.name[0] in "ES" and thing.name in told]
     fresh = [name for name in spoken if name not in given.question]
@@ -188,7 +194,7 @@ def _names_kind(words: Sequence[str], graph: SchemaGraph) -> bool:
 
 
 def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
-    """The question with its first pronoun replaced by the latest thing that it may stand for."""
+    """The question with its first pronoun replaced by the latest thing that it can stand for."""
     people = {thing.name: not set(thing.concept.split(", ")).isdisjoint(persons) for thing in given.things}
     several = {thing.name for thing in given.things if thing.name[0] == "S" and thing.size != "1"}
     for name in spoken_of(given):
@@ -201,14 +207,14 @@ def _resolved(question: str, given: StepInput, persons: Collection[str]) -> str:
 
 
 def _may_stand_for(pronoun: str, is_person: bool, is_any_person: bool) -> bool:
-    """It is no person; and he is one, where people were spoken of at all."""
+    """True if the pronoun fits: "it" not for a person, "he" only for a person if any person was named."""
     if pronoun in PERSONAL or pronoun == "their":
         return is_person or not is_any_person
     return not (pronoun in OF_THINGS and is_person)
 
 
 def _as_before(words: Sequence[str], given: StepInput) -> str:
-    """ "And X?" asks of X what the turn before asked of one thing; empty where it asks more."""
+    """ "And X?" as the question before, with X in place of the one thing it named; empty if the turn asks more."""
     said = [word for word in words if word not in _COURTESIES]
     if not said or " ".join(said[:-1]) not in _SAME or said[-1][0] != "E":
         return ""
@@ -218,7 +224,7 @@ def _as_before(words: Sequence[str], given: StepInput) -> str:
 
 
 def _other_extreme(words: Sequence[str], given: StepInput) -> str:
-    """ "And the smallest?" asks what the turn before asked of the largest; empty where it asks something else."""
+    """ "And the smallest?" as the question before with its superlative exchanged; empty if it asks something else."""
     said = [word for word in words if word not in _LEADING]
     if not words or words[0] != "and" or len(said) != 1 or said[0] not in SUPERLATIVE:
         return ""

@@ -1,4 +1,4 @@
-"""Yes or no of a reading: is there any, is there none, are all of a set so, does a truth hold."""
+"""Yes or no answers: is there one, is there none, are all members so, is something true."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ _ITS: Final = frozenset({"its", "his", "her", "their"})
 _DEAD: Final = frozenset({"dead", "deceased"})
 _IN_THE_PAST: Final = frozenset("was were has have did".split())
 _OF_SOME: Final = frozenset({"there", "any", "some"})
+# Gain of the expression that begins with the thing named first (a tie-break), and cost of a yes/no that is not a plain
+# chain of hops. Chosen by hand; not fitted.
 FIRST_NAMED: Final = 0.02
 NO_CHAIN: Final = 0.3
 TOLD_AT_ONCE: Final = 3
-"""Things that one record tells of at once."""
+"""The number of things that one record joins: "did X prescribe Y to Z"."""
 
 MAX_PAIRED: Final = 250
 
 
 class Truths:
-    """The yes or no that readings give."""
+    """Makes yes or no answers from readings."""
 
     def __init__(
         self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, comparisons: Comparisons
@@ -43,22 +45,22 @@ class Truths:
         self._noun = min((at for at in builder.nouns if at > self._all), default=-1)
         self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
 
-        # "Has X paid all its orders" asks for no others than those of X.
+        # "Has X paid all its orders" asks about X's own orders only.
         self._of_subject = self._all >= 0 and not _ITS.isdisjoint(asked.words[self._all + 1 : self._all + 3])
         self._non = asked.words.index("non") if "non" in asked.words else -1
         self._subject = self._of_any()
-        # "Has X got children?" asks what X has, and not whether X is a child.
+        # "Has X got children?" asks what X has, not whether X is a child.
         told = next((word for word, role in zip(asked.words, asked.roles, strict=True) if role == "content"), "")
         self._asks_what_is_had = asked.words[0] in _HAS and not is_participle(told)
 
     def _of_any(self) -> int:
-        """The noun of "is there an office"; -1 where something stands before it, or there is none."""
+        """Position of the noun in "is there an office"; -1 if there is none or something stands before it."""
         asked = self._asked
         first = next((at for at, role in enumerate(asked.roles) if role in ("content", "thing", "value")), -1)
         return first if asked.asks_if_any and first in self._builder.nouns else -1
 
     def of(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """Expressions with the tokens they use and what they add to the score."""
+        """Yields answers as (expression, bit mask of tokens used, gain in score)."""
         yield from self._comparisons.outnumbering(each, readings)
         if self._all >= 0:
             yield from self._all_are(each, readings) if not (each.value or each.is_bare) else ()
@@ -71,7 +73,7 @@ class Truths:
                 yield f"none({text.removeprefix('exists(')}", used | 1 << denied, gain
 
     def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """ "Are all patients of X smokers": none of the first set is outside of the second."""
+        """ "Are all patients of X smokers": true if no member of the first set is outside the second."""
         text = self._builder.text(whole)
         if not text or not self._is_meant(whole) or (self._of_subject and not self._is_of_subject(whole)):
             return
@@ -84,16 +86,16 @@ class Truths:
                 yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
             elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
                 if self._before and other.expression.startswith(("having(", "intersect(having(")):
-                    continue  # Of "X paid all orders" these are those of X.
+                    continue  # In "X paid all orders" the orders are those of X.
                 cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
 
     def _is_of_subject(self, whole: Reading) -> bool:
-        """True of what one step leads to from what stands in front of "all"."""
+        """True if the set is one hop from the thing before "all": "has X paid all its orders"."""
         return whole.near < self._all and _OF_ONE.fullmatch(whole.expression) is not None
 
     def _all_have(self, whole: Reading, text: str) -> Iterator[Answer]:
-        """ "Are all animals of X insured": none of the set is without it; of "uninsured" none has it."""
+        """ "Are all animals of X insured": true if no member lacks the relation; for "uninsured", if none has it."""
         for hop, _ in self._graph.leaving(whole.kinds):
             for said in self._builder.said(hop, whole.used):
                 if self._stands_apart(said.used, whole):
@@ -105,7 +107,7 @@ class Truths:
                         yield f"none(difference({text}, {having}))", used, score
 
     def _is_one_of(self, each: Reading) -> Iterator[Answer]:
-        """ "Is X a nurse", "one of our patients"."""
+        """ "Is X a nurse", "is X one of our patients": true if X is of the kind."""
         for noun, (used, kinds) in self._builder.nouns.items():
             whole = self._graph.whole(kinds)
             between = self._asked.words[each.anchor + 1 : noun]
@@ -117,7 +119,7 @@ class Truths:
                 )
 
     def _is_without(self, each: Reading) -> Iterator[Answer]:
-        """ "Is X unmarried", "is X a non-smoker": it does not have it."""
+        """ "Is X unmarried", "is X a non-smoker": true if X lacks the relation."""
         for hop, _ in self._graph.leaving(each.kinds) if self._non >= 0 else ():
             for said in self._builder.said(hop, each.used):
                 if said.first == self._non + 1 and (
@@ -127,7 +129,7 @@ class Truths:
                     yield text, each.used | said.used | 1 << self._non, gain_of(said) - HOP
 
     def _is_meant(self, whole: Reading) -> bool:
-        """True of the set that is called by what follows "all": of "all doctors treat a smoker" the doctors."""
+        """True if the set is what the words after "all" name: in "do all doctors treat a smoker" the doctors."""
         asked = self._asked
         named = min((at for role in ("thing", "value") for at in asked.at(role) if at > self._all), default=-1)
         if self._noun >= 0 and (named < 0 or self._noun < named or asked.words[named + 1 : named + 2] == ("'s",)):
@@ -135,18 +137,20 @@ class Truths:
         return bool(whole.used >> named & 1) if named >= 0 else True
 
     def _stands_apart(self, used: int, whole: Reading) -> bool:
-        """True of tokens behind "all X", or where something stands before it, of those before it."""
+        """True if the tokens lie behind "all X", or before "all" if the question names something there."""
         if self._before:
             return 0 < used < 1 << self._all and (self._of_subject or whole.near > self._all)
         return used > 1 << whole.far
 
     def _holds_too(self, other: Reading) -> bool:
-        """True of all of a kind for which a truth holds: whether X is one of them, that truth of X tells."""
+        """True of all things with a property, where the question asks the property of X: then X's own value answers
+        it.
+        """
         found = _OF_KIND.fullmatch(other.expression) if _OF_SOME.isdisjoint(self._asked.words) else None
         return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
 
     def _at_one_record(self, each: Reading) -> Iterator[Answer]:
-        """ "Did X prescribe Y to Z": there is a prescription that all three stand at."""
+        """ "Did X prescribe Y to Z": true if one record joins all three."""
         things = list(self._asked.at("thing"))
         if len(things) != TOLD_AT_ONCE or each.anchor != things[0]:
             return
@@ -163,18 +167,18 @@ class Truths:
                 yield text, mask(things) | said.used, len(things) - 1 + gain_of(said) - len(things) * HOP
 
     def _ways_to(self, record: str, kinds: frozenset[str]) -> list[SchemaHop]:
-        """The single steps from things of `kinds` to things of the kind `record`."""
+        """The single hops from things of `kinds` to the kind `record`."""
         return [hop for hop, _ in self._graph.leaving(kinds) if record in hop.ends and "|" not in hop.label]
 
     def _was_done(self, each: Reading) -> Iterator[Answer]:
-        """ "Was X shipped", "is X dead": there is a date of it."""
+        """ "Was X shipped", "is X dead": true if X has such a date."""
         found, words = _DATED.fullmatch(each.expression), self._asked.words
         if found is None or each.value != "date":
             return
         said = [words[at] for at in range(len(words)) if each.used >> at & 1 and self._asked.roles[at] == "content"]
         if len(said) == 1 and (said[0] in _DEAD or (is_participle(said[0]) and words[0] in _IN_THE_PAST)):
             having, denied = f'having({found[1]}, "{found[2]}")', words.index(said[0]) - 1
-            if self._asked.roles[denied] == "negation":  # "Has X not died" asks whether there is none.
+            if self._asked.roles[denied] == "negation":  # "Has X not died" asks whether there is no such date.
                 yield f"none({having})", each.used | 1 << denied, -HAVING
             else:
                 yield f"exists({having})", each.used, -HAVING
@@ -205,7 +209,7 @@ class Truths:
                     or self._holds_too(other)
                 ):
                     continue
-                # Of two ways to say it the one that begins with what is named first.
+                # Of two equal expressions, the one that begins with the thing named first.
                 first = FIRST_NAMED * (0 <= other.anchor < each.anchor)
                 text = f"exists(intersect({other.expression}, {each.expression}))"
                 yield text, each.used | other.used, other.score + first

@@ -1,4 +1,4 @@
-"""Plans for graphs that don't say what their things are: from the best of their paths to a set expression.
+"""Plans answers on graphs without declared kinds: from the best-scored paths to a set expression.
 
-May import the language and the scoring of the embedded reasoner, and its tasks. `next_action` is every reader's.
+`next_action` is used for all graphs. tests/layers.toml lists the packages that it may import.
 """

@@ -1,4 +1,4 @@
-"""From scored paths to an answer of the form that was asked: things, counts, extremes, filters, comparisons."""
+"""Turns scored paths into an answer of the form that was asked: things, counts, extremes, filters, comparisons."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from app.reader.scoring.alignment import is_inverse_of
 from kg_store.algebra.rewriting import walked_along
 from kg_store.text.plurals import singular
 
-# An answer in hand is worth a little more than a longer way that fits equally well.
+# An answer in hand beats a longer path that fits equally well: a tie-break, chosen by hand; not fitted.
 ANSWER_BONUS = 0.01
 UNCOUNTED = VALUES | {YES_OR_NO}
 
 
 def plan_of(asked: ParsedQuestion) -> NextAction | None:
-    """The next move, or None when no path fits the form."""
+    """Returns the next action, or None if no path fits the form of the question."""
     form = asked.form.form
     if asked.from_kinds and asked.kinds and (whole := answer_whole_concept(asked.form, asked.kinds[0])):
         return whole
@@ -40,7 +40,7 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
     if form == "than":
         return REFUSAL
     if form == "extreme" and asked.voted is not None:
-        # The values on offer are of what is named itself, and one thing has no extremes.
+        # The offered values belong to the named thing itself, and one thing has no extremes.
         return plan_things(asked)
     if form in ("extreme", "average", "sum", "filter"):
         return over_values(asked) or plan_things(asked)
@@ -54,7 +54,7 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
 
 
 def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
-    """Everything of a kind, listed or counted, where the question says no more than the kind's word."""
+    """Lists or counts everything of a kind, if the question says no more than the kind's word; else None."""
     said = {singular(word.lower()) for word in content_words(form.rest)}
     if form.form not in ("things", "count") or said != {singular(word) for word in kind.concept.lower().split()}:
         return None
@@ -62,7 +62,9 @@ def answer_whole_concept(form: AskedForm, kind: Thing) -> NextAction | None:
 
 
 def plan_things(asked: ParsedQuestion) -> NextAction | None:
-    """The end of the best path; a way that is not walked yet must be better than what is in hand."""
+    """Answers with the end of the best path; a path not walked yet is followed first if it scores
+    ANSWER_BONUS more.
+    """
     paths = _answering(asked)
     walked = next((each for each in paths if each.path.end is not None), None)
     offered = [each for each in paths if each.path.candidate is not None]
@@ -74,7 +76,7 @@ def plan_things(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _answering(asked: ParsedQuestion) -> Sequence[ScoredPath]:
-    """Paths to what can be counted, where there are any and a count is asked for; else all."""
+    """For a count, the paths to things that can be counted, if there are any; otherwise all paths."""
     if asked.form.form != "count":
         return asked.paths
     return [each for each in asked.paths if each.path.concept not in UNCOUNTED] or asked.paths
@@ -91,12 +93,12 @@ def _answer(asked: ParsedQuestion, scored: ScoredPath) -> NextAction:
 
 
 def _of_kind(asked: ParsedQuestion, path: KnownPath) -> str:
-    """The end of `path`, within the kind that the question names where it holds other kinds as well."""
+    """The end of `path`, narrowed to the kind that the question names if the end holds other kinds too."""
     return narrowed(asked, _without_root(path) or path.end or "", path.concept)
 
 
 def _without_root(path: KnownPath) -> str | None:
-    """`films of X's director, and their genres`: what goes there and back goes on from all but X. Else None."""
+    """The end of a path that goes out and back ("films of X's director"), without X itself; None for other paths."""
     if path.root[0] != "E" or len(path.steps) < 3 or not is_inverse_of(path.steps[1], path.steps[0]):
         return None
     done, name = max(waypoint for waypoint in path.waypoints if waypoint[0] <= 2)

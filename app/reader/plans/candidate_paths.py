@@ -1,4 +1,4 @@
-"""The paths that a `step` shows, each from where the question starts, walked or only offered, with their scores."""
+"""The paths that a step shows from the question's starting points, walked or only offered, with their scores."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from app.reader.language.relation_wording import with_descriptions
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.text.plurals import singular
 
+# The greatest number of steps of a path; bounds the time. Chosen by hand.
 MAX_STEPS = 4
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPath:
-    """A path from `root`. `end` is what it reaches once it is walked; else `candidate` is the number to follow.
+    """A path from `root`. If it has been walked, `end` is its end's pseudonym; else `candidate` is the number to
+    follow.
 
-    `before` is what its last step leaves from, where that has been walked to: the root, or another path's end.
-    `waypoints`: after so many steps it has reached what this pseudonym stands for.
+    `before`: the pseudonym that its last hop leaves from, if known. `waypoints`: pairs of a number of hops and the
+    pseudonym reached after them.
     """
 
     root: str
@@ -42,17 +44,19 @@ class KnownPath:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPath:
-    """A path, and how well it covers the question."""
+    """A path and its score against the question (see `path_scoring`); higher is better."""
 
     path: KnownPath
     score: float
 
 
 def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
-    """Entities that the question names, else those of the dialogue, latest first; kinds; values it names."""
+    """Returns entities, kinds and values that paths may start from: entities of the question, else of the dialogue,
+    latest first.
+    """
     asked = set(_WORD.findall(given.question))
     named = [thing for thing in given.things if thing.name in asked]
-    # A value of the graph is a place to start from; one that the graph does not hold leads nowhere.
+    # A value of the graph can be a start; a value that the graph does not hold leads nowhere.
     starts = {candidate.start for candidate in given.candidates} | {fact.start for fact in given.evidence}
     values = [thing for thing in named if thing.name[0] == "V" and thing.name not in starts]
     entities = [thing for thing in named if thing not in values]
@@ -69,7 +73,7 @@ def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
 def score_paths(
     scorer: PathScorer, question: str, given: StepInput, roots: Sequence[Thing], kinds: Sequence[Thing]
 ) -> list[ScoredPath]:
-    """Every path from one of `roots`, best first; ties go to the shorter one, then by its words."""
+    """Returns every path from one of `roots`, best first; ties go to the shorter path, then by its words."""
     scored: list[ScoredPath] = []
     for root in roots:
         wording = _with_kind(question, root) if root in kinds else question
@@ -84,12 +88,12 @@ def score_paths(
 
 
 def voted_first(paths: Sequence[ScoredPath], voted: VotedPaths | None) -> list[ScoredPath]:
-    """`paths`, those first that lead to the winner of the vote."""
+    """`paths` with those that lead to the winner of the vote first."""
     return sorted(paths, key=lambda each: not is_voted(each, voted)) if voted else list(paths)
 
 
 def is_voted(scored: ScoredPath, voted: VotedPaths) -> bool:
-    """True of a path that leads to the winner of the vote."""
+    """True of a path that leads to the winner of the vote (see `app/reader/scoring`)."""
     return (scored.path.root, *scored.path.steps) in voted.paths
 
 
@@ -99,9 +103,9 @@ def _rank(scored: ScoredPath) -> tuple[float, int, bool, tuple[str, ...]]:
 
 
 def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
-    """All paths of at most MAX_STEPS from `root` that evidence and candidates make.
+    """All paths of at most MAX_STEPS hops from `root` that evidence and candidates form.
 
-    A path may come back to where it has been: the parents of one's children are oneself.
+    A path may return to where it was: the parents of one's children include oneself.
     """
     between = _concepts_of_steps(given)
     begun = [KnownPath(root.name, (), (), root.name, None, None, waypoints=((0, root.name),))]
@@ -136,18 +140,18 @@ def _longer(
 
 
 def _concepts_of_steps(given: StepInput) -> dict[str, str]:
-    """The concept that each step leads to, where the step is shown by itself: candidates (the schema) before facts."""
+    """The concept that each single hop leads to; candidates, which come from the schema, go before facts."""
     facts = {fact.path[0]: fact.end_concept for fact in given.evidence if len(fact.path) == 1}
     return facts | {way.path[0]: way.concept for way in given.candidates if len(way.path) == 1}
 
 
 def _between(path: Sequence[str], concepts: dict[str, str]) -> tuple[str, ...]:
-    """The concepts between the steps of a composed path, which shows none."""
+    """The concepts between the hops of a composed path, which does not show them; empty if unknown."""
     return tuple(concepts.get(step, "") for step in path[:-1])
 
 
 def _with_kind(question: str, kind: Thing) -> str:
-    """The question with the kind's pseudonym where its word stands: `which doctors` -> `which Sk3mmd`."""
+    """The question with the kind's word replaced by its pseudonym: `which doctors` -> `which Sk3mmd`."""
     wanted = {singular(word.lower()) for word in kind.concept.split()}
     for match in _WORD.finditer(question):
         if singular(match[0].lower()) in wanted:

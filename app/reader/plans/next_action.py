@@ -1,4 +1,4 @@
-"""The next action of a question without a model, and what it is planned from."""
+"""The next action of a question that is planned without a language model, and what it is planned from."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from app.llm.in_house import ReadingScores, VotedPaths
 from app.llm.tasks import Thing
 from app.reader.plans.candidate_paths import ScoredPath
 
-# The score of what can mean nothing else.
+# The score of an action that can be the only meaning.
 SURE = 1.0
 YES_OR_NO = "yes or no"
 
 
 @dataclass(frozen=True, slots=True)
 class NextAction:
-    """The next action: answer with `expressions`, or follow `choices` first; refuse where both are empty.
+    """The next action: answer with `expressions`, else follow `choices` first; a refusal if both are empty.
 
-    `score` is the path's; `scores` tell more of the reading that it follows. `asks_back`: questions that may have
-    been meant, where no reading is sure.
+    `score` is that of the best path; `scores` say more about the reading. `asks_back`: questions to offer the user if
+    no reading is certain.
     """
 
     score: float
@@ -31,12 +31,12 @@ class NextAction:
 
 
 REFUSAL = NextAction(0.0)
-"""For a question with a word that nothing here executes."""
+"""The action for a question with a word that cannot be executed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuestion:
-    """All that a form needs: the paths from every root, best first, and what the question names."""
+    """Everything that a plan needs: the form, the paths from every root, best first, and what the question names."""
 
     form: AskedForm
     paths: Sequence[ScoredPath]
@@ -51,12 +51,12 @@ class ParsedQuestion:
 
     @property
     def from_kinds(self) -> bool:
-        """True where the question names no thing, so that paths set out from whole kinds."""
+        """True if the question names no thing, so paths start from whole kinds."""
         return all(root in self.kinds for root in self.roots)
 
 
 def share(concept: str, other: str) -> bool:
-    """True where something may be of both concepts; `thing` says nothing of what it is."""
+    """True if a thing may be of both concepts; "thing" fits every concept."""
     ours, theirs = parts_of(concept), parts_of(other)
     return not ours.isdisjoint(theirs) or "thing" in ours | theirs
 
@@ -71,10 +71,9 @@ def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
 
 
 def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
-    """Things of no known kind may well be of the one that was asked for: they do not narrow anything.
+    """Narrows the set `name`, of `concept`, to the kind that was asked for, if it may hold things of other kinds.
 
-    A set that is called by one concept may hold a few things of others, which would be counted as well. Where there
-    was a vote, kinds are too many and too vague to bind an answer.
+    Not after a vote: then kinds are too many and too vague. Things of unknown kind may be of the one asked for.
     """
     if asked.voted is not None:
         return name

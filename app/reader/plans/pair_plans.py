@@ -1,4 +1,4 @@
-"""Plans of two things that are named: what paths from both share."""
+"""Plans answers to questions that name two things: the ends that paths from both share."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from app.llm.in_house import VotedPaths
 from app.reader.plans.candidate_paths import ScoredPath, is_voted
 from app.reader.plans.next_action import NextAction, ParsedQuestion, numbers_of, share
 
+# Gain of a pair of paths, since each can explain only half of the words; _PAIRED paths a thing are tried. By hand.
 HALF_OF_WORDS = 0.3
 _PAIRED = 12
-# A path that is a tenth as likely by the vote's own formula.
+# Difference of scores at which the vote makes a path a tenth as likely: 0.2 * ln(10), where 0.2 is its temperature
+# (docs/performance.md).
 MAX_BEHIND = 0.46
 
 
 def conjunction(asked: ParsedQuestion) -> NextAction | None:
-    """Paths from the first two things that are named, to ends of one kind; the answer is what they share."""
+    """Intersects the ends of two paths of one kind, one from each of the first two named things."""
     if asked.voted is not None:
         return _of_voted(asked, asked.voted)
     pairs = [
@@ -29,8 +31,9 @@ def conjunction(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _of_voted(asked: ParsedQuestion, voted: VotedPaths) -> NextAction | None:
-    """The best path from each of two things that lead to the winner of the vote; None where one of them is likely by
-    itself alone."""
+    """Intersects the best path from each of two things that leads to the winner of the vote; None if one alone is
+    likelier.
+    """
     held = [each for each in asked.paths if is_voted(each, voted)]
     sorting = next((each for each in held if (each.path.root, *each.path.steps) == voted.sorting), None)
     if sorting is not None:
@@ -43,7 +46,7 @@ def _of_voted(asked: ParsedQuestion, voted: VotedPaths) -> NextAction | None:
 
 
 def _shared(asked: ParsedQuestion, best: tuple[ScoredPath, ScoredPath]) -> NextAction | None:
-    # Each path can say only its half of the words, and is charged for the other half.
+    # Each path explains only its half of the words and is charged for the other half, so HALF_OF_WORDS is given back.
     score = max(each.score for each in best) + HALF_OF_WORDS
     open_ways = [each for each in best if each.path.end is None]
     if open_ways:
@@ -53,7 +56,9 @@ def _shared(asked: ParsedQuestion, best: tuple[ScoredPath, ScoredPath]) -> NextA
 
 
 def _of_root(asked: ParsedQuestion, root: str) -> list[ScoredPath]:
-    """Its best paths. Words about the other thing would only lengthen a path: single steps come first."""
+    """The best paths from `root`: single hops if there are any, because words about the other thing make paths too
+    long.
+    """
     mine = [each for each in asked.paths if each.path.root == root]
     return [each for each in mine if len(each.path.steps) == 1][:_PAIRED] or mine[:_PAIRED]
 

@@ -1,4 +1,4 @@
-"""Plans of questions that turn an answer round: all but the one that is named, or no answer at all."""
+"""Plans questions with an exclusion: all members but the one that is named."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _COUNTED = "count("
 
 
 def plan_turned(asked: ParsedQuestion, turned: Quantifier) -> NextAction | None:
-    """The plan of the question without its quantifier, turned round; a refusal where that can't be done.
+    """Plans the question without its quantifier and applies that afterwards; returns REFUSAL if this cannot be done.
 
-    Where a graph does not say what its things are, nothing tells what a negation leaves.
+    A negation is refused: without declared kinds it is unknown what it leaves over.
     """
     if not turned.turn:
         return plan_of(asked)

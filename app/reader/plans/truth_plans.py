@@ -1,4 +1,4 @@
-"""Plans of yes and no: of a kind, of a value, a path between two things, or anything there at all."""
+"""Plans yes/no questions: is it of a kind, has it a value, does a path join two things, is there anything."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ _IS_A = re.compile(r"^\s*(\w+)\s+(?:an?|the|one of the)?\s*([a-z][a-z ]*?)\s*\??
 
 
 def plan_truth(asked: ParsedQuestion) -> NextAction | None:
-    """Of a kind? Of that value? With two things named: does a path lead from one to the other? Else: is anything
-    there at all, or does what is there hold?"""
+    """Returns the plan of a yes/no question, or None if no path fits.
+
+    Tries, in this order: is X of a kind; has X this value; does a path join the two named things; is the end of the
+    best path non-empty or true.
+    """
     if (of_kind := _is_of_kind(asked)) is not None:
         return of_kind
     if asked.values:
@@ -35,7 +38,7 @@ def plan_truth(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _is_of_kind(asked: ParsedQuestion) -> NextAction | None:
-    """ "Is X a doctor?" by X's concept, where the graph has things of the kind that is said."""
+    """ "Is X a doctor?" by X's concept, if the graph has things of the kind; else None."""
     found = _IS_A.match(asked.form.rest)
     thing = next((root for root in asked.roots if found and root.name == found[1]), None)
     if found is None or thing is None:
@@ -49,7 +52,7 @@ def _is_of_kind(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _equals(asked: ParsedQuestion, value: Thing) -> NextAction | None:
-    """ "Was X opened in 2001?": is the value there that one?"""
+    """ "Was X opened in 2001?": true if X's value equals the one in the question."""
     roots = [root for root in asked.roots if root.name != value.name]
     fitting = [
         each
@@ -68,5 +71,5 @@ def _equals(asked: ParsedQuestion, value: Thing) -> NextAction | None:
 
 
 def _may_equal(concept: str, value: str) -> bool:
-    """A year may be typed for a date, and is read as a number where nothing tells more."""
+    """True if values of `concept` may equal one of type `value`; a year may be given for a date or a number."""
     return concept in VALUES | {"text"} and (concept == value or {concept, value} <= {"date", "year", "number"})

@@ -1,4 +1,4 @@
-"""Plans over values: extremes, sums, filters, and which of two has more."""
+"""Plans answers over values: extremes, sums, filters, and which of two has more."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.reader.plans.next_action import NextAction, ParsedQuestion, narrowed, n
 
 
 def over_values(asked: ParsedQuestion) -> NextAction | None:
-    """Paths whose last step leads to values: the function works on what that step leaves from."""
+    """Applies the form's function to the best path whose last hop leads to values."""
     fitting = [each for each in asked.paths if each.path.concept in VALUES]
     if not fitting:
         return None
@@ -32,7 +32,7 @@ def over_values(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
-    """ "Who was born in 1984?" asks for everybody, whatever kinds the graph has of them; else empty."""
+    """The union of all kinds with this value, for "who was born in 1984?"; empty if the question names a thing."""
     best = fitting[0].path
     if not asked.from_kinds or len(best.steps) != 1:
         return ""
@@ -41,7 +41,7 @@ def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
 
 
 def _is_extreme(asked: ParsedQuestion, best: ScoredPath) -> NextAction | None:
-    """ "Is X the smallest city?": is it the one that has the least of all of its kind?"""
+    """ "Is X the smallest city?": true if X is the least of its kind."""
     thing = next((root for root in asked.roots if root.name == best.path.root), None)
     kind = next((kind for kind in asked.kinds if thing and share(kind.concept, thing.concept)), None)
     if thing is None or kind is None or len(best.path.steps) != 1:

@@ -1,4 +1,4 @@
-"""Scores of paths against a question.
+"""Scores paths against a question.
 
 Imports `language` and `embeddings`.
 """

@@ -1,4 +1,4 @@
-"""Grammar against a path: "who supervises X" does not ask for those that X supervises."""
+"""Compares grammar with the direction of a path: "who supervises X" does not ask for those whom X supervises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kg_store.text.pseudonymous import is_pseudonym
 
 _RELATIVE = frozenset({"who", "that", "which"})
 _RISING = frozenset({"report", "answer"})
-"""Verbs for what people do to those above them."""
+"""Verbs for what people do towards those above them: report to, answer to."""
 _COPULAS = frozenset("is are was were".split())
 _SHARING = frozenset("same other else share shares with together also too another others".split())
 _DOING = frozenset("do does did don't doesn't didn't not never can can't".split())
@@ -21,8 +21,9 @@ _OWNING = frozenset("a an the no any have has had having with without of his her
 
 
 def filled_in(words: Sequence[str]) -> tuple[int, range]:
-    """The token of the thing that is somebody's something, and the tokens of what it is: "whose doctor is X", "who is
-    X the doctor of". -1 where none is."""
+    """Position of the thing whose role is asked, and the range of the words of the role: "whose doctor is X"; -1 if
+    none.
+    """
     at = next((n for n, word in enumerate(words) if is_pseudonym(word)), -1)
     if words[:1] == ("whose",) and 3 <= at + 1 == len(words) and words[at - 1] in _COPULAS:
         return at, range(1, at - 1)
@@ -35,15 +36,17 @@ def filled_in(words: Sequence[str]) -> tuple[int, range]:
 
 
 def names_other_end(words: Sequence[str], label: str) -> bool:
-    """True where `words` are the noun of the step `label`, or the one for who does it: its end is called so."""
+    """True if `words` name the end of the hop `label`, by its noun or by the noun of who does it."""
     own = {word for word in label.lower().split() if word not in GRAMMAR}
     verbs = frozenset[str]().union(*map(verbs_of, own))
     return any(singular(word) in own or not verbs.isdisjoint({word, *verbs_of(word)}) for word in words)
 
 
 def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
-    """True where the step `label` goes down from the thing at `at`, and the question goes up, or the other way round:
-    "who reports to X" asks for nobody above X."""
+    """True if `label` goes down a hierarchy and the question goes up from the thing at `at`, or the reverse.
+
+    "Who reports to X" asks for those below X.
+    """
     said = hop_words(label, "").relation
     if _RISING.isdisjoint(verb for text in said for word in text.split()[:1] for verb in verbs_of(word)):
         return False
@@ -55,8 +58,9 @@ def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
-    """True where the verb at `at` of a clause says who does it to those behind it, and the step `label` from these
-    goes to whom they do it: the doctor who supervises X's doctor. So it is of "who influenced X's author"."""
+    """True if the relative clause at `at` says `label` in the opposite direction: "the doctor who supervises X's
+    doctor".
+    """
     has_done = at == 1 and is_participle(words[at]) and words[at + 1 : at + 2] != ("by",)
     if at < 1 or words[at - 1] not in _RELATIVE or not (has_done or is_third_person(words[at])):
         return False
@@ -65,13 +69,14 @@ def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def is_active_clause(words: Sequence[str], at: int) -> bool:
-    """True of "who treats X": who does something to the thing at `at`."""
+    """True of "who treats X": the question asks for whoever acts on the thing at `at`."""
     return words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
 
 
 def is_turned_verb(words: Sequence[str], at: int, label: str) -> bool:
-    """True where the verb at `at` says what those before it do, and the step `label` from them goes to whoever does
-    it to them: employees that manage nobody have a manager all the same."""
+    """True if the verb at `at` and `label` run in opposite directions: "employees that manage nobody" may have a
+    manager.
+    """
     before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
     is_done = is_participle(words[at]) and not (before in _DOING or before in _RELATIVE)
     if not may_be_verb(words[at]) or is_done or after == ("by",) or before in _OWNING or is_agent(words[at]):
@@ -82,14 +87,16 @@ def is_turned_verb(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def says_sharing(words: Sequence[str], label: str) -> bool:
-    """True where something may be shared: "with" says so by a verb, who live with X; who worked with X had not the
-    same occupation."""
+    """True if the question may ask for things that share something: "the same director", "together with".
+
+    "With" counts only for verbs ("who lives with X"); "who worked with X" does not ask for a shared occupation.
+    """
     sharing = _SHARING.intersection(words)
     return bool(sharing - {"with"} if voice_of(label.removeprefix("^")) == "noun" else sharing)
 
 
 def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:
-    """The verb of the question that says this step the other way round and nothing else; empty where none does."""
+    """The verb of the question that says this hop in the opposite direction only; empty if there is none."""
     hop = hop_words(label, concept)
     spans = [span for order in reading_orders(question, topic) for span in order.spans if " " not in span.text]
     saying = [span for span in spans if not hop.verbs.isdisjoint(verbs_of(span.text))]

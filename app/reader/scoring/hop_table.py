@@ -1,4 +1,6 @@
-"""HopTable: what scoring needs to know of the hops of some paths, whatever is asked; made once for the same hops."""
+"""HopTable: everything that scoring needs about the hops of some paths, independent of the question; built once for
+them.
+"""
 
 from __future__ import annotations
 
@@ -35,36 +37,36 @@ _ASKED_BY = {"who": {"person", "group"}, "when": {"date"}, "where": {"place", "g
 
 
 class ConceptTypes:
-    """Decides if a concept is of the type that a question word asks for, by the example that it is nearest to."""
+    """Decides whether a concept is of the type that a question word asks for, by the example word it is most like."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._known: dict[str, str] = {}
 
     def fits(self, wh: str, kinds: Sequence[str]) -> bool | None:
-        """None where nothing is known of the kinds. `wh` is who, when or where."""
+        """True if one of `kinds` fits `wh` (who, when or where), False if none does, None if there are no kinds."""
         types = {self.of(kind) for kind in kinds}
         return None if not types else not types.isdisjoint(_ASKED_BY[wh])
 
     def of(self, kind: str) -> str:
-        """person, group, place, date, number or thing."""
+        """Returns person, group, place, date, number or thing."""
         if kind not in self._known:
             self._known[kind] = _WORDS[int(self._embedder.similarity(kind, EXAMPLES).argmax())][0]
         return self._known[kind]
 
 
 Hop = tuple[str, str]
-"""A step's label and the concept that it leads to."""
+"""The label of a hop and the concept that it leads to."""
 
 Rows = npt.NDArray[np.int64]
 
 MAX_CACHED: Final = 5_000
-"""Hops of all tables together, at about ten kilobytes each."""
+"""The greatest number of hops in all cached tables together, at about ten kilobytes each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wordings:
-    """Some texts for each row, with their vectors."""
+    """The texts of each row, with their vectors; some rows may have none."""
 
     vectors: npt.NDArray[np.float32]
     texts_of: Rows
@@ -81,7 +83,9 @@ class Wordings:
         return Wordings(vectors, flat, (np.cumsum(lengths) - lengths)[lengths > 0], lengths > 0)
 
     def likeness(self, spans: npt.NDArray[np.float32]) -> Scores:
-        """The nearest of each row's texts to each span, 0 without any; shape (rows, spans)."""
+        """The likeness (cosine) of each row's nearest text to each span, 0 for a row without texts; shape (rows,
+        spans).
+        """
         result = np.zeros((len(self.worded), len(spans)))
         if len(self.texts_of):
             near = (self.vectors @ spans.T)[self.texts_of]
@@ -91,14 +95,14 @@ class Wordings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HopTable:
-    """Flags of pairs have the shape (hops + 1, hops + 1): row the hop before, column the one after, the last one none.
+    """Everything that scoring knows about a set of hops, whatever the question.
 
-    `undoing`: it walks back along the one before. `turning`: it goes back over the relation by which that one came.
-    `leaving_value`: it walks back from a value. `misfit`: it leaves things of a kind that its relation does not leave
-    elsewhere: where two things share a name they are one node, and a film then has what only people have. `same_kind`:
-    it leads from things of one kind to things of the same. `inside`: whether it goes into a mediator and out of it by
-    the same relation, to what stands beside the start. `kind_of`: the row of each hop in `kinds`, whose last is none.
-    `kind_names`: by further words for the kinds, the kind that they mean.
+    Flags of pairs have shape (hops + 1, hops + 1): row for the hop before, column for the hop after; the last one
+    stands for "no hop". `undoing`: the second hop walks back along the first. `turning`: it uses the same relation
+    backwards. `leaving_value`: it walks back from a value. `misfit`: it leaves a kind that its relation does not leave
+    elsewhere, as happens where two things of one name are one node. `same_kind`: it leads from a kind to the same
+    kind. `inside`: 1 if it enters and leaves a record by the same relation. `kind_of`: the row of each hop in `kinds`,
+    whose last row is "none". `kind_names`: the kind that each further word means.
     """
 
     hops: tuple[Hop, ...]
@@ -146,20 +150,22 @@ class HopTable:
         )
 
     def as_called(self, noun: str) -> str:
-        """The kind that `noun` is another word for, as the hops call it: films for "movies"; else `noun` itself."""
+        """Returns `noun` in the graph's own word for the kind: "films" for "movies"; `noun` itself if it names no
+        kind.
+        """
         one = singular(noun)
         kind = self.kind_names.get(one)
         return noun if kind is None else kind if noun == one else regular_plural(kind)
 
     def rows_of(self, ways: Sequence[Sequence[Hop]]) -> Rows:
-        """Ways as rows of the hops, filled up with none; shape (ways, most hops)."""
+        """Returns paths as rows of hops, filled up with "no hop"; shape (paths, hops of the longest)."""
         position = {hop: row for row, hop in enumerate(self.hops)}
         longest = max(map(len, ways))
         none = [len(self.hops)] * longest
         return np.array([([position[hop] for hop in way] + none)[:longest] for way in ways], dtype=np.int64)
 
     def starting(self, start: Sequence[str]) -> Flags:
-        """Which hops lead from things of the kinds `start` to things of the same; shape (hops + 1,)."""
+        """Returns which hops lead to one of the kinds `start`; shape (hops + 1,)."""
         return np.array([*(not set(start).isdisjoint(hop.kinds) for hop in self.words), False])
 
 
@@ -170,13 +176,15 @@ def _kind_names(kinds: Iterable[Sequence[str]]) -> dict[str, str]:
 
 
 def _mean_length(labels: Collection[str]) -> float:
-    """In words, 0 without any. A description is a sentence by nature: it tells nothing of how like relations are."""
+    """The mean number of words of `labels`, 0 without any; masked relations with a description are left out, since a
+    description is a whole sentence.
+    """
     lengths = [len(typed(label).split()) for label in labels if not is_described(label)]
     return float(np.mean(lengths)) if lengths else 0.0
 
 
 def _pairs(labels: Sequence[str], ends: Callable[[str], tuple[str, str]]) -> Flags:
-    """Which label begins as the one before it ends, the other way round; `ends` gives beginning and end."""
+    """Which label goes back along the end of another one; `ends` gives the first and the last hop of a label."""
     firsts, lasts = zip(*(ends(label) for label in labels), strict=True)
     names = {name: number for number, name in enumerate(dict.fromkeys((*firsts, *lasts)))}
     bare = {name: number for number, name in enumerate(dict.fromkeys(name.lstrip("^") for name in names))}
@@ -226,7 +234,9 @@ def _sharing(kinds: Sequence[frozenset[str]]) -> Flags:
 
 
 class HopTables:
-    """The tables of the paths that were scored last. Thread-safe; what it holds is of schemas, and of no question."""
+    """The tables of the paths scored most recently, up to MAX_CACHED hops. Thread-safe; holds schemas, never
+    questions.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder, self._lock = embedder, threading.Lock()
@@ -234,7 +244,7 @@ class HopTables:
         self._held = 0
 
     def of(self, hops: tuple[Hop, ...]) -> HopTable:
-        """`hops`: sorted, each once."""
+        """Returns the table of `hops`, which must be sorted and distinct."""
         with self._lock:
             if table := self._known.get(hops):
                 self._known.move_to_end(hops)

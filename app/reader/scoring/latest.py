@@ -1,4 +1,4 @@
-"""Latest: the results of the last few questions, for the rounds of one question and what is tried beside it."""
+"""Latest: a small cache of results, so that all rounds of one question share them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _MISSING: Final = object()
 
 
 class Latest:
-    """Keeps so many results by their keys, the oldest go first. Thread-safe; two threads may both work one out."""
+    """Keeps the `size` most recent results by key and drops the oldest first.
+
+    Thread-safe; two threads that ask for the same missing key at once may both compute it.
+    """
 
     def __init__(self, size: int = MAX_KEPT) -> None:
         self._size, self._lock = size, threading.Lock()

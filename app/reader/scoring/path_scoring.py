@@ -1,7 +1,7 @@
-"""Scores how well a relation path covers a question: both are walked from the topic outwards, aligned word by word.
+"""Scores how well a relation path covers a question: both are walked from the topic outwards and aligned word by word.
 
-Coverage both ways: every content word that no hop explains costs, and so does every hop, unless words pay for it.
-Hops are aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
+Every content word that no hop explains costs something, and so does every hop unless words pay for it. Hops are
+aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from kg_store.text.pseudonymous import asked_words
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadPaths:
-    """Paths, and what scoring knows of them whatever is asked; it can be kept and scored again.
+    """Paths with what scoring knows of them for any question, so that they can be scored again.
 
-    `rows`: each path as rows of the table's hops, filled up with none; shape (paths, most steps).
+    `rows`: each path as rows of the table's hops, filled up with "no hop"; shape (paths, steps of the longest).
     """
 
     paths: Sequence[WordedPath]
@@ -51,7 +51,7 @@ class ReadPaths:
 
 
 class PathScorer:
-    """Scores paths against one wording. Higher is better; 0 is about where chance begins."""
+    """Scores paths against a question. Higher is better; unrelated paths score about 0."""
 
     def __init__(self, embedder: Embedder, weights: Weights | None = None, head: RelationAdapter = NO_HEAD) -> None:
         self._embedder, self._w = embedder, weights or Weights()
@@ -61,31 +61,33 @@ class PathScorer:
 
     @property
     def head(self) -> RelationAdapter:
-        """The trained adapter; all that rank and score with this one see another at once."""
+        """The trained adapter; if it is replaced, everything that scores with this object uses the new one."""
         return self._head
 
     @head.setter
     def head(self, head: RelationAdapter) -> None:
-        # What was worked out with the one before is forgotten.
+        # Results computed with the adapter before are dropped.
         self._head, self.latest = head, Latest()
 
     def scores(
         self, question: str, topic: str, concept: str, paths: Sequence[WordedPath], by_words: bool = False
     ) -> Scores:
-        """One score a path; shape (paths,). `topic` is the pseudonym that the paths start from.
+        """Returns one score a path; shape (paths,). `topic` is the pseudonym from which the paths start.
 
-        `by_words`: the whole question is not embedded where words alone tell enough, which is quicker.
+        `by_words`: skips embedding the whole question where its single words are enough, which is faster.
         """
         return self.scores_of(question, topic, concept, self.read(paths), by_words) if paths else np.zeros(0)
 
     def read(self, paths: Sequence[WordedPath]) -> ReadPaths:
-        """`paths`: at least one."""
+        """Prepares at least one path for scoring."""
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
         lengths = np.array([len(path.steps) for path in paths], dtype=np.int64)
         return ReadPaths(paths, table, table.rows_of([path.hops for path in paths]), lengths, self)
 
     def cosine_unit(self, paths: Sequence[WordedPath]) -> float:
-        """The part of a score that one cosine of the whole question makes, among these paths."""
+        """Returns the part of a score that a cosine of 1 between path and whole question contributes,
+        for these paths.
+        """
         if not paths:
             return 0.0
         table = self._tables.of(tuple(sorted({hop for path in paths for hop in path.hops})))
@@ -97,20 +99,20 @@ class PathScorer:
         return nearness(self._embedder, question, ways)
 
     def likeness(self, hops: Sequence[tuple[str, str]], texts: Sequence[str]) -> Scores:
-        """Likeness of each text to the nearest wording of each hop; shape (hops, texts)."""
+        """Returns the likeness (cosine) of each text to the nearest wording of each hop; shape (hops, texts)."""
         rows = [(*hop.relation, *hop.reached) for hop in (hop_words(*each) for each in hops)]
         return Wordings.of(self._embedder, rows).likeness(self._embedder.sentences(texts))
 
     def text_likeness(self, text: str, others: Sequence[str]) -> list[float]:
-        """Likeness of `text` to each of `others`."""
+        """Returns the likeness (cosine) of `text` to each of `others`."""
         return [float(each) for each in self._embedder.similarity(text, others)]
 
     def type_of(self, kind: str) -> str:
-        """The type of things of a kind: person, group, place, date, number or thing."""
+        """Returns the type of a kind: person, group, place, date, number or thing."""
         return self._types.of(kind)
 
     def scores_of(self, question: str, topic: str, concept: str, read: ReadPaths, by_words: bool = False) -> Scores:
-        """`scores` of paths that were read before."""
+        """Does the same as `scores` for paths that `read` has prepared."""
         question, read = self._openly(question, read)
         table, rows = read.table, read.rows
         weight = self._w.nearness_among(table.words_of_a_label or self._w.few_words)
@@ -131,7 +133,9 @@ class PathScorer:
         return self._with_nearness(score, weight, of_kind, further, question, read.paths)
 
     def _openly(self, question: str, read: ReadPaths) -> tuple[str, ReadPaths]:
-        """A question that calls a masked relation by its opaque word, and the paths as it calls them."""
+        """The question and the paths with opaque words as plain words, if the question names a masked relation by its
+        own.
+        """
         asked = unmask_words(question, ())[0]
         if asked == question:
             return question, read
@@ -142,8 +146,11 @@ class PathScorer:
     def _with_nearness(
         self, score: Scores, weight: float, asked: Scores, further: Scores, question: str, paths: Sequence[WordedPath]
     ) -> Scores:
-        """Where the whole question counts for more, words count for less. It then counts double, so that one scale
-        tells what to refuse: a cosine says less than aligned words do."""
+        """Adds the likeness of the whole question to the score of aligned words.
+
+        The larger its weight, the less the words count. The sum is scaled up then, because cosines differ less than
+        aligned words do and one threshold has to serve both.
+        """
         w = self._w
         near = nearness(self._embedder, question, [path.hops for path in paths], self._head)
         share = w.nearness / weight
@@ -157,7 +164,7 @@ class PathScorer:
             return unsaid
         said, by_name = self._said(walked.spans, table)
         kinds = self._kinds(walked.spans, table, start)
-        # "the film X": the word says what X is, and no step.
+        # "the film X": the word says what X is and no hop.
         beside = np.array([span.beside for span in walked.spans])
         names_topic = np.array([span.names_topic for span in walked.spans])
         doers = _doers(walked)
@@ -168,9 +175,8 @@ class PathScorer:
         return align(walked, rows, HopGains(said, by_name, kinds, staying, table.undoing), self._w)
 
     def _said(self, spans: Sequence[WordSpan], table: HopTable) -> tuple[Scores, Scores]:
-        """Gains of each hop on each span, by its own words or those of what it leads to, and by its own alone.
-
-        The last row is none.
+        """The gains of each hop for each span: by its own or its end's words, and by its own words alone; last row "no
+        hop".
         """
         w = self._w
         vectors = self._embedder.sentences([span.text for span in spans])
@@ -179,14 +185,14 @@ class PathScorer:
         worded = table.relation.likeness(vectors)
         called = [table.as_called(span.text) for span in spans]
         if called != [span.text for span in spans]:
-            # "movies" may be like a relation's words by chance: as the graph calls them, they are films.
+            # "movies" may be like a relation's words by chance, so the graph's own word (films) is compared.
             worded = np.minimum(worded, table.relation.likeness(self._embedder.sentences(called)))
         own = np.maximum(worded, w.verb * done)
         kinds = table.worded_kinds.likeness(vectors)[table.kind_of[:-1]]
         reached = np.maximum(table.reached.likeness(vectors), w.kind_alone * kinds)
         ways = _ways(spans, table.words, done)
         best = np.maximum(own, reached).max(axis=0)
-        # What is said in whole is not said in parts: the contact of "emergency contact" says no other relation.
+        # A span inside a longer one that fits completely says nothing else: "contact" in "emergency contact".
         whole = worded >= w.whole
         parts = _within(spans) & whole.any(axis=0)
         hidden = (~whole).astype(np.int64) @ parts.T.astype(np.int64) > 0
@@ -204,7 +210,9 @@ class PathScorer:
         return np.where((likeness < w.least) | (best - likeness > w.most_outdone), IMPOSSIBLE, gains)
 
     def _kinds(self, spans: Sequence[WordSpan], table: HopTable, start: tuple[str, ...]) -> Scores:
-        """Gains of naming the kind beside a hop, on each span; shape (hops + 2, spans): then none, then the start."""
+        """The gains of naming the kind beside a hop, for each span; shape (hops + 2, spans); last rows: "no hop", the
+        start.
+        """
         w, named = self._w, [*table.kinds, start]
         vectors = self._embedder.sentences([IRREGULAR.get(span.text) or table.as_called(span.text) for span in spans])
         likeness = np.concatenate([table.worded_kinds.likeness(vectors), self._likeness(vectors, [start])])
@@ -217,7 +225,7 @@ class PathScorer:
         return Wordings.of(self._embedder, wordings).likeness(spans)
 
     def _asked(self, asked: AskedKind, table: HopTable) -> Scores:
-        """Gains or costs of a path that ends with each hop; shape (hops,)."""
+        """The gain or cost of a path that ends with each hop, by the kind asked for; shape (hops,)."""
         w = self._w
         if asked.wh:
             fits = [self._types.fits(asked.wh, hop.kinds) for hop in table.words]
@@ -232,8 +240,9 @@ class PathScorer:
 
 
 def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags:
-    """Which paths go there, back and there again, so that they find nothing that their first step did not, or back
-    from a value though nothing that has the same is asked for; shape (paths,)."""
+    """True for paths that cannot find anything new: there, back and there again, or back from a value unless others
+    that share it are asked for; shape (paths,).
+    """
     idle: Flags = np.asarray((turning[:, :-1] & turning[:, 1:]).any(axis=1))
     if not is_shared:
         idle = idle | np.asarray(table.leaving_value[rows[:, :-1], rows[:, 1:]].any(axis=1))
@@ -241,7 +250,9 @@ def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags
 
 
 def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
-    """True where grammar walks a hop in its direction (`relation_direction`) in a span; shape (hops, spans)."""
+    """1, -1 or 0 where grammar says the hop forwards, backwards or not at all (`relation_direction`); shape (hops,
+    spans).
+    """
     manners = {(hop.voice, hop.inverse): hop for hop in hops}
     number = {manner: row for row, manner in enumerate(manners)}
     ways = np.array(
@@ -253,7 +264,7 @@ def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> S
 
 
 def _within(spans: Sequence[WordSpan]) -> Flags:
-    """Which span is a part of which longer one; shape (spans, spans)."""
+    """True where the first span is part of the second, longer one; shape (spans, spans)."""
     starts, ends = np.array([span.start for span in spans]), np.array([span.end for span in spans])
     inside = (starts[:, None] >= starts[None, :]) & (ends[:, None] <= ends[None, :])
     longer: Flags = inside & ((ends - starts)[:, None] < (ends - starts)[None, :])
@@ -261,9 +272,9 @@ def _within(spans: Sequence[WordSpan]) -> Flags:
 
 
 def _doers(walked: WalkedQuestion) -> Flags:
-    """Which spans only call the topic by what it is said to do ("the screenwriter X wrote"); shape (spans,).
+    """True for spans that only describe the topic as an agent: "the screenwriter X wrote"; shape (spans,).
 
-    Else the agent's noun may say how the topic is met; and so it does where something is shared with others.
+    In other questions the agent noun may say the relation from the topic.
     """
     done = frozenset[str]().union(*(verbs_of(span.text) for span in walked.spans if not span.beside))
     doing = [span.apposed and not done.isdisjoint(verbs_named(span.text)) for span in walked.spans]
@@ -280,9 +291,10 @@ _WAYS: dict[tuple[WordUsage, Voice], int] = {
 
 
 def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
-    """1 where a word that is used so walks `hop` in its direction, -1 against it, 0 where grammar does not say.
+    """Returns 1 if a word used in one of these ways says `hop` forwards, -1 if backwards, 0 if grammar does not
+    decide.
 
-    `by_verb`: the word and the relation name the same doing (direct, `directed by`).
+    `by_verb`: the word and the relation are forms of one verb (direct, `directed by`).
     """
     said = [_of_noun(usage, by_verb) if hop.voice == "noun" else _WAYS.get((usage, hop.voice), 0) for usage in usages]
     ways = [way * (-1 if hop.inverse else 1) for way in said if way]
@@ -290,7 +302,7 @@ def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: boo
 
 
 def _of_noun(usage: WordUsage, by_verb: bool) -> int:
-    """The direction for a noun. An agent has something done to it (a film, its director); anything else is had."""
+    """The direction for a noun label: -1 or 1 if it names an agent (a film's director), else by how it is used."""
     if usage is WordUsage.SUBJECT:
         return -1 if by_verb else 1
     if usage is WordUsage.OBJECT:

@@ -1,4 +1,4 @@
-"""Nearness of a path to a whole question: the cosine of the question with the sum of the path's steps."""
+"""Compares a path with a whole question: the cosine of the question with the sum of the path's steps."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from kg_store.text.pseudonymous import asked_words
 from kg_store.text.step_words import typed
 
 Way = Sequence[tuple[str, str]]
-"""The label and the concept of each step; at least one."""
+"""The label and the concept of each step of a path; at least one step."""
 
 
 def nearness(
     embedder: Embedder, question: str, ways: Sequence[Way], head: RelationAdapter = NO_HEAD
 ) -> npt.NDArray[np.floating[Any]]:
-    """One cosine a way, as `head` sees it; shape (ways,). Each step is embedded once, whatever the number of ways.
+    """Returns one cosine a path, as `head` sees it; shape (paths,). Each distinct step is embedded once.
 
-    Pseudonyms are left out: they are drawn at random, and say nothing that likeness could use.
+    Pseudonyms are left out, because they are random.
     """
     if not ways:
         return np.zeros(0)
@@ -40,7 +40,7 @@ def nearness(
 
 
 def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
-    """`masks.openly` of whole ways; the same objects where the question holds no opaque word."""
+    """Returns whole paths as `unmask_words` does steps; the same objects if the question holds no opaque word."""
     asked, labels = unmask_words(question, [label for way in ways for label, _ in way])
     if asked == question:
         return question, ways
@@ -50,5 +50,5 @@ def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]
 
 @lru_cache(maxsize=65_536)
 def step_text(label: str, concept: str) -> str:
-    """A step in words: the type that the relation belongs to, the relation, and what it leads to."""
+    """Returns a step in words: the type that its relation belongs to, the relation, and the concept it leads to."""
     return f"{typed(label)} {concept}".strip()

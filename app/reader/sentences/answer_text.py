@@ -1,8 +1,9 @@
-"""The sentence of an answer, made of its expression, the facts behind it and the relations' own words.
+"""Writes the sentence of an answer from its expression, the facts behind it and the relations' own words.
 
-Promise: a sentence holds our own words, relation labels, concepts and pseudonyms, never a word of the question.
-Limit: where a relation's words do not make good English for certain, the sentence does without them.
-`{1}` stands for the answer; `{1:is|are}` for its first part where the answer is one thing, else for its second.
+Promise: a sentence holds fixed wordings of this module, relation labels, concepts and pseudonyms, never a word of the
+question. Limit: relation words that do not certainly make good English are left out.
+
+`{1}` stands for the answer; `{1:is|are}` for "is" if the answer is one thing, else for "are".
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _COMPARED = {
 
 
 def told_answer(expressions: Sequence[str], shown: StepInput) -> tuple[list[str], str]:
-    """The expressions of an answer and its text; of a yes or no the values that decide it as well."""
+    """Returns the expressions of an answer and its text; a yes or no gets the values that decide it as well."""
     text, parts = reply_text(expressions[0], shown), [*expressions]
     for expression, sentence in deciding_values(expressions[0], shown) if len(expressions) == 1 else ():
         parts += [expression] if expression else []
@@ -43,7 +44,7 @@ def told_answer(expressions: Sequence[str], shown: StepInput) -> tuple[list[str]
 
 
 def reply_text(expression: str, shown: StepInput) -> str:
-    """One sentence or two for an answer of one expression; `shown` is what the reasoner was asked with."""
+    """Returns one or two sentences for an answer of one expression; `shown` is the reasoner's input."""
     sentence = _sentence(parse(expression), KnownFacts(shown))
     return f"{sentence[:1].upper()}{sentence[1:]}."
 
@@ -85,7 +86,7 @@ def _counted(operand: Expression, facts: KnownFacts) -> str:
     if things is None:
         return "the number is {1}"
     if isinstance(operand, Name) and things.clauses:
-        things = Things("", things.clauses)  # A few of a set may be of another kind, and all of it is counted.
+        things = Things("", things.clauses)  # Some members of a set may be of another kind, but all are counted.
     return f"the number of {things.said(many)} is {{1}}"
 
 
@@ -97,7 +98,7 @@ def _holds(call: Call, facts: KnownFacts) -> str:
 
 
 def _of_name(name: str, facts: KnownFacts) -> str:
-    """`X is treated by Y`; as what it was reached, or what kind of thing it is, where that can't be said."""
+    """`X is treated by Y`; if that cannot be said, the relation or the kind by which it was found."""
     found = last_step(name, facts)
     if found is None:
         kind = noun_of([facts.last_step_to(name) or ""]) or facts.kind(name)
@@ -112,7 +113,7 @@ def _of_name(name: str, facts: KnownFacts) -> str:
 
 
 def _without(call: Call, facts: KnownFacts) -> str:
-    """ "All drugs but those made by X"; "with nothing but gout"."""
+    """The sentence of an exclusion: "all drugs but those made by X", "with nothing but gout"."""
     if inner := nothing_but(call, facts):
         return f"with nothing but {inner}: {{1}}"
     whole, left = (things_in(operand, facts) for operand in call.operands)
@@ -125,7 +126,7 @@ def _without(call: Call, facts: KnownFacts) -> str:
 
 
 def _question(expression: Expression, facts: KnownFacts) -> str:
-    """`Is X treated by Y?` for what X's step and Y share; empty where it can't be asked in good English."""
+    """`Is X treated by Y?` for the intersection of X's hop with Y; empty if it makes no good English."""
     if not isinstance(expression, Call) or expression.function != "intersect":
         return ""
     left, right = expression.operands[:2]
@@ -164,7 +165,7 @@ def _greatest(call: Call, facts: KnownFacts) -> str:
 
 
 def _of_two(call: Call, facts: KnownFacts) -> bool:
-    """True where it compares two things that are named: argmin(union(X, Y), ...)."""
+    """True if the expression compares two named things: argmin(union(X, Y), ...)."""
     operand = call.operands[0]
     return (
         call.function == "argmin"

@@ -1,7 +1,7 @@
-"""The values that decide a yes or no, told beside it: "no: X was opened on 2015-02-02".
+"""Finds the values that decide a yes or no, to be said with it: "no: X was opened on 2015-02-02".
 
-Promise: nothing is told but steps forwards from what the question names. Limit: the service leaves out what is empty,
-large or says no more than the yes does (app/chat/answers/execution.py).
+Promise: only hops forwards from what the question names are said. Limit: the service leaves out values that are empty,
+large, or say no more than the yes (app/chat/answers/execution.py).
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ _TWO = ("compare", "argmin", "argmax")
 
 
 def deciding_values(expression: str, shown: StepInput) -> list[tuple[str, str]]:
-    """Expressions beside the yes or no `expression`, each with the sentence that tells what it gives, as `{1}`; a kind
-    is told without one. Raises ExpressionError."""
+    """Returns expressions to evaluate beside the yes/no `expression`, each with its sentence, where `{1}` is the
+    value.
+
+    A kind comes without an expression. Raises ExpressionError.
+    """
     asked = parse(expression)
     if not isinstance(asked, Call) or asked.function not in ("exists", "none"):
         return []
@@ -48,7 +51,7 @@ def _deciding(asked: Expression, facts: KnownFacts) -> Iterator[tuple[str, str]]
 
 
 def _compared(call: Call) -> Iterator[tuple[str, str]]:
-    """Of two that are compared the value of each."""
+    """The value of each of two things that are compared."""
     union = call.operands[0]
     pair = union.operands if isinstance(union, Call) and union.function == "union" else call.operands
     if len(pair) == 2 and call.words:
@@ -64,7 +67,7 @@ def _told(name: str, relation: str) -> Iterator[tuple[str, str]]:
 
 
 def _sentence(speaker: Speaker, phrase: RelationPhrase) -> str:
-    """`X lives in {1}`, `X's salary is {1}`; empty for steps backwards, which lead to many."""
+    """`X lives in {1}`, `X's salary is {1}`; empty for hops backwards, which lead to many things."""
     if phrase.inverse or "S" in speaker.subject[:1]:
         return ""
     if phrase.form == "noun":

@@ -1,4 +1,4 @@
-"""Describes the sets of an expression in words, where that can be done for certain."""
+"""Describes the sets of an expression in words, if certain words exist."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ORDERS: Final = {
 
 
 def things_in(expression: Expression, facts: KnownFacts) -> Things | None:
-    """Describes a set in words; None where they can't be told for certain."""
+    """Describes a set in words, or returns None if no words are certain."""
     if isinstance(expression, Name):
         name = expression.pseudonym
         if facts.is_kind(name):
@@ -42,7 +42,7 @@ def things_in(expression: Expression, facts: KnownFacts) -> Things | None:
     first, second = (things_in(operand, facts) for operand in expression.operands)
     if first is None or second is None or first.owner or second.owner:
         return None
-    # What is said of both comes first where only one of them says more than its kind.
+    # If only one of them says more than its kind, that one comes first.
     return Things(second.kind if not second.clauses else first.kind, (*first.clauses, *second.clauses))
 
 
@@ -66,7 +66,7 @@ def _having(call: Call, facts: KnownFacts) -> Things | None:
 
 
 def last_step(name: str, facts: KnownFacts) -> tuple[Speaker, RelationPhrase] | None:
-    """Who stands before the last step to `name`, and the step."""
+    """The subject and the words of the last hop to `name`; None if they are not known for certain."""
     way = facts.way_to(name)
     phrases = [phrase for step in way.steps if (phrase := phrase_of(step))] if way else []
     if way is None or len(phrases) != len(way.steps):
@@ -79,7 +79,7 @@ def last_step(name: str, facts: KnownFacts) -> tuple[Speaker, RelationPhrase] | 
 
 
 def opening(things: Things) -> str:
-    """As a subject at the beginning of a sentence."""
+    """The description as the subject at the beginning of a sentence."""
     if things.owner is None and not things.kind:
         return things.definite(agree_with_count).replace("{1:the one|those}", "{1:The one|Those}", 1)
     text = things.definite(agree_with_count)
@@ -92,8 +92,9 @@ def noun_of(words: Sequence[str]) -> str:
 
 
 def candidate_phrase(way: Candidate) -> str:
-    """The things that a way on leads to, in plain words: `the patients that Eq7f2k treats`; empty where it is not
-    certain that these words are right."""
+    """Returns what a candidate leads to in plain words: `the patients that Eq7f2k treats`; empty if they are not
+    certain.
+    """
     start = Thing(name=way.start, concept="thing", size="1")
     steps = [f"S0000{at}" for at in range(1, len(way.path))]
     ends = [*steps, _END]

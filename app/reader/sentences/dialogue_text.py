@@ -1,7 +1,7 @@
-"""Writes a reply in dialogue from facts: plain sentences in which every clause states one of them.
+"""Writes a reply in dialogue from facts: plain sentences in which every clause states one fact.
 
-Promise: a sentence holds our own words, relation labels, concepts and pseudonyms of the evidence, nothing else; two
-facts stand in one sentence only where they are about the same thing, or the second goes on from the first's end.
+Promise: a sentence holds fixed wordings of this package, relation labels, concepts and pseudonyms of the evidence,
+nothing else. Two facts share a sentence only if they are about one thing, or the second begins at the first's end.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from app.llm.tasks import ReplyInput
 from app.reader.sentences.fact_clauses import FactClause, clauses_of, concept_noun, is_person, joined
 from kg_store.text.plurals import with_article
 
+# Lengths of a reply: sentences of a description, and of a remark. Chosen by hand.
 MAX_SENTENCES: Final = 5
 MAX_REMARKS: Final = 3
 MAX_TOGETHER: Final = 3
-"""Facts in one sentence."""
+"""The greatest number of facts in one sentence. Chosen by hand; not fitted."""
 
 
 Said = tuple[str, Sequence[FactClause]]
-"""A sentence without its capital and full stop, and its clauses."""
+"""A sentence without capital and full stop, and its clauses."""
 
 
 def dialogue_text(given: ReplyInput) -> list[WrittenSentence]:
-    """One to three sentences, up to five where the turn wants to hear about a thing; none where no fact can be
-    said."""
+    """Returns one to three sentences, up to five if the turn asks about a thing; none if no fact can be said."""
     ranked = [given.evidence[at] for at in given.ranked] or list(given.evidence)
     place = {id(fact): at for at, fact in enumerate(given.evidence)}
     concepts = {thing.name: thing.concept for thing in given.things}
@@ -47,7 +47,7 @@ def _places(clauses: Sequence[FactClause], place: Mapping[int, int]) -> tuple[in
 
 
 def _about(subject: str, concept: str, clauses: Sequence[FactClause], introduces: bool) -> Iterator[Said]:
-    """Sentences about one thing; after the first it goes by a pronoun where that is clear."""
+    """Sentences about one thing; after the first it is called by a pronoun, if that is clear."""
     noun = concept_noun(concept)
     pronoun = "it" if noun and not is_person(concept) else ""
     others = any(is_person(clause.fact.end_concept) for clause in clauses)
@@ -77,7 +77,7 @@ def _about(subject: str, concept: str, clauses: Sequence[FactClause], introduces
 
 
 def _kind_of(predicates: Sequence[FactClause]) -> FactClause | None:
-    """A predicate that may stand behind the noun of a kind: "a film directed by Y"."""
+    """A predicate that can follow the noun of a kind: "a film directed by Y"; None if there is none."""
     return next((each for each in predicates if each.predicate.split()[0] in ("is", "was") and _is_plain(each)), None)
 
 

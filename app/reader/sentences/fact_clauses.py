@@ -1,4 +1,4 @@
-"""Clauses that state one fact of the evidence, each in plain English by the words of its relation."""
+"""Writes clauses that each state one fact of the evidence, in the words of its relation."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ _OVER: Final = frozenset(
     "illustrated invented killed made opened painted produced published recorded released shot signed translated "
     "written".split()
 )
-"""Participles of what is over once it is done; of the others it may still go on."""
+"""Participles of finished acts, which take "was" ("was born in"); others may last and take "is" ("is treated by")."""
 NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
 
 
 @dataclass(frozen=True, slots=True)
 class FactClause:
-    """`is_of_start`: the clause has the start of its fact for a subject, and `predicate` is said of it. `noun`: it
-    says what the start's `noun` is, and `predicate` holds the end alone. `also`: further facts that it states.
+    """One clause about a fact.
+
+    `is_of_start`: the start of the fact is the subject of `predicate`. `noun`: the clause says the start's `noun`
+    ("X's doctor is Y"), and `predicate` holds the end alone. `also`: further facts that the clause states.
     """
 
     fact: Evidence
@@ -47,8 +49,9 @@ class FactClause:
 
 
 def clause_of(fact: Evidence, *also: Evidence) -> FactClause | None:
-    """One clause for facts of which the start and the path are the same. None where their words are masked, or make
-    no English for certain."""
+    """Returns one clause for facts with the same start and path; None if their words are masked or make no certain
+    English.
+    """
     if len(fact.path) != 1 or not can_be_said(fact.path[0]):
         return None
     facts = (fact, *also)
@@ -67,7 +70,7 @@ def _clause(fact: Evidence, end: str, agree: Agreement, *, is_whole: bool) -> Fa
         predicate = end if own.noun else f"{own.verb} {end}"
         return FactClause(fact, start, predicate, True, noun=own.noun, verb=own.verb)
     phrase = _phrase(step)
-    assert phrase is not None  # it can be said  # nosec B101
+    assert phrase is not None  # can_be_said was checked  # nosec B101
     if phrase.inverse:
         return _backwards(fact, end, phrase, agree, is_whole=is_whole)
     if phrase.form == "noun":
@@ -76,17 +79,17 @@ def _clause(fact: Evidence, end: str, agree: Agreement, *, is_whole: bool) -> Fa
         verb = "include" if not is_whole else "are" if are_counted else agree("is", "are")
         return FactClause(fact, start, end, True, noun=noun, verb=verb)
     if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
-        return FactClause(fact, start, f"was {phrase.words} on {end}", True)  # "admitted", by somebody.
+        return FactClause(fact, start, f"was {phrase.words} on {end}", True)  # "admitted" has no agent here.
     return FactClause(fact, start, f"{Speaker.named(start).predicate(phrase, _be(phrase))} {end}", True)
 
 
 def _is_one_of_several(fact: Evidence) -> bool:
-    """True of an end that is no set, where nothing tells that it is the only one."""
+    """True of a single end where the relation may have others."""
     return fact.size != "1" and not fact.end.startswith("S")
 
 
 def can_be_said(step: str) -> bool:
-    """True of a step by whose words a fact can be stated."""
+    """True if the words of this hop can state a fact."""
     if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
         return False
     is_worded = "|" not in step and not step.startswith("^") and worded(step, "") is not None
@@ -100,7 +103,7 @@ def _phrase(step: str) -> RelationPhrase | None:
 
 
 def clauses_of(facts: Sequence[Evidence]) -> list[FactClause]:
-    """Those of `facts` that can be said; ends of which the same is said stand in one clause."""
+    """Returns clauses for those of `facts` that can be said; facts that differ only in their end share a clause."""
     groups: dict[tuple[str, str], list[Evidence]] = {}
     for fact in facts:
         if clause_of(fact) is not None:
@@ -109,7 +112,7 @@ def clauses_of(facts: Sequence[Evidence]) -> list[FactClause]:
 
 
 def concept_noun(concept: str) -> str:
-    """The noun for things of a concept; empty where it has none, or several."""
+    """Returns the noun for things of a concept; empty if it has none or several."""
     return "" if concept in NO_KIND or "," in concept or any(map(is_mask_word, concept.split())) else concept
 
 
@@ -119,14 +122,14 @@ def is_person(concept: str) -> bool:
 
 
 def joined(parts: Sequence[str], comma: bool = False) -> str:
-    """ "a, b and c"."""
+    """Joins parts: "a, b and c"."""
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"
 
 
 def _backwards(fact: Evidence, end: str, phrase: RelationPhrase, agree: Agreement, *, is_whole: bool) -> FactClause:
-    """The relation is said of the end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
+    """The relation said from its end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
     if phrase.form == "noun":
         is_only = not phrase.had and agree is one and is_whole
         article = f"the {phrase.words}" if is_only else with_article(phrase.words)
@@ -143,7 +146,7 @@ def _be(phrase: RelationPhrase) -> tuple[str, str]:
 
 
 def _active_past(phrase: RelationPhrase) -> str:
-    """`wrote` of "written by"; empty where it may still go on, or more stands between."""
+    """`wrote` for "written by"; empty if the act may still go on or other words stand between."""
     words = phrase.words.split()
     if phrase.form != "passive" or len(words) != 2 or words[1] != "by" or words[0] not in _OVER:
         return ""
@@ -153,7 +156,9 @@ def _active_past(phrase: RelationPhrase) -> str:
 
 
 def _plain_noun(step: str) -> RelationPhrase | None:
-    """Other words as the noun that labels mostly are: "codirector", "gross"."""
+    """Words of other labels, read as a noun, which labels mostly are: "codirector", "gross"; None if they cannot be
+    one.
+    """
     if "|" in step:
         return None
     words = step.lstrip("^").rsplit(".", 1)[-1].replace("_", " ").split()

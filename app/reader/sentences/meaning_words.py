@@ -1,7 +1,7 @@
-"""Meanings in plain words, with kinds in place of pseudonyms, so that the sentence model can compare them.
+"""Puts meanings into plain words, with kinds in place of pseudonyms, so that the sentence model can compare them.
 
-Every meaning has such words; what people read is worded by answer_text.py and question_text.py, where it makes good
-English.
+These words are for comparison only; what people read is worded by answer_text.py and question_text.py, which skip what
+makes no good English.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TOTALS = {"count": "number of", "sum": "total", "average": "average", "min": "l
 
 
 class Hop(Protocol):
-    """A step as it is shown, with the kinds of things at its end, or the kind of values."""
+    """A hop as it is shown, with the kinds of things or the type of values at its end."""
 
     @property
     def label(self) -> str: ...
@@ -37,9 +37,9 @@ class Hop(Protocol):
 
 
 class MeaningWords:
-    """Words of expressions over the hops of one schema.
+    """Words for expressions over the hops of one schema.
 
-    `things`: the kind of each pseudonym of the question; `whole`: the pseudonym of everything of each kind.
+    `things`: the kind of each pseudonym in the question; `whole`: for each kind, the pseudonym of all its things.
     """
 
     def __init__(self, hops: Iterable[Hop], things: Mapping[str, str], whole: Mapping[str, str]) -> None:
@@ -47,11 +47,11 @@ class MeaningWords:
         self._hops = {hop.label: hop for hop in hops}
 
     def question(self, words: tuple[str, ...]) -> str:
-        """The question with the kind of each thing in its place."""
+        """The question with each pseudonym replaced by its kind."""
         return " ".join(self._name(word) if is_pseudonym(word) else word for word in words)
 
     def of(self, text: str) -> str:
-        """The words of the expression `text`."""
+        """Returns the words of the expression `text`."""
         return self._said(parse(text))
 
     def _name(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Who a sentence is about, and the things that it describes: `Eq7f2k`, `the doctors that work at Eq7f2k`."""
+"""Noun phrases: who a sentence is about, and the things it describes (`the doctors that work at Eq7f2k`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.reader.sentences.relation_phrases import RelationPhrase, base_form
 from kg_store.text.plurals import plural, with_article
 
 Agreement = Callable[[str, str], str]
-"""Of two forms the one that agrees in number: (`is`, `are`) -> `is`."""
+"""A function that picks the form that agrees in number: (`is`, `are`) -> `is`."""
 
 Clause = Callable[[Agreement], str]
 
@@ -23,13 +23,13 @@ def many(_single: str, several: str) -> str:
 
 
 def agree_with_count(single: str, several: str) -> str:
-    """Settled where the answer's size is known (app/chat/answers/execution.py)."""
+    """Leaves the choice open until the size of the answer is known (app/chat/answers/execution.py): `{1:is|are}`."""
     return f"{{1:{single}|{several}}}"
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Somebody or something named: a pseudonym, `they`, or a longer phrase; `agree` gives its number."""
+    """The subject of a sentence: a pseudonym, `they`, or a longer phrase; `agree` picks singular or plural forms."""
 
     subject: str
     agree: Agreement
@@ -56,7 +56,7 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Things:
-    """Things of one kind (empty: not known) with what is said of them; or what somebody has (`X's children`)."""
+    """Things of one kind (empty if unknown) with clauses about them, or what an owner has (`X's children`)."""
 
     kind: str
     clauses: tuple[Clause, ...] = ()
@@ -91,7 +91,7 @@ class Things:
 
 
 def things_of(speaker: Speaker, phrase: RelationPhrase, kind: str, be: tuple[str, str]) -> Things:
-    """The things that the step of `phrase` leads to from `speaker`."""
+    """The things to which the hop of `phrase` leads from `speaker`."""
     if phrase.form == "noun" and not phrase.inverse:
         return Things(kind, owner=(speaker, phrase.words))
     if not phrase.inverse:
@@ -110,7 +110,7 @@ def _clause_backwards(speaker: Speaker, phrase: RelationPhrase, agree: Agreement
 
 
 def _predicate(phrase: RelationPhrase, agree: Agreement, be: tuple[str, str]) -> str:
-    # What was done on a day is over: "was hired on".
+    # What happened on a day is in the past: "was hired on".
     is_dated = phrase.form == "passive" and phrase.words.endswith(" on") and not phrase.words.startswith("based ")
     verb = agree(*(("was", "were") if is_dated else be))
     match phrase.form:

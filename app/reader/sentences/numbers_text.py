@@ -1,4 +1,4 @@
-"""The sentences of groups, differences, orders and of what has most."""
+"""Writes the sentences of groups, differences, orders and superlatives of number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def per_group(call: Call, facts: KnownFacts) -> str:
 
 
 def nothing_but(call: Call, facts: KnownFacts) -> str:
-    """The things that alone are meant, where all that others of their kind lead to is taken away; else empty."""
+    """The only things that are left if everything related to others is excluded ("with nothing but
+    gout"); else empty.
+    """
     others = call.operands[1]
     inner = others.operands[0] if isinstance(others, Call) and others.function == "reach" else others
     if inner is others or not isinstance(inner, Call) or inner.function != "difference":
@@ -36,7 +38,7 @@ def nothing_but(call: Call, facts: KnownFacts) -> str:
 
 
 def minus_text(call: Call, facts: KnownFacts) -> str:
-    """ "X's salary less Y's salary is 200"; the years from one date to the other."""
+    """ "X's salary less Y's salary is 200"; for dates the years between them."""
     first, second = (_measured(operand, facts) for operand in call.operands)
     if not first or not second:
         return "the difference is {1}"
@@ -46,7 +48,7 @@ def minus_text(call: Call, facts: KnownFacts) -> str:
 
 
 def _measured(side: Expression, facts: KnownFacts) -> tuple[str, str] | None:
-    """`X's date of birth`, and the kind of value that it is; None where it can't be told."""
+    """`X's date of birth` and the type of that value; None if there are no certain words."""
     if isinstance(side, Call) and side.function == "count":
         things = things_in(side.operands[0], facts)
         return (f"the number of {things.said(many)}", "number") if things else None
@@ -62,7 +64,7 @@ def _measured(side: Expression, facts: KnownFacts) -> tuple[str, str] | None:
 
 
 def more_than(call: Call, facts: KnownFacts) -> str:
-    """Says if one set has more members than another, with both numbers."""
+    """Says whether one set has more members than another, with both numbers."""
     first, second = (things_in(operand, facts) for operand in call.operands)
     if first is None or second is None:
         return "the answer is {1}: {2} against {3}"
@@ -75,7 +77,7 @@ def opening_of(things: Things) -> str:
 
 
 def in_order(call: Call, facts: KnownFacts) -> str:
-    """The first ones of a set by a value; of those the last one, where a rank is asked for."""
+    """The first members of a set in the order of a value, or the last of these if a rank is asked for."""
     ordered = call.operands[0]
     if not isinstance(ordered, Call) or ordered.function != "sort":
         return f"{agree_with_count('it is', 'they are')} {{1}}"
@@ -92,7 +94,7 @@ def in_order(call: Call, facts: KnownFacts) -> str:
 
 
 def with_most(call: Call, facts: KnownFacts) -> str:
-    """ "The clinic with the most wards"; by a sum, "with the highest total number of beds"."""
+    """ "The clinic with the most wards"; for a sum, "with the highest total number of beds"."""
     operand = call.operands[0]
     step = facts.last_step_to(operand.pseudonym) if isinstance(operand, Name) else None
     if isinstance(operand, Call) and operand.function == "reach":
@@ -113,5 +115,5 @@ def with_most(call: Call, facts: KnownFacts) -> str:
 
 
 def totalled(word: str, noun: str) -> str:
-    """ "Total weight", but no "total total amount"."""
+    """ "Total weight"; a noun that already begins with the word stays as it is ("total amount")."""
     return noun if noun.startswith(word) else f"{word} {noun}"

@@ -1,8 +1,8 @@
 """Words a set expression as the question that it answers: `Which doctors treat Eq7f2k?`.
 
-Promise: a question holds our own words, relation labels, concepts and pseudonyms, never a word of what was asked.
-Limit: where the words are not certain to make good English, there is no question. That one is read as just its
-expression is for the reader of questions to check (`app/reader/asking_back.py`).
+Promise: a question holds fixed wordings of this module, relation labels, concepts and pseudonyms, never a word of what
+was asked. Limit: no question is made of words that do not certainly make good English. Whether a question is read back
+as its expression is checked by its user (`app/reader/asking_back.py`).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ _TOTALS: Final = {"average": "average", "sum": "total"}
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """The kinds of things that a step leads to, or the kind of its values."""
+    """The kinds of things that a hop leads to, or the type of its values."""
 
     kinds: frozenset[str]
     value: str
 
 
 class QuestionWriter:
-    """Words expressions over the schema of one StepInput, and over the things that its question names.
+    """Writes questions for expressions over the schema of one StepInput and the things that its question names.
 
-    `plain` gives the words of a relation without those that say how it is stored: units, a source's own prefixes.
+    `plain` returns the words of a label without those that say how it is stored: units, a source's prefixes.
     """
 
     def __init__(self, given: StepInput, plain: Callable[[str], str]) -> None:
@@ -57,7 +57,7 @@ class QuestionWriter:
             self._ends[step.label] = _Ends(kinds, step.value or before.value)
 
     def questions(self, expression: str) -> list[str]:
-        """Ways to ask for `expression`, the plainest first; none where it can't be said for certain."""
+        """Returns questions for `expression`, the plainest first; none if no words are certain."""
         return list(dict.fromkeys(f"{each[:1].upper()}{each[1:]}?" for each in self._asked(parse(expression))))
 
     def _asked(self, asked: Expression) -> Iterator[str]:
@@ -97,14 +97,14 @@ class QuestionWriter:
             yield f"{how} {plural(things.kind)} {' and '.join(predicates) or 'are there'}"
 
     def _of_truth(self, asked: Expression) -> Iterator[str]:
-        """`Does X have an elevator`."""
+        """The question for a yes/no property: `does X have an elevator`."""
         if isinstance(asked, Call) and asked.function == "reach":
             speaker, noun = self._speaker(asked.operands[0]), self._noun(asked.words[0])
             if speaker and noun:
                 yield f"{speaker.agree('does', 'do')} {speaker.subject} have {with_article(noun)}"
 
     def _of_two(self, asked: Expression) -> Iterator[str]:
-        """`Is X treated by Y`: what one thing's step leads to, and another thing."""
+        """The question for an intersection of one thing's hop with another thing: `is X treated by Y`."""
         if not isinstance(asked, Call) or asked.function != "intersect" or len(asked.operands) != 2:
             return
         for walked, named in (asked.operands, asked.operands[::-1]):
@@ -115,7 +115,7 @@ class QuestionWriter:
                     yield question.removesuffix("?")
 
     def _narrowed(self, asked: Expression) -> tuple[str, Expression]:
-        """The kind that a set is narrowed to, empty where it is to none, and the set."""
+        """The kind to which a set is narrowed (empty if to none), and the set."""
         if isinstance(asked, Call) and asked.function == "intersect" and len(asked.operands) == 2:
             for kind, rest in (asked.operands, asked.operands[::-1]):
                 if isinstance(kind, Name) and kind.pseudonym in self._kinds:
@@ -123,7 +123,7 @@ class QuestionWriter:
         return "", asked
 
     def _things(self, asked: Expression) -> Things | None:
-        """Describes a set in words; None where they can't be told for certain."""
+        """Describes a set in words, or returns None if no words are certain."""
         if isinstance(asked, Name):
             kind = self._kinds.get(asked.pseudonym, "")
             return Things(kind) if kind and kind != "thing" and "," not in kind else None
@@ -204,7 +204,7 @@ class QuestionWriter:
         return self._ends.get(asked.words[0])
 
     def _phrase(self, label: str) -> RelationPhrase | None:
-        """None where a noun is none: "occurred on trip" says of itself what it is."""
+        """The phrase of a label; None if it is a past event ("occurred on trip") that cannot be used as a noun."""
         phrase = phrase_of(self._plain(label))
         words = phrase.words.split() if phrase is not None and phrase.form == "noun" else []
         return None if words and is_participle(words[0]) and not set(PREPOSITIONS).isdisjoint(words[1:]) else phrase
@@ -215,7 +215,7 @@ class QuestionWriter:
 
 
 def of_two(speaker: Speaker, other: Speaker, phrase: RelationPhrase, be: tuple[str, str]) -> str:
-    """`Is X treated by Y?` for what the step `phrase` leads to from `speaker`; empty where that is no good English."""
+    """`Is X treated by Y?` for a hop from `speaker`; empty if it makes no good English."""
     doer, done = (other, speaker) if phrase.inverse else (speaker, other)
     match phrase.form:
         case "passive":
@@ -229,7 +229,7 @@ def of_two(speaker: Speaker, other: Speaker, phrase: RelationPhrase, be: tuple[s
 
 
 def _forwards(asked: str, how: str, speaker: Speaker, phrase: RelationPhrase, *, is_value: bool) -> Iterator[str]:
-    """The end of a step is asked for: `Which cities does X live in`, `What is X's salary`."""
+    """Questions for the end of a hop: `which cities does X live in`, `what is X's salary`."""
     does = speaker.agree("does", "do")
     match phrase.form:
         case "noun" if is_value and how == "which":
@@ -267,7 +267,7 @@ def _predicate(clause: str) -> str:
 
 
 def _only(ends: _Ends) -> str:
-    """The one kind at the end of a step; empty for values, and where there are several."""
+    """The one kind at the end of a hop; empty for values and for several kinds."""
     kind = next(iter(ends.kinds), "") if len(ends.kinds) == 1 and not ends.value else ""
     return "" if kind == "thing" else kind
 

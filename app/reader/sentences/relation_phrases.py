@@ -1,4 +1,4 @@
-"""Relation words as parts of speech: which of them make good English in a sentence, and how."""
+"""Reads relation labels as parts of speech: which make good English in a sentence, and in which form."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kg_store.text.plurals import head_of, singular, singular_phrase
 PhraseForm = Literal["passive", "verb", "past", "noun", "noun_of"]
 
 _PREPOSITIONS = frozenset("in at on to from for with by into about since under against near after before".split())
-# With a preposition behind them these are done, not undergone: "acted in", "died in".
+# Participles that are active before a preposition: "acted in", "died in".
 _ACTIVE = frozenset(
     "acted appeared belonged competed died fought graduated lived participated performed played resided retired "
     "served specialized starred studied worked".split()
@@ -29,7 +29,8 @@ _KNOWN_NOUNS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RelationPhrase:
-    """A step's words and how they are said; `words` of a noun are in the singular. `had`: the label was `has ...`.
+    """The words of a hop and the form in which they are said. `words` of a noun are singular; `had`: the label is `has
+    ...`.
 
     | form | forwards |
     |---|---|
@@ -47,7 +48,9 @@ class RelationPhrase:
 
 
 def phrase_of(step: str) -> RelationPhrase | None:
-    """Words one step (`treated by`, `^has child`, `has admission|^ward`); None where the wording is not certain."""
+    """Returns the phrase of one hop (`treated by`, `^has child`, `has admission|^ward`); None if its form is not
+    certain.
+    """
     hops = step.split("|")
     if any(is_mask_word(hop.lstrip("^")) for hop in hops):
         return None
@@ -55,15 +58,15 @@ def phrase_of(step: str) -> RelationPhrase | None:
     if len(directions) != 1:
         return None
     inverse = directions.pop()
-    # What lies next to the named thing that the relation is said of.
+    # The hop next to the named thing says the relation.
     label = hops[0] if inverse else hops[-1]
     words, unit = label_words(label), "" if inverse else _unit_of(label)
     phrase = _read(words[:-1] if unit else words, inverse) if words else None
-    if unit:  # What is measured is a noun, be it a verb elsewhere: "deposit eur".
+    if unit:  # A measured word is a noun, even if it can be a verb: "deposit eur".
         noun = phrase.words if phrase is not None and phrase.form == "noun" else singular_phrase(words[:-1])
         phrase = RelationPhrase("noun", f"{noun}{unit}", inverse)
     if phrase is not None and len(hops) > 1 and phrase.form != "noun":
-        return None  # A verb behind a mediator has the mediator for its subject.
+        return None  # The subject of a verb behind a record is the record.
     return phrase
 
 
@@ -75,7 +78,7 @@ def base_form(verb: str) -> str:
 
 
 def _unit_of(label: str) -> str:
-    """` in EUR` of "salary eur"; empty where no unit stands behind a noun."""
+    """` in EUR` for "salary eur"; empty if no unit follows a noun."""
     unit, words = unit_of_label(label), label.replace("_", " ").split()
     if unit is None or words[-2].lower() in ("in", "of", "per"):
         return ""
@@ -84,7 +87,7 @@ def _unit_of(label: str) -> str:
 
 
 def label_words(label: str) -> list[str]:
-    """`people.person.place of birth` as its last part; a capital at the front is no name's."""
+    """Returns the words of the last part of `people.person.place of birth`; a leading capital is made lower case."""
     words = without_storage(label.lstrip("^").rsplit(".", 1)[-1].replace("_", " ")).split()
     return [word if word[1:] != word[1:].lower() else word.lower() for word in words]
 
@@ -119,7 +122,9 @@ def _before_preposition(first: str, text: str, inverse: bool) -> RelationPhrase 
 
 
 def _is_noun(words: list[str], had: bool) -> bool:
-    """Behind `has` everything is; else a known noun, one by its ending, or several words that no verb begins."""
+    """True of any words after `has`; else of known nouns, of nouns by ending, and of several words that do not begin
+    with a verb.
+    """
     if words[0] in (*_PREPOSITIONS, "of") or words[-1] in ("as", "like", "than"):
         return False
     head = singular(words[head_of(words)])

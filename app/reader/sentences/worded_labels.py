@@ -1,4 +1,4 @@
-"""Words for labels that are neither a verb nor a noun: "is fragile", "in country", "music by", "inspection due"."""
+"""Words for labels that are neither verb nor noun: "is fragile", "in country", "music by", "inspection due"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KIND_OF: Final = (["is", "a"], ["is-a"], ["is", "an"], ["isa"])
 
 @dataclass(frozen=True, slots=True)
 class WordedLabel:
-    """With a `noun`: X's noun, verb, Y. Without: X, verb, Y."""
+    """The words of a label in a sentence: "X's `noun` `verb` Y", or "X `verb` Y" if there is no noun."""
 
     verb: str
     noun: str = ""
@@ -42,12 +42,12 @@ def worded(label: str, end_concept: str) -> WordedLabel | None:
 
 
 def _is_verb(word: str) -> bool:
-    """True of "smokes"."""
+    """True of a verb in the third person, such as "smokes"."""
     return word.endswith("s") and word not in lemminflect.getAllLemmas(word).get("VERB", (word,))
 
 
 def state(label: str) -> str:
-    """The state that a label of yes or no is about: "is fragile", "has cold storage", "is a smoker", "smokes"."""
+    """Returns the state in a yes/no label as a clause: "is fragile", "has cold storage", "is a smoker", "smokes"."""
     words: Sequence[str] = label_words(label)
     if words[0] in ("is", "has", "was", "can") and len(words) > 1:
         return " ".join(words)

@@ -1,1 +1,1 @@
-"""Questions that the graph answers, in plain English: of one step from one thing, and of all things of a kind."""
+"""Makes questions that the graph can answer, in plain English: one hop from one thing, and all things of a kind."""

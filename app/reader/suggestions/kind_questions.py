@@ -1,4 +1,4 @@
-"""Words relations and concepts in questions about all things of a kind, as English says each form of label."""
+"""Words questions about all things of a kind, by the form of each relation's label."""
 
 from __future__ import annotations
 
@@ -38,13 +38,16 @@ def questions_of_kind(asked: AskedOfKind) -> list[str]:
 
 
 def noun_for(label: str) -> str:
-    """The name of what `label` measures, without its unit: `number of seats` for `seats`, `weight` for `weight kg`;
-    empty where no noun calls it."""
+    """Returns the noun for what `label` measures, without its unit: `seats` -> `number of seats`, `weight kg` ->
+    `weight`.
+
+    Empty if no noun names it.
+    """
     words = plain_words(label).split()
     while len(words) > 1 and (words[-1].lower() in _UNITS or any(map(str.isdigit, words[-1]))):
         words.pop()
     if words[0].lower() in _NO_NOUN | _PREPOSITIONS or words[-1].lower() in _PREPOSITIONS or "year" in words:
-        return ""  # Nobody asks for the highest year.
+        return ""  # "The highest year" is not a natural question.
     is_period = len(words) > 1 and words[-1].lower() in _PERIODS
     if is_period and may_be_noun(words[-2]) and not is_participle(words[-2]):
         words = words[:-1]
@@ -56,15 +59,18 @@ def noun_for(label: str) -> str:
 
 
 def greatest(noun: str) -> list[str]:
-    """The superlatives that are said of what `noun` measures, the more natural one first."""
+    """Returns the superlatives for what `noun` measures, the most natural first: "longest", "highest"."""
     last = singular(noun.split(" of ")[0].split(" in ")[0].split()[-1].lower())
     said = "longest" if last in _LONG else "largest" if last in _LARGE else "highest"
     return list(dict.fromkeys([said, "highest"]))
 
 
 def counts_per(concept: str, label: str, tail: str, *, is_only: bool) -> Iterator[str]:
-    """Ways to ask how many things of `concept` lead by `label` to each one of `tail`; none where it says something
-    else. `is_only`: no other relation leads from the one to the other, so that it need not be called by its words."""
+    """Yields questions that count things of `concept` for each `tail` that `label` leads to; none if words would
+    mislead.
+
+    `is_only`: no other relation joins the two, so the question need not name this one.
+    """
     if concept == tail:
         return
     per = f"How many {plural(concept)} are there per {tail}?"

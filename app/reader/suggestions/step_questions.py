@@ -1,7 +1,7 @@
-"""Words one step from one thing as the question that it answers: `Who is Eq7f2k treated by?`.
+"""Words one hop from one thing as the question that it answers: `Who is Eq7f2k treated by?`.
 
-Promise: a question holds our own words, those of an unmasked relation, a concept, and whatever stands for the thing.
-Limit: where the words are not certain to make good English, there is no question.
+Promise: a question holds fixed wordings of this module, an unmasked label, a concept, and whatever stands for the
+thing. Limit: no question is made of words that do not certainly make good English.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def wordings(step: AskedStep) -> list[str]:
 
 
 def _by_noun(label: str) -> RelationPhrase | None:
-    """A step of one word that is a noun and nothing else, or is measured: `supervisor`, `salary eur`."""
+    """The phrase of a one-word label that can only be a noun, or that is measured: `supervisor`, `salary eur`; else
+    None.
+    """
     word = plain_words(label).removeprefix("^").lower()
     measured = phrase_of(label)
     is_measured = measured is not None and measured.form == "noun"
@@ -110,7 +112,7 @@ def _backwards(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> Ite
 
 
 def _asked(step: AskedStep) -> str:
-    """`which doctor`, `which wards`; `who` or `what` where the end is of several kinds, or of one that tells none."""
+    """`which doctor`, `which wards`; `who` or `what` if the end is of several kinds or of an unknown one."""
     kinds = step.kinds
     if len(kinds) == 1 and kinds[0] not in ("", "thing"):
         return f"which {kinds[0] if step.is_one else plural(kinds[0])}"
@@ -118,13 +120,13 @@ def _asked(step: AskedStep) -> str:
 
 
 def _are_people(step: AskedStep, *nouns: str) -> bool:
-    """True of people, and of firms that are called by what they do: customers, insurers."""
+    """True of people, and of groups that are named by what they do: customers, insurers."""
     lasts = [each.split(" of ")[0].split()[-1] for each in (nouns or step.kinds) if each]
     return step.is_somebody or (bool(lasts) and all(names_somebody(w) and names_a_group(w, "") for w in lasts))
 
 
 def _is_noun(words: str) -> bool:
-    """True of nouns that make sense behind an owner: neither "valid in months" nor "occurred on trip"."""
+    """True of nouns that make sense after an owner ("X's salary"); false of "valid in months", "occurred on trip"."""
     said = words.split()
     head = next((at for at, word in enumerate(said) if at and word in PREPOSITIONS), len(said)) - 1
     is_done = is_participle(said[0]) and not set(PREPOSITIONS).isdisjoint(said[1:])
@@ -132,6 +134,6 @@ def _is_noun(words: str) -> bool:
 
 
 def _without_object(words: str, kinds: Sequence[str]) -> str:
-    """`attend` for `attend course`, where courses are asked for."""
+    """`attend` for `attend course`, if courses are asked for."""
     verb, _, last = words.rpartition(" ")
     return verb if verb and any(each.split()[-1:] == [singular(last)] for each in kinds) else words

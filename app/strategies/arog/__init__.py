@@ -1,4 +1,4 @@
-"""The paper's own algorithm, step by step.
+"""The algorithm of the ARoG paper, step by step.
 
 Imports `strategies`, never another strategy.
 """

@@ -1,4 +1,4 @@
-"""The words of the `arog` strategy: one instruction text for each of the paper's four steps."""
+"""The prompts of the `arog` strategy: one instruction text for each of the paper's four steps."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public 
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """The things that one head reaches by one relation: the fact that says so, and where it leads."""
+    """The things that one head reaches by one relation: the fact that says so, and the place where it leads."""
 
     place: NodeSet
     fact: FoundFact
@@ -66,7 +66,7 @@ class _Cluster:
 
 @dataclass(slots=True)
 class _Progress:
-    """All that the rounds have gathered."""
+    """Everything that the rounds of one question have gathered."""
 
     drafts: CheckedDrafts
     things: tuple[NodeSet, ...]
@@ -80,14 +80,17 @@ class _Progress:
 
 
 class ArogStrategy:
-    """For comparison with the paper and its reference code. Unlike the latter it drops no neighbour: a cluster
-    stays together as one set, relations may be used twice, and paths may lead back through the topic."""
+    """The paper's method, for comparison with it and its reference code.
+
+    Unlike the reference code it drops no neighbour: a cluster stays together as one set, relations may be used twice,
+    and paths may lead back through the topic.
+    """
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
-        inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts of this method tell of things, not of kinds.
+        inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts show facts of single things.
         start = starting_places(inquiry, self._embedder)
         progress = _Progress(CheckedDrafts(inquiry), (*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:
@@ -128,7 +131,9 @@ class ArogStrategy:
         return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
 
     async def _choose(self, inquiry: StrategyInput, progress: _Progress) -> list[CandidatePath]:
-        """Relation retrieval: W of the relations that leave the frontier, each from every head that has it."""
+        """Relation retrieval: the `width` relations that the model chooses on the frontier, from every head that has
+        them.
+        """
         ways = [CandidatePath(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
         ways = self._offered(inquiry, progress, ways)
         if not ways:
@@ -141,7 +146,7 @@ class ArogStrategy:
         return chosen + [way for way in ways if way.path in relations and way not in chosen]
 
     def _offered(self, inquiry: StrategyInput, progress: _Progress, ways: list[CandidatePath]) -> list[CandidatePath]:
-        """Those of `ways` that lie nearest to the question, as many as numbers and the budget allow."""
+        """The candidates most like the question, as many as numbers and the token budget allow."""
         labels = [inquiry.graph.schema.described(way.path[-1]) for way in ways]
         nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), labels)
         nearest = [ways[int(i)] for i in np.argsort(-nearness, kind="stable")[:MAX_CANDIDATES]]
@@ -157,9 +162,9 @@ class ArogStrategy:
     async def _abstract(
         self, inquiry: StrategyInput, progress: _Progress, chosen: list[CandidatePath]
     ) -> list[_Cluster]:
-        """Entity abstraction: one concept, or several joined by commas, for each cluster that is new."""
+        """Entity abstraction: names one concept, or several joined by commas, for each new cluster."""
         arrivals = [arrival for way in chosen if (arrival := arrive(inquiry, way)) is not None]
-        # Concepts may have been named anew since, so they don't tell whether a fact is there already.
+        # Compared without concepts, because these may have been renamed since.
         known = {_identity(fact) for fact in progress.facts}
         clusters = [_Cluster(place, fact) for place, fact in arrivals if _identity(fact) not in known]
         if not clusters:
@@ -171,13 +176,13 @@ class ArogStrategy:
         masked = show_masked(inquiry, *(label for cluster in shown for label in cluster.relations))
         given = NameInput(question=inquiry.dialogue.question, clusters=shown, masked_relations=masked)
         reply = (await inquiry.reasoner.ask(Task(NAME, given))).value
-        # A model may answer with a name that it guessed: only words of the schema and general nouns travel on.
+        # A model may guess a name, so only words of the schema and general nouns are kept.
         words = Vocabulary.of(inquiry.graph.schema, ())
         concepts = {named.number: _joined(words.keep(each) for each in named.concepts) for named in reply.concepts}
         return [_renamed(cluster, concepts.get(number, "")) for number, cluster in enumerate(clusters, start=1)]
 
     def _nearest_relations(self, inquiry: StrategyInput, place: NodeSet) -> list[str]:
-        """Relation filtering: the K relations around the cluster that lie nearest to the question."""
+        """Relation filtering: the K relations around the cluster that are most like the question."""
         hops, schema = inquiry.graph.relations_of(place.mids), inquiry.graph.schema
         worded = [schema.described((hop,)) for hop in hops]
         nearness = self._embedder.similarity(asked_words(inquiry.dialogue.question), worded)
@@ -185,7 +190,9 @@ class ArogStrategy:
         return [schema.label(hops[int(i)]) for i in nearest]
 
     def _keep(self, inquiry: StrategyInput, progress: _Progress, clusters: list[_Cluster]) -> tuple[NodeSet, ...]:
-        """Abstraction-driven retrieval: the W clusters that lie nearest to a triple of the concept path."""
+        """Abstraction-driven retrieval: the `width` clusters whose paths are most like a triple of the
+        concept path.
+        """
         if not clusters:
             return ()
         wanted = [_path_text(triple, progress.things) for triple in progress.path] or [
@@ -219,7 +226,7 @@ class ArogStrategy:
 
 
 def _shown(inquiry: StrategyInput, progress: _Progress) -> StepInput:
-    """The facts behind an answer, for its sentence."""
+    """The facts behind an answer, as the input for writing its sentence."""
     return StepInput(
         question=inquiry.dialogue.question,
         dialogue=show_dialogue(inquiry),
@@ -259,7 +266,7 @@ def _renamed(cluster: _Cluster, concept: str) -> _Cluster:
 
 
 def _path_text(triple: PathTriple, things: tuple[NodeSet, ...]) -> str:
-    """A triple of the concept path as words; a stand-in is read as its concept."""
+    """A triple of the concept path as words, with each pseudonym replaced by its concept."""
     concepts = {place.pseudonym: place.concept for place in things}
     return " ".join((concepts.get(triple.head, triple.head), triple.relation, concepts.get(triple.tail, triple.tail)))
 

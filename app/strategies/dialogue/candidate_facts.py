@@ -1,4 +1,4 @@
-"""The candidate facts of a dialogue: what the graph holds of the things that it speaks of, one step away or two."""
+"""Finds the candidate facts of a dialogue: those one or two steps from the things that it speaks of."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from kg_store.graph.traversal import kind_of, reached, steps_from
 from kg_store.terms import NO_MIDS, Mid, Mids, NodeKind, RelationId, Step, as_mids
 
 MAX_TAILS: Final = 60
-"""Of one step from one thing, ranked one by one; of a hub's others nothing is told."""
+"""If one step leads from one thing to more things than this, the remaining ones are not ranked. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateFact:
-    """`head` reaches `tail` by `step`, as one of `size` things. `is_behind`: the dialogue does not speak of `head`."""
+    """The fact that `head` reaches `tail` by `step`, which leads to `size` things. `is_behind`: the dialogue does not
+    mention `head`.
+    """
 
     head: Mid
     step: Step
@@ -29,19 +31,19 @@ class CandidateFact:
 
     @property
     def relations(self) -> tuple[RelationId, ...]:
-        """Those of the step, without their direction."""
+        """The relations of the step, without their direction."""
         return tuple(hop.relation for hop in self.step)
 
     @property
     def is_inverse(self) -> bool:
-        """True where the relation is said of the tail."""
+        """True if the relation's subject is `tail`."""
         return self.step[0].inverse
 
 
 def facts_around(
     graph: BlindGraph, heads: Iterable[Mid], without: Mids = NO_MIDS, *, is_behind: bool = False
 ) -> Iterator[CandidateFact]:
-    """The facts one step around each of `heads`, but those that lead to `without`; nothing leads to a mediator."""
+    """Yields the facts one step around each of `heads`, without those that lead to `without` or to a mediator."""
     for head in heads:
         one = as_mids([head])
         for step in filter(_leads_one_way, steps_from(graph, one)):
@@ -56,8 +58,9 @@ def facts_around(
 
 
 def _leads_one_way(step: Step) -> bool:
-    """False of steps that go to something in between against its relation: what else was billed to an insurer says
-    nothing of the insurer."""
+    """False of a step that changes direction at a mediator: what else was billed to an insurer says
+    nothing about it.
+    """
     return len({hop.inverse for hop in step}) == 1
 
 

@@ -1,4 +1,4 @@
-"""Chooses the facts of a reply among the candidates, and puts those together that one relation of one thing gives."""
+"""Chooses the facts of a reply among the candidates, and groups those of one relation of one thing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,22 @@ from kg_store.terms import Mid, NodeKind, Step, as_mids
 from kg_store.text.synonyms import synonyms_of
 
 MAX_TOLD: Final = 8
-"""Facts of a description."""
+"""The greatest number of facts in a description. Chosen by hand; not fitted."""
 MAX_TALKED: Final = 3
-"""Facts of a remark."""
+"""The greatest number of facts in a remark. Chosen by hand; not fitted."""
 MAX_TOGETHER: Final = 12
-"""Things that are told as one set; a hub is described by what it has, not by all who have it."""
+"""The greatest number of things that are told as one set. Chosen by hand; not fitted.
+
+A hub is described by its own relations, not by all things that lead to it.
+"""
 MAX_OF_HUB: Final = 3
-"""Of those who have a hub."""
+"""The greatest number of things leading to a hub that are told. Chosen by hand; not fitted."""
 
 Told = frozenset[int]
 
 
 def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Told) -> list[FoundFact]:
-    """The facts that a thing is told by: its own before those of what has it, few before many."""
+    """Returns the facts that describe a thing: its own before those of which it is the object, and few before many."""
     groups = _groups(facts)
     kept = [each for each in groups if each[0].size <= MAX_TOGETHER and not _is_said_forwards(each[0], facts)]
     schema = inquiry.graph.schema
@@ -46,13 +49,15 @@ def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Tol
         ordered = sorted(kept, key=worth)
         told_of = [[group for group in ordered if group[0].head == head][:each_most] for head in heads]
         return [_as_set(inquiry, group) for groups_of_one in told_of for group in groups_of_one]
-    # A hub that has nothing of its own is told by a few of those who have it.
+    # A hub without facts of its own is described by a few things that lead to it.
     return [as_one(inquiry, each) for group in sorted(groups, key=worth)[:1] for each in group[:MAX_OF_HUB]]
 
 
 def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floats, told: Told) -> list[FoundFact]:
-    """The facts that lie nearest to the turn; those that have not been said yet come first. A fact that lies a step
-    behind the things spoken of comes after the one that leads there."""
+    """Returns the facts most relevant to the turn, unsaid ones first.
+
+    A fact about a thing that the dialogue has not mentioned follows the fact that leads to that thing.
+    """
     order = sorted(range(len(facts)), key=lambda at: (facts[at].tail in told, -float(scores[at])))
     chosen: list[CandidateFact] = []
     for at in order:
@@ -64,7 +69,7 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
 
 
 def upright(fact: FoundFact) -> FoundFact:
-    """A fact between two single things from the end that its relation is said of; others as they are."""
+    """Returns a fact between two single things from its subject to its object; other facts as they are."""
     step = fact.path[0]
     if len(fact.path) != 1 or fact.end.startswith("S"):
         return fact
@@ -74,14 +79,14 @@ def upright(fact: FoundFact) -> FoundFact:
 
 
 def _leading_to(fact: CandidateFact, facts: Sequence[CandidateFact]) -> list[CandidateFact]:
-    """The fact by which one comes to a thing that the dialogue does not speak of; none where it does."""
+    """The fact that leads to the head of `fact`, if the dialogue does not mention that head; else empty."""
     if not fact.is_behind:
         return []
     return [next(each for each in facts if not each.is_behind and each.tail == fact.head)]
 
 
 def _is_among(fact: CandidateFact, chosen: Sequence[CandidateFact]) -> bool:
-    """True of a fact that is said already: by the same set, or from its other end."""
+    """True if a chosen fact already says it, as part of the same set or from its other end."""
     return any(
         (each.head == fact.head and each.step == fact.step and (each.tail == fact.tail or each.size <= MAX_TOGETHER))
         or (each.head == fact.tail and each.tail == fact.head)
@@ -91,7 +96,7 @@ def _is_among(fact: CandidateFact, chosen: Sequence[CandidateFact]) -> bool:
 
 
 def _is_said_forwards(fact: CandidateFact, facts: Sequence[CandidateFact]) -> bool:
-    """True of a fact from its tail that also stands from its head: who is a sibling is one both ways."""
+    """True of an inverse fact whose forward form is among `facts` too: siblings are siblings both ways."""
     ends = fact.head, fact.tail, fact.relations
     return fact.is_inverse and any((each.head, each.tail, each.relations) == ends for each in facts if each != fact)
 
@@ -108,7 +113,7 @@ def _is_told(group: Sequence[CandidateFact], told: Told) -> bool:
 
 
 def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact:
-    """All that `head` reaches by the step, also what is not among the candidates: a set is whole."""
+    """All things that `head` reaches by the step, including those that are not candidates, as one fact."""
     fact = group[0]
     members = reached(inquiry.graph, as_mids([fact.head]), (fact.step,))
     if len(members) == 1:
@@ -118,7 +123,7 @@ def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact
 
 
 def as_one(inquiry: StrategyInput, fact: CandidateFact) -> FoundFact:
-    """One of those that `head` reaches by the step; the size is left untold where there are others."""
+    """Returns one of the things that `head` reaches by the step; its size is not shown if there are others."""
     return _found(inquiry, fact, _word(inquiry, fact), "1" if fact.size == 1 else "")
 
 

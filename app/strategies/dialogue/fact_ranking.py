@@ -1,4 +1,4 @@
-"""Ranks candidate facts for the next turn: by likeness of words, or by a trained retriever."""
+"""Ranks candidate facts for the next turn, by likeness of words or by a trained retriever."""
 
 from __future__ import annotations
 
@@ -23,18 +23,20 @@ _STAND_IN: Final = "X"
 
 
 class FactRanker(Protocol):
-    """Gives candidate facts scores for the next turn of a dialogue. `looks_further`: it can judge facts that lie a
-    step behind the things spoken of, too."""
+    """Scores candidate facts for the next turn of a dialogue.
+
+    `looks_further`: it can also judge facts that are two steps away.
+    """
 
     looks_further: bool
 
     def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
-        """Higher is better; shape (facts,)."""
+        """Returns one score a fact, shape (facts,); higher is better."""
         ...
 
 
 class LikenessRanker:
-    """By the cosine of a relation's words with the last turn: for services without a trained retriever."""
+    """Ranks by the cosine of a relation's words with the last turn; for services without a trained retriever."""
 
     looks_further = False
 
@@ -50,7 +52,7 @@ class LikenessRanker:
 
 
 class TrainedRanker:
-    """By `app.retriever`: p(fact | dialogue), which reads no name and no pseudonym."""
+    """Ranks by `app.retriever`, which estimates p(fact | dialogue) and reads no name and no pseudonym."""
 
     looks_further = True
 
@@ -62,8 +64,9 @@ class TrainedRanker:
 
 
 def query_of(dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> RetrievalQuery:
-    """The dialogue and its candidates as the retriever reads them: relation words, and numbers in the place of
-    things."""
+    """Returns the dialogue and its candidates as the retriever reads them: relation words, and numbers instead of
+    things.
+    """
     ends = dict.fromkeys(mid for fact in facts for mid in (fact.head, fact.tail))
     number = {mid: at for at, mid in enumerate(ends)}
     spoken = {

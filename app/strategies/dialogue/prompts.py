@@ -1,4 +1,4 @@
-"""The words of the `dialogue` strategy: one short instruction text, and one for models that may word a reply."""
+"""The prompts of the `dialogue` strategy: one short instruction text, and one for models that may word a reply."""
 
 from app.llm.tasks import DialogueReply, TaskKind, WordedReply
 from app.privacy.safe_text import SafeText

@@ -1,4 +1,4 @@
-"""The `dialogue` strategy: the facts that matter to a turn are ranked, and a reply is written from those alone."""
+"""The `dialogue` strategy: ranks the facts that matter to a turn and writes a reply from those alone."""
 
 from __future__ import annotations
 
@@ -23,18 +23,21 @@ from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mid, NodeKind, as_mids
 
 MAX_SPOKEN_OF: Final = 3
-"""Things that a reply is about; the newest ones."""
+"""The greatest number of things that a reply is about; the newest come first. Chosen by hand; not fitted."""
 MAX_EARLIER: Final = 2
-"""The same, where the turn names none itself."""
+"""The same bound for a turn that names nothing itself."""
 MAX_BRIDGES: Final = 8
-"""Things a step away, the facts around which are candidates too."""
+"""The greatest number of things one step away whose own facts are candidates too. Chosen by hand; not fitted."""
 MAX_SENTENCES: Final = 5
 _CUT: Final = f"Of what leads to more than {MAX_TAILS} things, so many were ranked for the reply."
 
 
 class DialogueStrategy:
-    """One call a turn. `in_house`: chooses the facts where the profile lets no prompt show what a thing has.
-    `model_words`: a model words the reply itself, and says which facts each sentence states."""
+    """Makes one call a turn.
+
+    `in_house` chooses the facts if the profile lets no prompt show what a thing has. `model_words`: a model words the
+    reply itself, and says which facts each sentence states.
+    """
 
     def __init__(self, ranker: FactRanker, in_house: Reasoner, *, model_words: bool = False) -> None:
         self._ranker, self._in_house, self._kind = ranker, in_house, WORDED if model_words else REPLY
@@ -67,7 +70,7 @@ class DialogueStrategy:
         )
 
     def facts(self, inquiry: StrategyInput, spoken: Sequence[Mid]) -> tuple[list[FoundFact], bool]:
-        """The facts of the reply, those that matter most first, and whether some could not be ranked."""
+        """Returns the facts of the reply, most relevant first, and True if some could not be ranked."""
         graph, dialogue = inquiry.graph, inquiry.dialogue
         near = list(_sayable(inquiry, facts_around(graph, spoken)))
         told = frozenset(int(mid) for topic in dialogue.topics for mid in topic.mids)
@@ -82,9 +85,11 @@ class DialogueStrategy:
         return nearest(inquiry, candidates, scores, told), was_cut(candidates)
 
     async def _told(self, inquiry: StrategyInput, task: Task[Any]) -> tuple[Told, bool]:
-        """The sentences of the reply with the facts that each states, and whether a model worded them. Where a model
-        is asked it chooses the facts; where it chooses none, and where no prompt may show what one thing has, the
-        house does."""
+        """The sentences of the reply with the facts that each states, and True if a model worded them.
+
+        A model chooses the facts if one is asked. The embedded reasoner chooses if the model chooses none, or if no
+        prompt may show what a single thing has.
+        """
         given = cast(ReplyInput, task.input)
         if inquiry.reasoner.is_model and inquiry.profile.is_open:
             value = (await inquiry.reasoner.ask(task)).value
@@ -97,8 +102,10 @@ class DialogueStrategy:
 
 
 def spoken_of(inquiry: StrategyInput) -> list[Mid]:
-    """The things that the turn speaks of; where it names none, those of the turns before it. Who share a name are told
-    of one by one, and so are a few of a set."""
+    """Returns the things that the turn names, else those of earlier turns.
+
+    Things that share a name, and the members of a small set, are listed one by one.
+    """
     newest = [topic for topic in inquiry.dialogue.topics if topic.newest]
     if newest:
         return _few(newest)[:MAX_SPOKEN_OF]
@@ -112,13 +119,13 @@ def _few(topics: Sequence[Topic]) -> list[Mid]:
 
 
 def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator[CandidateFact]:
-    """Those that the service has the words for."""
+    """The facts whose relations the service can put into words."""
     label = inquiry.graph.schema.label_step
     return (fact for fact in facts if inquiry.language.can_word(label(fact.step)))
 
 
 def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:
-    """The nearest things a step away that lead on."""
+    """The most relevant things one step away from which further facts are looked for."""
     order = np.argsort(-scores, kind="stable")
     ends = dict.fromkeys(facts[at].tail for at in order if facts[at].kind is NodeKind.ENTITY)
     return list(ends)[:MAX_BRIDGES]
@@ -127,7 +134,7 @@ def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:
 def _task(inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any]) -> Task[Any]:
     places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if len(topic.mids)]
     shown = [place for place in places if any(place.pseudonym in (fact.start, fact.end) for fact in facts)]
-    # A model gets a fact in one form, whichever of its ends it was found from (SURGE, invariance to inversion).
+    # A model sees each fact in one direction, whichever end it was found from (SURGE, invariance to inversion).
     ordered = [upright(fact) for fact in facts] if inquiry.reasoner.is_model else list(facts)
     evidence = show_evidence(inquiry, list(dict.fromkeys(ordered)), {place.pseudonym for place in shown})
     at = {(fact.start, tuple(fact.path), fact.end): number for number, fact in enumerate(evidence)}
@@ -144,7 +151,7 @@ def _task(inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any
 
 
 def _in_our_order(stated: Sequence[int], task: Task[Any]) -> tuple[int, ...]:
-    """Places among our facts, for places in the shuffled evidence that was shown."""
+    """Turns positions in the shuffled evidence that was shown into positions among the service's facts."""
     shown = cast(ReplyInput, task.input).ranked
     return tuple(shown.index(at) for at in stated if at in shown)
 

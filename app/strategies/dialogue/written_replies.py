@@ -1,4 +1,4 @@
-"""Writes a reply from the facts that were chosen for it, in the manner that was chosen: words of ours alone."""
+"""Writes a reply from chosen facts in a chosen manner, in fixed wordings only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.language.protocol import Language
 from app.llm.tasks import DialogueReply, ReplyInput
 
 Told = Sequence[tuple[str, tuple[int, ...]]]
-"""Sentences, each with the places in the evidence of the facts that it states."""
+"""Sentences, each with the positions in the evidence of the facts that it states."""
 
 RECOMMENDED: Final = "You may want to look at {0}."
 ASKED_ON: Final = "Shall I tell you about {0}?"
@@ -18,11 +18,11 @@ ASKED_ON: Final = "Shall I tell you about {0}?"
 def written(language: Language, given: ReplyInput, reply: DialogueReply) -> Told:
     """The sentences of `reply`; none where none of its facts can be said.
 
-    Promise: a sentence holds our own words, relation labels, concepts and pseudonyms of the evidence.
+    Promise: a sentence holds fixed wordings of the service, relation labels, concepts and pseudonyms of the evidence.
     """
     chosen = [at - 1 for at in dict.fromkeys(reply.facts) if 1 <= at <= len(given.evidence)]
     if reply.manner == "compare":
-        # What is said of two things stands side by side: by the relation first.
+        # Sorted by relation first, so that the same fact of both things stands side by side.
         chosen.sort(key=lambda at: given.evidence[at].path)
     sentences = language.word_reply(given.model_copy(update={"ranked": tuple(chosen)})) if chosen else []
     told = [(each.text, each.facts) for each in sentences]

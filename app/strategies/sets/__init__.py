@@ -1,4 +1,4 @@
-"""Sets: what hangs on one head by one relation is one set, and one call makes one round.
+"""The `sets` strategy: all things that one head reaches by one relation form one set, and each round is one call.
 
 Imports `strategies`, never another strategy.
 """

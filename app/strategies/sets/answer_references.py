@@ -1,22 +1,22 @@
-"""Answers that speak of a candidate by its number: `way(3)` stands for what the third candidate leads to."""
+"""Resolves answers that name a candidate by its number: `way(3)` means everything that candidate 3 leads to."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 
-# What stands in quotes is a relation's words.
+# Text in quotes is a relation's label and must stay as it is.
 _WAY = re.compile(r'"[^"]*"|\bway\(\s*(\d{1,4})\s*\)')
 
 
 def numbers_in(expressions: Sequence[str]) -> list[int]:
-    """The candidates that `expressions` speak of, each once."""
+    """Returns the numbers of the candidates in `expressions`, each once."""
     found = (match[1] for expression in expressions for match in _WAY.finditer(expression))
     return list(dict.fromkeys(int(number) for number in found if number))
 
 
 def filled(expression: str, pseudonym_of: Callable[[int], str | None]) -> str:
-    """`expression` with a pseudonym for each candidate; one without a pseudonym stays, and nothing will parse it."""
+    """Returns `expression` with a pseudonym for each candidate; one without a pseudonym stays and will not parse."""
 
     def replace(match: re.Match[str]) -> str:
         return (pseudonym_of(int(match[1])) if match[1] else None) or match[0]

@@ -1,7 +1,7 @@
-"""The ways on of one round, ranked by how well each path covers the question, and shown page by page to a model that
-is paid by tokens.
+"""Ranks the candidates of one round by how well each path covers the question, and lays them out on pages.
 
-They are those of the kind of thing that a place is (`kg_store.graph.traversal`): one page for all of a kind.
+A page is shown to a model, which is paid by tokens, only if it chose nothing on the pages before. Candidates are those
+of a place's kind (`kg_store.graph.traversal`), so all things of a kind share their pages.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from kg_store.terms import Path, Schema
 from kg_store.text.further_words import worded
 
 EXTENDED: Final = 8
-"""Where not all paths of three steps are known, so many of the best of two are gone on from."""
+"""Where paths of three steps were cut, this number of the best shorter ones is extended by one step. Chosen by hand.
+"""
 
 MAX_CACHED: Final = 256
-"""Lists of paths that are kept as they were read."""
+"""The greatest number of prepared path lists in the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathPrefix:
-    """The way by which a place was reached: from where the question sets out, along `path`."""
+    """The path by which a place was reached: from `root`, where the question starts, along `path`."""
 
     root: str
     path: Path = ()
@@ -43,8 +44,7 @@ class PathPrefix:
 
 @dataclass(frozen=True, slots=True)
 class RankedPaths:
-    """Ways on, best first, each with the score of its whole path from where the question sets out; and how many more
-    there are."""
+    """Candidates, best first, with the scores of their whole paths from the start, and the number that was cut."""
 
     ways: list[CandidatePath]
     scores: list[float]
@@ -52,7 +52,10 @@ class RankedPaths:
 
 
 class PathRanker:
-    """Thread-safe; what it keeps is of schemas, and of no question."""
+    """Ranks candidates by the scores of their whole paths.
+
+    Thread-safe; it caches data of schemas, never of questions.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -61,7 +64,9 @@ class PathRanker:
     def from_place(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, longest: int, most: int
     ) -> RankedPaths:
-        """The `most` nearest ways of at most `longest` steps that the kin of `place` leave by, and all single ones."""
+        """Returns the `most` best candidates of at most `longest` steps for the kind of `place`, plus all single
+        steps.
+        """
         known = paths_of(inquiry.graph, place.kin, longest)
         if not known.paths:
             return RankedPaths([], [])
@@ -82,7 +87,7 @@ class PathRanker:
         )
 
     def of_walked(self, inquiry: StrategyInput, root: NodeSet, paths: Sequence[Path]) -> Scores:
-        """Scores of how well walked paths from `root` cover the question; shape (paths,)."""
+        """Returns how well each walked path from `root` covers the question; shape (paths,)."""
         if not paths:
             return np.zeros(0)
         read = inquiry.language.paths.read(_worded(inquiry.graph.schema, root.kin, paths))
@@ -109,7 +114,7 @@ class PathRanker:
     def _gone_on(
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, paths: tuple[Path, ...], scores: Scores
     ) -> tuple[tuple[Path, ...], Scores]:
-        """With one step more behind the best of the longest paths; all are scored anew, among each other."""
+        """Extends the EXTENDED best of the longest paths by one step, and scores all of them together."""
         longest = max(map(len, paths))
         best = [paths[i] for i in np.argsort(-scores, kind="stable").tolist() if len(paths[i]) == longest][:EXTENDED]
         steps = [paths_of(inquiry.graph, place.kin.along(path), 1).paths for path in best]
@@ -134,37 +139,41 @@ class PathRanker:
 
 
 def _worded(schema: Schema, kin: ConceptScope, paths: Sequence[Path]) -> list[WordedPath]:
-    """Each path in words, from where its kin set out."""
+    """Each path in words, from where the question started."""
     wholes = [(*kin.path, *path) for path in paths]
     steps = {step: (worded(schema, step), tail_concept(schema, step)) for whole in wholes for step in whole}
     told = [[steps[step] for step in whole] for whole in wholes]
     return [WordedPath(tuple(label for label, _ in way), tuple(concept for _, concept in way)) for way in told]
 
 
+# Greatest number of steps of a candidate, and candidates on a second page. Chosen by hand.
 MAX_LENGTH = 3
 SECOND_PAGE = 12
-# A first page holds ways that score little less than the best: fewer once something was walked, one alone where what
-# was walked covers best. Their recall is measured in docs/results.md.
+# A first page holds at most MAX_FIRST candidates that score at most WORSE less than the best; MAX_LATER once something
+# was walked, and one if a walked path covers the question best. Chosen by hand; docs/results.md has their recall.
 MAX_FIRST, MAX_LATER = 4, 2
 WORSE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePages:
-    """A page is shown where no way of those before it fits. `cut`: how many ways no page holds."""
+    """Candidates in pages; a page is shown only if no candidate before it fits. `cut`: the number that
+    no page holds.
+    """
 
     pages: tuple[tuple[CandidatePath, ...], ...]
     cut: int = 0
 
     def behind(self, page: int) -> int:
-        """The number of ways on that the pages after `page` hold."""
+        """The number of candidates on the pages after `page`."""
         return sum(len(each) for each in self.pages[page + 1 :])
 
 
 class Paginator:
-    """Lays out what is known of a question: `trails` say how the places were reached, `roots` where it sets out.
+    """Lays out the candidates of one question in pages.
 
-    `generous`: a first page did not hold what was needed, so the next ones hold more.
+    `trails`: how each place was reached; `roots`: where the question starts. `generous`: an earlier first page lacked
+    what was needed, so later ones hold more.
     """
 
     def __init__(
@@ -180,23 +189,23 @@ class Paginator:
         self._selector, self._generous = selector, generous
 
     def is_ready(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> bool:
-        """True where laying out takes milliseconds."""
+        """True if laying out will take milliseconds only."""
         return all(self._ways.is_ready(self._inquiry, *each) for each in _lengths(frontier, earlier))
 
     def of(
         self, frontier: list[NodeSet], earlier: list[NodeSet], walked: Collection[tuple[str, Path]]
     ) -> CandidatePages:
-        """The first page holds the nearest ways from each thing that the question sets out from."""
+        """Returns the pages; the first one holds the best candidates from each thing that the question starts from."""
         found = self._ranked(frontier, earlier)
         ways, scores = [way for each in found for way in each.ways], [s for each in found for s in each.scores]
         fresh = [i for i, way in enumerate(ways) if (way.start.pseudonym, way.path) not in walked]
         order = sorted(fresh, key=lambda i: (self._is_behind(ways[i]), -scores[i]))
         first = self._first_page(ways, scores, order)
         rest = [i for i in order if i not in set(first)]
-        # Behind the nearest come all single steps, so that any path can be gone step by step.
+        # After the best candidates come all single steps, so that any path can be followed step by step.
         rest[SECOND_PAGE:] = sorted(rest[SECOND_PAGE:], key=lambda i: len(ways[i].path) > 1)
         border = max(0, MAX_OFFERED - len(first))
-        # Later rounds have no third page: three hops take four calls at most, but for a long way round.
+        # Later rounds have no third page, so three hops take four calls at most, except for a detour.
         second = border if self._trails else min(border, SECOND_PAGE)
         chosen = self._selector.chosen(self._inquiry, [ways[i] for i in rest], border)
         offered = [rest[at] for at in chosen]
@@ -216,7 +225,7 @@ class Paginator:
             mine = [i for i in order if self._trail(ways[i].start).root == root]
             near = [i for i in mine if scores[i] >= scores[mine[0]] - WORSE]
             page += self._with_beginnings(ways, near[: self._size(root, scores[mine[0]])], mine)
-        # Nearest first over all that the question names: what a budget cuts, it cuts from the end.
+        # Best first over all named things, because a budget cuts from the end.
         on_page = set(page[:MAX_OFFERED])
         return [i for i in order if i in on_page]
 
@@ -229,13 +238,15 @@ class Paginator:
         return 1 if self._ways.of_walked(self._inquiry, self._roots[root], paths).max() >= best else MAX_LATER
 
     def _with_beginnings(self, ways: list[CandidatePath], kept: list[int], mine: list[int]) -> list[int]:
-        """Beside three steps stand the first two, which an answer may have to take something out of on the way."""
+        """Adds the first two steps of each path of three, because an answer may have to exclude
+        something on the way.
+        """
         position = {(ways[i].start.pseudonym, ways[i].path): i for i in mine}
         wanted = [(ways[i].start.pseudonym, ways[i].path[:2]) for i in kept if len(ways[i].path) > 2]
         return list(dict.fromkeys([*kept, *(position[each] for each in wanted if each in position)]))
 
     def _is_behind(self, way: CandidatePath) -> bool:
-        """True where a walked path began with it: what is asked for lies further on, or elsewhere."""
+        """True if a walked path began with this candidate: the answer lies further on or elsewhere."""
         whole = (*self._trail(way.start).path, *way.path)
         return any(trail.path[: len(whole)] == whole for trail in self._trails.values())
 
@@ -244,5 +255,5 @@ class Paginator:
 
 
 def _lengths(frontier: list[NodeSet], earlier: list[NodeSet]) -> list[tuple[NodeSet, int]]:
-    """The greatest length of ways from each place; from earlier ones a single step."""
+    """The greatest length of candidates from each place; one step from earlier places."""
     return [(place, MAX_LENGTH) for place in frontier] + [(place, 1) for place in earlier]

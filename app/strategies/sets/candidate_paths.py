@@ -1,4 +1,4 @@
-"""The ways on that a round offers: single steps and paths of two, ranked by their nearness to the question."""
+"""Finds the candidates of a round: single steps and paths of two, ranked by likeness to the question."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from kg_store.graph.traversal import leads_to_values, reached, steps_from_each, 
 from kg_store.text.further_words import worded
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
-MAX_COMPOSED_FROM = 2_000  # members of a place; beyond, paths of two are found a round later
+MAX_COMPOSED_FROM = 2_000  # members of a place; if it has more, paths of two steps wait a round
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateList:
-    """Ways on, and how many were cut by rank: a cut is reported, never silent."""
+    """Candidates, and the number that was cut by rank, which is always reported."""
 
     ways: list[CandidatePath]
     cut: int
 
 
 class CandidateFinder:
-    """Finds every way on from a frontier; complete before the cut."""
+    """Finds every candidate from a frontier; only the cut by rank leaves some out."""
 
     def __init__(self, inquiry: StrategyInput, selector: WaySelector) -> None:
         self._inquiry, self._selector = inquiry, selector
@@ -36,12 +36,12 @@ class CandidateFinder:
         return self._nearest(single, [*self.longer(single), *further])
 
     def single(self, places: list[NodeSet]) -> list[CandidatePath]:
-        """Every single step that leaves one of `places`."""
+        """Returns every single step that leaves one of `places`."""
         steps = steps_from_each(self._inquiry.graph, [place.mids for place in places])
         return [CandidatePath(place, (step,)) for place, on in zip(places, steps, strict=True) for step in on]
 
     def longer(self, ways: list[CandidatePath]) -> list[CandidatePath]:
-        """Every way that goes one step further than one of `ways`."""
+        """Returns every path that extends one of `ways` by one step."""
         graph = self._inquiry.graph
         short = [way for way in ways if len(way.start.mids) <= MAX_COMPOSED_FROM]
         able = [way for way in short if not leads_to_values(graph.schema, way.path[-1])]
@@ -51,7 +51,7 @@ class CandidateFinder:
         ]
 
     def _nearest(self, single: list[CandidatePath], further: list[CandidatePath]) -> CandidateList:
-        """At most MAX_OFFERED: single steps of the frontier first, then the others, each by nearness."""
+        """At most MAX_OFFERED candidates: single steps of the frontier first, then the others, each by likeness."""
         if len(single) + len(further) <= MAX_OFFERED:
             return CandidateList([*single, *further], 0)
         nearest = self._ranked(single)
@@ -60,7 +60,7 @@ class CandidateFinder:
         return CandidateList(kept, len(single) + len(further) - len(kept))
 
     def _ranked(self, ways: list[CandidatePath]) -> list[CandidatePath]:
-        """By nearness to the question; each step is embedded once."""
+        """Candidates by likeness to the question; each step is embedded once."""
         schema = self._inquiry.graph.schema
         told = {step: (worded(schema, step), tail_concept(schema, step)) for way in ways for step in way.path}
         steps = [[told[step] for step in way.path] for way in ways]

@@ -1,8 +1,8 @@
-"""The vote over entities: each path gives its weight to all that it leads to, so that what many likely paths reach
-wins over what one of them does.
+"""Votes over things: each path gives its weight to everything it reaches, so a thing that many likely paths reach
+wins.
 
-p(path) = softmax(score / TEMPERATURE), over the paths of all things that the question names. It is counted by ids in
-the house; a reasoner sees which paths hold the winner, and no id.
+p(path) = softmax(score / TEMPERATURE), over the paths from all things that the question names. Votes are counted by
+ids inside the service; the reasoner sees which paths hold the winner, and no id.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from app.strategies.retrieval import CandidatePath
 from kg_store.terms import Mids
 
 TEMPERATURE: Final = 0.2
-"""In units of a path's score. docs/performance.md says how it was chosen."""
+"""The temperature of the softmax, in units of a path's score; docs/performance.md says how it was chosen."""
 _EQUAL: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredWay:
-    """A way, its score, and the named things that it leads to."""
+    """A candidate, its score, and the named things that it leads to."""
 
     way: CandidatePath
     score: float
@@ -33,8 +33,11 @@ class ScoredWay:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityVote:
-    """`mids`, ascending, with the `weights` that they got, of 1 in all for each path; `holds`: which ways lead to the
-    first. `margin`: by how much its weight is above that of the next thing which another path would answer with."""
+    """The result of a vote: `mids`, ascending, with their `weights`; the weights of one path add up to its chance.
+
+    `holds`: which paths lead to the winner. `share`: the winner's weight. `margin`: its lead over the next thing that
+    another path would answer with.
+    """
 
     mids: Mids
     weights: npt.NDArray[np.floating[Any]]
@@ -43,7 +46,7 @@ class EntityVote:
     margin: float
 
     def in_order(self, mids: Mids) -> Mids:
-        """`mids`, those of most weight first; what no path leads to stands last."""
+        """`mids` by falling weight; things that no path reaches come last."""
         place = np.searchsorted(self.mids, mids).clip(max=max(0, len(self.mids) - 1))
         weight = (
             np.where(self.mids[place] == mids, self.weights[place], 0.0) if len(self.mids) else np.zeros(len(mids))
@@ -52,7 +55,7 @@ class EntityVote:
 
 
 def vote(ways: Sequence[ScoredWay]) -> EntityVote:
-    """`ways`: at least one, each with a member."""
+    """Counts the votes of `ways`: at least one, each with at least one member."""
     scores = np.array([each.score for each in ways])
     chances = np.exp((scores - scores.max()) / TEMPERATURE)
     chances /= chances.sum()
@@ -68,8 +71,9 @@ def vote(ways: Sequence[ScoredWay]) -> EntityVote:
 
 
 def sorted_by(sorting: Sequence[ScoredWay], ways: Sequence[ScoredWay]) -> list[ScoredWay]:
-    """Those of `ways` that lead to something that `sorting` leads to as well, with that alone: of those born in a town
-    the lawyers."""
+    """Returns those of `ways` that share members with `sorting`, narrowed to these: of those born in a town, the
+    lawyers.
+    """
     if not sorting:
         return []
     known = np.unique(np.concatenate([each.members for each in sorting]))
@@ -78,5 +82,5 @@ def sorted_by(sorting: Sequence[ScoredWay], ways: Sequence[ScoredWay]) -> list[S
 
 
 def sorter_of(sorting: Sequence[ScoredWay], way: ScoredWay) -> ScoredWay:
-    """The one of `sorting` that leads to most of what `way` leads to; of several the likeliest."""
+    """Returns the one of `sorting` that shares most members with `way`; of equals the likeliest."""
     return max(sorting, key=lambda each: (len(np.intersect1d(each.members, way.members)), each.score))

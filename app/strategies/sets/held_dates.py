@@ -1,6 +1,6 @@
-"""The dates that mediators and things hold: since when, until when, or when; and the sets of those that a time fits.
+"""Finds the dates of mediators and things (from, until, or on), and builds the sets whose dates fit an asked time.
 
-In a graph "from" and "to" are told by the words of relations, and that they lead to dates by what is there.
+A relation counts as a start or an end by its words, and as a date by the values that the graph holds.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from kg_store.terms import NodeKind, Schema, ValueKind, as_mids, cached_by_versi
 from kg_store.text.labels import plain_words
 
 MAX_DATED: Final = 2_000
-"""Mediators whose dates are looked at; so many are a kind and no thing's own."""
+"""The greatest number of mediators whose dates are read; more than that belong to a kind, not to one thing. By hand.
+"""
 MIN_ENDED: Final = 3
-"""So many have come to an end where one thing follows on another: one without an end has no known one."""
+"""If at least so many tenures have ended, a missing end counts as unknown and not as "still going on". Chosen by hand.
+"""
+# The share of named things that must have a date. Chosen by hand; not fitted.
 MIN_DATED: Final = 0.8
 _STARTS: Final = frozenset(
     "from start started starts starting begin begins began beginning since opened joined hired appointed".split()
@@ -46,7 +49,7 @@ _OF_VERBS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class HeldDates:
-    """The labels of the relations that say since when, until when, and when; empty where none does."""
+    """The labels of the relations for start, end and point of time; empty if there is none."""
 
     starts: str = ""
     ends: str = ""
@@ -54,20 +57,22 @@ class HeldDates:
 
     @property
     def first(self) -> str:
-        """The one that puts things into the order of time."""
+        """The label that orders things in time."""
         return self.starts or self.when
 
 
 class DateReader:
-    """Reads which relations of some things lead to dates, and builds the sets of those that a time fits."""
+    """Finds which relations of some things lead to dates, and builds the sets whose dates fit an asked time."""
 
     def __init__(self, inquiry: StrategyInput, asked: AskedTime) -> None:
         self._inquiry, self._asked = inquiry, asked
         self._bounds: tuple[str, str] | None = None
 
     def of(self, things: str, *, in_passing: bool = False) -> HeldDates | None:
-        """The dates of what the expression `things` gives; None where there are none. `in_passing`: of things that
-        have names, when they were born or died says nothing."""
+        """Returns the dates of the things in the expression `things`, or None.
+
+        `in_passing`: dates of birth and death are ignored, since the things are named and only passed on the way.
+        """
         found: dict[str, str] = {}
         for label, words in self._labels(things):
             role = "starts" if words & _STARTS else "ends" if words & _ENDS else "when" if words & _WHEN else ""
@@ -77,7 +82,7 @@ class DateReader:
         return HeldDates(**found) if found else None
 
     def fitting(self, things: str, dates: HeldDates) -> str:
-        """Those of `things` that the asked time fits; empty where that can't be said."""
+        """Returns the expression for those of `things` that fit the asked time; empty if that cannot be said."""
         relation = self._asked.relation
         if relation in ("first", "last"):
             by = dates.first or dates.ends
@@ -94,7 +99,7 @@ class DateReader:
         return self._beside(things, dates, bounds[0])
 
     def _labels(self, things: str) -> Iterator[tuple[str, frozenset[str]]]:
-        """The relations that `things` leave by, forwards, and the words of each; shorter ones first."""
+        """The labels by which `things` leave forwards, with the words of each; shorter labels first."""
         result = self._inquiry.result_of(things)
         if result is None or not 0 < len(result.mids) <= MAX_DATED:
             return
@@ -105,7 +110,7 @@ class DateReader:
             yield label, _words_of(label)
 
     def _say_when(self, things: str, label: str, *, in_passing: bool) -> bool:
-        """Of things that have names, most must have a date: which is the first of the others can't be said."""
+        """True if the label leads to dates. Of named things, most must have one, or "the first" would be arbitrary."""
         if in_passing and self._count(f'having({things}, "{label}")') < MIN_DATED * self._count(things):
             return False
         return self._are_dates(f'reach({things}, "{label}")')
@@ -115,7 +120,7 @@ class DateReader:
         return least is not None and least.kind == "set"
 
     def _dates(self) -> tuple[str, str] | None:
-        """Expressions of the first and the last date that the question asks about."""
+        """Expressions for the first and the last date that the question asks about."""
         if self._asked.dates:
             return self._asked.dates[0], self._asked.dates[-1]
         if self._bounds is None:
@@ -140,7 +145,7 @@ class DateReader:
 
     @cached_property
     def today(self) -> str:
-        """The pseudonym of the day of the question."""
+        """The pseudonym of the date of the question."""
         return self._inquiry.today()
 
     def _now(self, things: str, dates: HeldDates) -> str:
@@ -187,12 +192,14 @@ class DateReader:
         return f'{"argmin" if relation == "after" else "argmax"}({found}, "{by}")'
 
     def _last_begun(self, things: str, begun: str, dates: HeldDates, date: str) -> str:
-        """Of an office the last who began, if that has not ended: those before have gone, though nothing says so."""
+        """The last holder of an office, if the tenure has not ended; earlier holders have left even if no end is
+        stored.
+        """
         return f'difference(argmax({begun}, "{dates.starts}"), filter({things}, "{dates.ends}", <, {date}))'
 
 
 def _may_be_date(schema: Schema, relation: int) -> bool:
-    """Of a masked relation no word says since when or until when."""
+    """False of masked relations, whose words cannot say "from" or "until", and of values that cannot be dates."""
     known = schema.relations[relation]
     return known.mask is None and known.value_kind in (None, ValueKind.DATE, ValueKind.TEXT)
 

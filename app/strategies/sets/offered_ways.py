@@ -1,5 +1,4 @@
-"""Chooses the ways that are offered from a hub, which has more of them than may be: by one ranking, or with the last
-places given to a trained retriever."""
+"""Chooses which candidates of a hub are offered if it has too many: the nearest, or some by a trained retriever."""
 
 from __future__ import annotations
 
@@ -15,31 +14,33 @@ from app.strategies.retrieval import CandidatePath
 from app.strategies.retriever_input import relation_words, utterances_of
 
 RETRIEVED: Final = 6
-"""One place in so many is the retriever's. It ranks what people ask in a dialogue well, and plain questions worse than
-likeness does: docs/evaluation.md, "Relations of a hub"."""
+"""One in this many places goes to the retriever, which ranks dialogue well and plain questions worse than likeness
+does.
+
+Chosen on the sets in docs/evaluation.md, "Relations of a hub".
+"""
 
 
 class WaySelector(Protocol):
-    """Chooses which ways are offered where there are too many."""
+    """Chooses which candidates are offered if there are too many."""
 
     def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:
-        """Places among `ranked` (nearest first) of at most `most` ways, those first that are offered first."""
+        """Returns at most `most` positions in `ranked` (nearest first), in the order of offering."""
         ...
 
 
 class NearestWays:
-    """The first ones: for services without a trained retriever."""
+    """Takes the nearest; for services without a trained retriever."""
 
     def chosen(self, inquiry: StrategyInput, ranked: Sequence[CandidatePath], most: int) -> list[int]:  # noqa: ARG002
         return list(range(min(most, len(ranked))))
 
 
 class RetrievedWays:
-    """The first ones, but for the last places, one in `share`: these go to the steps that `app.retriever` puts first
-    among the others.
+    """Takes the nearest, but gives one place in `share`, the last ones, to steps that `app.retriever` ranks first.
 
-    Promise: it reads words of relations and the dialogue with every pseudonym hidden. What a thing has itself makes no
-    difference beside the steps in `ranked`.
+    Promise: it reads relation words and the dialogue with every pseudonym hidden. Beyond the steps in `ranked`,
+    nothing that a thing has makes a difference.
     """
 
     def __init__(self, retriever: Retriever, share: int = RETRIEVED) -> None:
@@ -54,7 +55,7 @@ class RetrievedWays:
         return list(dict.fromkeys([*nearest[:kept], *retrieved[: most - kept], *nearest]))[:most]
 
     def _ranked(self, inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> list[int]:
-        """Places of the single steps from what the dialogue names, best first."""
+        """Positions of the single steps from what the dialogue names, best first."""
         said = {topic.pseudonym for topic in inquiry.dialogue.topics}
         steps = [at for at, way in enumerate(ways) if len(way.path) == 1 and way.start.pseudonym in said]
         scores = self._retriever.scores(_query(inquiry, [ways[at] for at in steps]))
@@ -62,7 +63,7 @@ class RetrievedWays:
 
 
 def _query(inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> RetrievalQuery:
-    """One fact a step, to a thing that is known by this fact alone."""
+    """A retriever query with one fact a step, each to a thing of which nothing else is known."""
     starts = list(dict.fromkeys(way.start.pseudonym for way in ways))
     told = [
         (starts.index(way.start.pseudonym), relation_words(inquiry.graph.schema, way.path[0]), way.path[0][0].inverse)

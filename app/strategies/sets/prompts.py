@@ -1,9 +1,9 @@
-"""The words of the `sets` strategy: one short instruction text for each form of reply, which hold for every round."""
+"""The prompts of the `sets` strategy: one short instruction text for each form of reply, used in every round."""
 
 from app.llm.tasks import StepReply, TaskKind
 from app.privacy.safe_text import SafeText
 
-# Every word is paid for in every call: docs/decisions/0006 says what was left out, and what it had cost.
+# Every word costs tokens in every call: docs/decisions/0006 says what was left out and what that saved.
 _STEP_WORDS = SafeText(
     """Answer from a private graph. Words like Eq7f2k are stand-ins: E for a thing, V for a value, S for a set. In \
 paths, ^ means backwards, a|b through a nameless node.

@@ -1,6 +1,7 @@
-"""Five constant questions by which a model shows whether it can write answers of its own: of books, and of no graph.
+"""Five fixed questions about books by which a model shows whether it can write answers of its own.
 
-A model that answers fewer than `app.llm.endpoint.capability_probe.ENOUGH` chooses from lists from then on.
+They hold nothing of any graph. A model that solves fewer than `app.llm.endpoint.capability_probe.ENOUGH` chooses from
+lists from then on.
 """
 
 from __future__ import annotations

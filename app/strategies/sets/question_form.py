@@ -1,6 +1,7 @@
-"""A question told without a word of its text: the form of answer that it asks for, and the path that lies nearest.
+"""Describes a question without a word of its text: the form of answer, and the path most like it.
 
-Both are found here. A model that is told no more chooses among ways on, and can't tell a path that was read wrongly.
+Both are found inside the service. A model that sees only this chooses among candidates, and cannot notice a path that
+was misread.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ PATH: Final = "Along this path"
 
 
 def question_in_form(inquiry: StrategyInput) -> str:
-    """Words of ours, and an operator and a value's pseudonym where the question compares with one."""
+    """Returns the form in fixed words, with the operator and the value's pseudonym if the question compares."""
     named = sum(topic.newest for topic in inquiry.dialogue.topics)
     form = inquiry.language.read_form(inquiry.dialogue.question, named)
     return f"{PATH}: {ASKED[form.form]}{_rest(form)}?"
 
 
 def nearest_paths(inquiry: StrategyInput, ways: Ways) -> list[PathTriple]:
-    """The first of `ways` from each place as a concept path, in the schema's words."""
+    """Returns the first of `ways` from each place as a concept path, in the schema's words."""
     first = {way.start.pseudonym: way for way in reversed(ways)}
     return [triple for way in reversed(first.values()) for triple in _triples(inquiry.graph.schema, way)]
 

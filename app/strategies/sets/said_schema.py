@@ -1,4 +1,4 @@
-"""The part of a large schema that a question speaks of: what its things leave by, and the steps that its words say."""
+"""The part of a large schema that a question speaks of: the steps of its things, and those that its words say."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from kg_store.graph.traversal import concept_of, members_of
 from kg_store.text.labels import plain_words
 
 _WHOLE_KIND: Final = re.compile(r"\bS[0-9]{5}\b")
-"""A pseudonym has a letter behind its first."""
+"""A name for a whole kind. It cannot be a pseudonym, because those have a letter behind the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidSchema:
-    """`steps`, a word for everything of each of the `kinds` at their ends, and the `things` that are named.
+    """The part of a schema that a question speaks of.
 
-    The words of kinds are no pseudonyms: `with_pseudonyms` draws those that an expression has. Each thing is a kind of
-    its own as well, which has the steps that itself leaves by. Of steps with the same words one stands for all;
-    `alike` has the others' labels. `named`: the ids of the things; `own`: the labels that each of them leaves by.
+    `steps`; a name for everything of each of the `kinds` at their ends; the `things` that the question names. Each
+    thing is also a kind of its own with its own steps. Names of kinds are not pseudonyms: `with_pseudonyms` inserts
+    those. If several steps have the same words, one is kept and `alike` lists the labels of the others. `named`: the
+    ids of the things; `own`: the labels that leave each of them.
     """
 
     steps: tuple[SchemaStep, ...]
@@ -60,7 +61,7 @@ class SaidSchema:
         return cls(steps, whole, things, _of_same_words(found), frozenset(named_mids), leaving)
 
     def with_pseudonyms(self, inquiry: StrategyInput, expression: str) -> str:
-        """`expression` with the conversation's pseudonyms for the kinds in it."""
+        """Returns `expression` with the conversation's pseudonyms for its kinds."""
         concepts = {kind.name: kind.concept for kind in self.kinds}
 
         def drawn(word: re.Match[str]) -> str:
@@ -71,13 +72,13 @@ class SaidSchema:
 
 
 def _roles_of(step: SchemaStep) -> frozenset[str]:
-    """The kinds at its end that its own words say, beside another: a spouse is a person, and says the step."""
+    """The kinds at the end of a step that its own label names: "spouse" in "has spouse", beside "person"."""
     kinds, words = step.concept.split(", "), set(plain_words(step.shown).lower().split())
     return frozenset(kind for kind in kinds if set(kind.split()) <= words) if len(kinds) > 1 else frozenset()
 
 
 def _of_same_words(steps: Iterable[SchemaStep]) -> dict[str, tuple[str, ...]]:
-    """The other labels that read as each one does: "written by" of one source, "written_by" of another."""
+    """For each label, the other labels with the same words: "written by" in one source, "written_by" in another."""
     by_words: dict[str, list[str]] = {}
     for label, shown in {step.label: step.shown for step in steps}.items():
         by_words.setdefault(plain_words(shown), []).append(label)

@@ -1,4 +1,4 @@
-"""All that the rounds of one question have gathered."""
+"""Everything that the rounds of one question have gathered."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kg_store.terms import Path
 
 @dataclass(slots=True)
 class SearchProgress:
-    """All that the rounds have gathered.
+    """Everything that the rounds of one question have gathered.
 
-    `things` are shown beside the evidence; `places` is everywhere that one can go on from, `frontier` the newest of
-    them; `walked` keeps one way from being offered twice; `shown` is the evidence as it was shown, which only grows.
+    `things` are shown beside the evidence; `places` are all places to go on from, `frontier` the newest of them;
+    `walked` keeps a candidate from being offered twice; `shown` is the evidence as it was shown, which only grows.
     """
 
     drafts: CheckedDrafts

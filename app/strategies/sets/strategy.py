@@ -1,4 +1,4 @@
-"""The `sets` strategy: what hangs on one head by one relation is one set, and one call makes one round."""
+"""The `sets` strategy: all things that one head reaches by one relation form one set, and each round is one call."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NOT_THEN: Final = "The graph says when this was so, and it was not at the time t
 
 
 class SetsStrategy:
-    """Fewer calls than the paper's method: at most one a round, and one to answer after the last.
+    """Needs fewer calls than the paper's method: at most one a round, and one to answer after the last.
 
     Where prompts tell of kinds alone, a round shows the nearest ways first, and the others only where none of these
     fits; else all of them at once. `selector` chooses what is offered from a hub.
@@ -65,8 +65,11 @@ class SetsStrategy:
         self._ways = PathRanker()
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
-        """A question about a time is asked without it first; what is found is narrowed to the time. Where nothing in
-        the graph says when, it is asked as it stands; what the graph puts at other times alone is no answer."""
+        """Answers a question; one about a time is asked without the time, and the result is then narrowed to it.
+
+        If the graph holds no dates for the result, the question is asked as it stands. A result that holds only at
+        other times is no answer.
+        """
         timed = TimedPaths.of(inquiry)
         found = await self._find(timed.inquiry, timed) if timed else None
         if timed is None or found is None or (timed.is_cut and found.draft is None):
@@ -98,7 +101,7 @@ class SetsStrategy:
             return over_budget(_found(progress, None))
 
     def _look_around(self, inquiry: StrategyInput, progress: SearchProgress) -> None:
-        """Where the things that are named lead: for the vote, and for a question that no single path answers."""
+        """Looks where the named things lead: for the vote, and for questions that no single path answers."""
         graph, votes = inquiry.graph, may_vote(inquiry, progress.frontier)
         labels = inquiry.language.said_labels(str(inquiry.dialogue.question), graph)
         if not (votes or labels.is_compound):
@@ -145,7 +148,7 @@ class SetsStrategy:
     async def _shelf(self, inquiry: StrategyInput, progress: SearchProgress, number: int) -> CandidatePages:
         if number > inquiry.limits.depth or progress.voted is not None:
             return progress.voted.page if progress.voted and number == 1 else CandidatePages(())
-        # Ways of earlier places stay on offer, so that a wrong turn or a second topic loses nothing.
+        # Candidates of earlier places stay on offer, so that a wrong choice or a second topic loses nothing.
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
         if inquiry.profile.is_open:
@@ -154,7 +157,7 @@ class SetsStrategy:
         shelves = Paginator(inquiry, *given)
         if shelves.is_ready(progress.frontier, earlier):
             return shelves.of(progress.frontier, earlier, progress.walked)
-        # What a kind leaves by is worked out once, and takes seconds where there are thousands of relations.
+        # The steps of a kind are computed once, which takes seconds on a schema of thousands of relations.
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
 
     def _own_ways(self, inquiry: StrategyInput, progress: SearchProgress, earlier: list[NodeSet]) -> CandidatePages:
@@ -242,10 +245,10 @@ def _chosen(inquiry: StrategyInput, reply: StepReply, offered: NumberedWays) -> 
 
 
 def _follow(inquiry: StrategyInput, progress: SearchProgress, chosen: list[CandidatePath]) -> bool:
-    """Walks the chosen ways; false when there are none, or none led anywhere."""
+    """Walks the chosen candidates; returns False if there are none, or none leads anywhere."""
     reached = [place for way in chosen if (place := _walk(inquiry, progress, way)) is not None]
     fresh = progress.facts[len(progress.shown) :]
-    # Each round's facts stand behind the earlier ones: what a prompt shared with the one before it stays as it was.
+    # New facts follow the earlier ones, so that the beginning of the prompt stays the same for caches.
     progress.shown = [*progress.shown, *show_evidence(inquiry, fresh, told=_told(progress))]
     progress.frontier = [place for place in reached if place.pseudonym not in progress.places]
     progress.places |= {place.pseudonym: place for place in reached}
@@ -253,7 +256,7 @@ def _follow(inquiry: StrategyInput, progress: SearchProgress, chosen: list[Candi
 
 
 def _walk(inquiry: StrategyInput, progress: SearchProgress, way: CandidatePath) -> NodeSet | None:
-    """Where `way` leads, with its fact kept; None where that is nowhere."""
+    """The place where the candidate leads, or None; keeps the fact."""
     start = way.start.pseudonym
     progress.walked.add((start, way.path))
     arrival = arrive(inquiry, way)
@@ -268,7 +271,7 @@ def _walk(inquiry: StrategyInput, progress: SearchProgress, way: CandidatePath) 
 
 
 def _told(progress: SearchProgress) -> set[str]:
-    """Pseudonyms whose concept the prompt says elsewhere."""
+    """Pseudonyms whose concept the prompt shows elsewhere."""
     return {*progress.things, *(fact.end for fact in progress.facts)}
 
 

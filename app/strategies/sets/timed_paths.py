@@ -1,7 +1,7 @@
-"""The paths of a question narrowed to the time that it asks about: who was governor in 1957, whose husband she is now.
+"""Narrows the paths of a question to the time that it asks about: who was governor in 1957, who is her husband now.
 
-Such facts hang on mediators that say since when and until when. A path through them is walked in two steps, with only
-those mediators between that the time fits. Promise: they are for the reasoner inside the service alone.
+Such facts belong to mediators with a start and an end. A path through them is walked in two steps, and only mediators
+whose dates fit are passed. Promise: narrowed paths are used by the reasoner inside the service only.
 """
 
 from __future__ import annotations
@@ -21,21 +21,24 @@ from kg_store.terms import Mids, as_mids
 
 _CHOOSING: Final = ("argmin(", "argmax(", "filter(", "sort(", "compare(")
 MAX_STEPS: Final = 3
-"""Of a path that is narrowed."""
+"""The greatest number of steps of a path that is narrowed. Chosen by hand; not fitted."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NarrowedPath:
-    """An expression of what a path leads to at the asked time, and its members, one at least."""
+    """An expression for what a path leads to at the asked time, and its members (at least one)."""
 
     expression: str
     mids: Mids
 
 
 class TimedPaths:
-    """The paths of one question, each narrowed once. `inquiry`: the question without the words for a time that it
-    states; in a wide schema with those for the first, or for now, which paths may say as well. `of_mediators`: where
-    kinds are declared the dates of named things are read with the rest of the question."""
+    """The paths of one question, each narrowed at most once.
+
+    `inquiry`: the question without the words of a stated time; on a wide schema it keeps "first" and "now", which
+    labels may say too. `of_mediators`: on graphs with declared kinds only dates of mediators are used here, since
+    dates of named things are read with the rest of the question.
+    """
 
     def __init__(self, inquiry: StrategyInput, asked: AskedTime) -> None:
         self.inquiry, self.asked = inquiry, asked
@@ -46,7 +49,7 @@ class TimedPaths:
 
     @classmethod
     def of(cls, inquiry: StrategyInput) -> TimedPaths | None:
-        """None where the question asks for no time, where a model answers it, and where no mediator says when."""
+        """Returns None if the question asks for no time, a model answers it, or no mediator has dates."""
         if inquiry.reasoner.is_model or not may_say_when(inquiry.graph.schema):
             return None
         dialogue = inquiry.dialogue
@@ -62,25 +65,27 @@ class TimedPaths:
 
     @property
     def may_stand(self) -> bool:
-        """True where an answer may stand that nothing narrowed: most graphs tell of what holds now alone."""
+        """True if an answer may be given that nothing narrowed, because most graphs hold only what is true now."""
         return not self.is_cut or (self.asked.relation == "now" and not self.of_mediators)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The pseudonyms of the time, which expressions of narrowed paths may hold."""
+        """The pseudonyms of dates that narrowed expressions may hold."""
         is_of_today = self.asked.relation in ("now", "past")
         return (*self.asked.names, self._dates.today) if is_of_today else self.asked.names
 
     def narrowed(self, start: str, path: Sequence[str]) -> NarrowedPath | None:
-        """The things that `path` leads to from `start` at the asked time; None where nothing there says when."""
+        """Returns what `path` leads to from `start` at the asked time; None if nothing there has dates."""
         key = (start, *path)
         if key not in self._known:
             self._known[key] = self._narrowed(start, path) if len(path) <= MAX_STEPS else None
         return self._known[key]
 
     def settled(self, draft: Draft, facts: Sequence[FoundFact]) -> Draft | None:
-        """`draft` with all that it walked narrowed; None where that changes nothing, or leaves nothing, and where it
-        chooses among what it walked itself."""
+        """Returns `draft` with every path in it narrowed.
+
+        None if that changes nothing or leaves nothing, or if the draft itself selects by a value.
+        """
         if any(function in expression for expression in draft.expressions for function in _CHOOSING):
             return None
         if any(self.inquiry.result_of(expression) is None for expression in draft.expressions):
@@ -92,8 +97,9 @@ class TimedPaths:
         return replace(draft, expressions=tuple(told))
 
     def excludes(self, draft: Draft | None, facts: Sequence[FoundFact]) -> bool:
-        """True of a draft that leaves out the time that the question states, though the graph says when all that it
-        walked held, and none of it then."""
+        """True of a draft that ignores the stated time, although everything it walked has dates and
+        none of them fit.
+        """
         if draft is None or not self.asked.is_stated:
             return False
         if any(name in expression for expression in draft.expressions for name in self.asked.names):
@@ -129,14 +135,14 @@ class TimedPaths:
         if self.of_mediators:
             return None
         for at in range(len(before), 0, -1):
-            # Named things between that say since when: an employment, a tenure.
+            # Named things in between that have a start: an employment, a tenure.
             found = self._fitting(walked_along(start, before[:at]), path[at:], start, is_between=True)
             if found is not None:
                 return found
         return self._of_ends(walked_along(source, [last]), start)
 
     def _of_ends(self, ends: str, start: str) -> NarrowedPath | None:
-        """The ends of a path by dates of their own; the first and the last also by the years in their names."""
+        """The ends of a path by their own dates; the first and the last also by years in their names."""
         if self.asked.relation in ("first", "last"):
             result = self.inquiry.result_of(ends)
             if result is None or len(result.mids) < 2:
@@ -157,7 +163,7 @@ class TimedPaths:
         return self._held(walked_along(fitting, further), start) if fitting else None
 
     def _held(self, expression: str, start: str) -> NarrowedPath | None:
-        """None where it gives nothing that has a name. What it sets out from does not meet itself again."""
+        """The narrowed path of `expression`; None if it has no named result or leads back to `start`."""
         result = self.inquiry.result_of(expression)
         if result is None or result.kind != "set":
             return None
@@ -170,7 +176,7 @@ class TimedPaths:
 
 
 def _path_of(expression: Expression, facts: Mapping[str, FoundFact]) -> tuple[str, tuple[str, ...]] | None:
-    """Where a set was walked from, and along which path; None where it is no such set."""
+    """The start and the path of a set that was walked; None for other expressions."""
     path: tuple[str, ...] = ()
     while isinstance(expression, Call) and expression.function == "reach":
         path, expression = (*expression.words, *path), expression.operands[0]

@@ -1,7 +1,7 @@
-"""The ways that lead somewhere from the very things that a question names, with what they lead to.
+"""The single steps from the named things themselves, with what they lead to, ordered by a vote.
 
-Promise: they are for the reasoner inside the service alone. A prompt that leaves it shows what the kind of a thing
-leaves by, not what the thing itself does.
+Promise: they are used by the reasoner inside the service only. A prompt that leaves it shows the steps of a thing's
+kind, not of the thing.
 """
 
 from __future__ import annotations
@@ -27,19 +27,22 @@ from kg_store.graph.traversal import named_of, reached, steps_from_each
 from kg_store.terms import Mids, NodeKind, as_mids
 
 MAX_NARROWED: Final = 20
-"""Ways whose dates are looked at, the best ones."""
+"""The greatest number of candidates whose dates are read, best first. Chosen by hand; not fitted."""
 MAX_BEHIND: Final = 0.2
-"""So much less than the best way one that says when may score."""
+"""A candidate with fitting dates may score this much less than the best one. Chosen by hand; not fitted."""
 MAX_STARTS: Final = 2_000
-"""Things of one name that ways are looked for from; beyond, their kind's are."""
+"""The greatest number of things of one name from which steps are looked for; beyond it the steps of their kind are
+used.
+"""
 
 MIN_SURE: Final = 0.9
-"""The confidence of a winner beside which no chain of steps is looked for."""
+"""If the winner's confidence is at least this, no chain of steps is tried. Chosen by hand; not fitted."""
 
 
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
-    """True where the ways of the named things themselves are found faster than those of their kinds: in schemas of
-    many relations, of which one thing has few."""
+    """True if steps of the named things themselves are faster to find than those of their kinds: on schemas of many
+    relations, of which one thing has few, and only without a model.
+    """
     named = [place for place in places if len(place.mids) and not place.reached]
     return (
         is_wide(inquiry.graph.schema)
@@ -54,7 +57,7 @@ def _are_few(places: Sequence[NodeSet]) -> bool:
 
 
 class WalkedWay(NamedTuple):
-    """A way, and the named things that it leads to."""
+    """A candidate, and the named things that it leads to."""
 
     way: CandidatePath
     members: Mids
@@ -62,7 +65,9 @@ class WalkedWay(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VotedWays:
-    """The ways of one question, those first that lead to the winner of their vote; no vote where there is no way."""
+    """The candidates of one question, those that lead to the winner of the vote first; `vote` is None if there are
+    none.
+    """
 
     ways: tuple[ScoredWay, ...] = ()
     vote: EntityVote | None = None
@@ -72,8 +77,7 @@ class VotedWays:
     def of(
         cls, inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay], timed: TimedPaths | None = None
     ) -> VotedWays:
-        """`timed`: where the question asks for a time, what is voted for is narrowed to it; no way where that is
-        nothing."""
+        """Holds the vote. `timed`: if the question asks for a time, everything voted for is narrowed to it."""
         ways = _scored(inquiry, ranker, walked)
         kinds = {topic.pseudonym for topic in inquiry.dialogue.topics if topic.sorts}
         sorting = [each for each in ways if each.way.start.pseudonym in kinds]
@@ -94,7 +98,7 @@ class VotedWays:
 
     @property
     def is_unsure(self) -> bool:
-        """True where the winner is so unlikely that the question may ask for more than one step."""
+        """True if the winner is so unlikely that the question may ask for more than one step."""
         if self.vote is None:
             return True
         best = next(each for each, holds in zip(self.ways, self.vote.holds, strict=True) if holds)
@@ -103,7 +107,7 @@ class VotedWays:
 
     @property
     def page(self) -> CandidatePages:
-        """All on one page; of very many the last are cut, never one that leads to the winner."""
+        """All candidates on one page; if there are too many the last are cut, but none that leads to the winner."""
         holds = self.vote.holds if self.vote else ()
         ranked = sorted(zip(holds, self.ways, strict=True), key=lambda each: not each[0])
         ways = tuple(each.way for _, each in ranked)
@@ -111,11 +115,11 @@ class VotedWays:
 
     @property
     def in_order(self) -> Callable[[Mids], Mids] | None:
-        """Puts things into the order of their weight in the vote."""
+        """A function that sorts things by their weight in the vote; None without a vote."""
         return self.vote.in_order if self.vote else None
 
     def shown(self, inquiry: StrategyInput) -> VotedPaths | None:
-        """The vote as the reasoner sees it: pseudonyms, labels and figures."""
+        """The vote as the reasoner sees it: pseudonyms, labels and numbers."""
         if self.vote is None:
             return None
         held = [each.way for each, holds in zip(self.ways, self.vote.holds, strict=True) if holds]
@@ -125,7 +129,7 @@ class VotedWays:
 
 
 def walked_ways(graph: BlindGraph, places: Sequence[NodeSet]) -> list[WalkedWay]:
-    """Every single step from each of `places` that leads to anything with a name but what is named itself."""
+    """Returns every single step from `places` that leads to something with a name, other than the named things."""
     named = np.unique(np.concatenate([place.mids for place in places]))
     found: list[WalkedWay] = []
     for place, steps in zip(places, steps_from_each(graph, [place.mids for place in places]), strict=True):
@@ -135,7 +139,7 @@ def walked_ways(graph: BlindGraph, places: Sequence[NodeSet]) -> list[WalkedWay]
 
 
 def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay]) -> list[ScoredWay]:
-    """The ways with their scores, best first."""
+    """The candidates with their scores, best first."""
     found: list[ScoredWay] = []
     for place, group in groupby(walked, key=lambda each: each.way.start):
         ways = list(group)
@@ -145,8 +149,10 @@ def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedW
 
 
 def _in_time(inquiry: StrategyInput, ways: list[ScoredWay], timed: TimedPaths) -> list[ScoredWay]:
-    """Those that lead to the winner of the vote and say when, with what they lead to at the asked time. Where none of
-    them does, others that are nearly as likely at a stated time, and else all as they are."""
+    """The winning candidates that have dates, narrowed to the asked time; else others that score nearly as well.
+
+    If none fits, all candidates stay as they are.
+    """
     if not ways:
         return ways
     holds = vote(ways).holds

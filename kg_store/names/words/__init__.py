@@ -1,4 +1,4 @@
-"""Words of names alone: their spellings, and hashes that tell what is near.
+"""Words of names: their spellings, and hashes for similarity tests.
 
 Imports `text`.
 """

@@ -1,4 +1,4 @@
-"""The spellings under which a name is looked for: its own, and those that people type in haste."""
+"""The spellings under which a name is looked for: its own, and those that people type."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
 _SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
 _APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
 _MIN_BARE_LENGTH = 5
-"""Fewer letters without their punctuation (E.T.) may be any word."""
+"""With fewer letters a name without its punctuation (E.T.) could be any word."""
 
 _SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
-"""Characters: a part of a name that counts alone; a name that may be typed letter by letter."""
+"""Lengths in characters: the shortest part of a name that counts alone, and the longest name typed letter by letter.
+"""
 
 
 def stands_in(name: str, text: str) -> bool:
-    """True where `name` stands between word borders somewhere in `text`; both are normalised."""
+    """True if `name` occurs between word borders in `text`; both are normalised."""
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
@@ -40,8 +41,7 @@ def can_be_found(pattern: str) -> bool:
 
 
 def spellings_of(pattern: str) -> list[str]:
-    """The pattern, and as people type it in haste: Michael J. Fox as Michael J Fox, Zoë Müller as zoe muller; with
-    an apostrophe apart, as texts taken into words have it (child 's play); with spaces for signs (a k for A.K.)."""
+    """Returns the pattern and other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
     plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
     typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
     typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
@@ -56,8 +56,9 @@ def spellings_of(pattern: str) -> list[str]:
 
 
 def _unspaced_spellings(pattern: str) -> Iterator[str]:
-    """Names in scripts without spaces: run together, letter by letter, and the parts of those that have parts: their
-    words are not read inexactly."""
+    """Spellings of names in scripts without spaces: joined, letter by letter, and their parts, since they are not read
+    inexactly.
+    """
     parts = pattern.split(" ")
     if not all(part and all(map(is_unspaced, part)) for part in parts):
         return
@@ -69,6 +70,6 @@ def _unspaced_spellings(pattern: str) -> Iterator[str]:
 
 
 def _without_signs(spelling: str) -> str:
-    """Spaces in the place of signs between letters; the spelling itself where that leaves one word, or digits."""
+    """The spelling with spaces for signs between letters; unchanged if that leaves one word, or digits."""
     apart = " ".join(_SIGNS.sub(" ", spelling).split())
     return apart if " " in apart and any(map(str.isalpha, apart)) else spelling

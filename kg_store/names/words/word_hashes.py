@@ -1,4 +1,4 @@
-"""WordHashes: a set of words and of pairs of words at eight bytes each, that can be asked and not be read."""
+"""WordHashes: a set of words and word pairs at eight bytes each; it can be tested for a word, but not read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ _BYTES: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class WordHashes:
-    """`packed`: hashes of 64 bits in ascending order. Promise: what went in is in it. Limit: so may be a word that did
-    not, once in 10^13 of a million words."""
+    """`packed`: 64-bit hashes in ascending order.
+
+    Promise: what was added is found. Limit: with a million words, a word that was not added is found by chance once in
+    10^13.
+    """
 
     packed: bytes = field(default=b"", repr=False)
 
     @classmethod
     def of(cls, hashes: Iterable[int]) -> WordHashes:
-        """Of what `hash_of` gives."""
+        """Builds the set from results of `hash_of`."""
         return cls(np.unique(np.fromiter(hashes, dtype=np.uint64)).tobytes())
 
     @classmethod
@@ -53,12 +56,12 @@ def hash_of(word: str) -> int:
 
 
 def pair_of(word: str, other: str) -> str:
-    """Two words that stand side by side, in either order."""
+    """Returns a key for two neighbouring words, in either order."""
     return " ".join(sorted((word, other)))
 
 
 def one_slip_away(word: str) -> Iterator[str]:
-    """`word` itself and what a letter left out, put in, changed or changed places makes of it, in letters a to z."""
+    """Yields `word` and all words with one letter removed, added, changed or swapped (letters a to z)."""
     yield word
     for at in range(len(word) + 1):
         head, tail = word[:at], word[at:]

@@ -1,4 +1,4 @@
-"""Numbers and dates in words and in any script's figures.
+"""Numbers and dates in words, and in the digits of any script.
 
 Imports `text`.
 """

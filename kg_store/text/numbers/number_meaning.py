@@ -1,4 +1,4 @@
-"""Meaning of a number or date in words: nineteen sixty is 1960, two million and a half 2500000."""
+"""The meaning of a number or date in words: nineteen sixty is 1960, two million and a half 2500000."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MAX_SCALE: Final = Decimal(10) ** 30
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of an expression: a number with its `value`, a month, a decade, a fraction, or a word without one."""
+    """A part of an expression: a number with its `value`, a month, a decade, a fraction, or a word without a value."""
 
     value: Decimal | None = field(default=None, repr=False)
     is_ordinal: bool = False
@@ -43,13 +43,13 @@ class Part:
 
 @lru_cache(maxsize=16_384)
 def value_of(word: str) -> Decimal | None:
-    """The number that one word says, in the first of the languages that know it; None: it says none alone."""
+    """Returns the number that a single word says, in the first language that knows it; None if it says none."""
     found = next((hits for language in LANGUAGES if (hits := find_numbers([TokenText(word)], language, 0))), None)
     return _decimal(found[0].value) if found else None
 
 
 def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
-    """`tokens` of one expression, with number words gathered to numbers; `text` has the little words between them."""
+    """Returns `tokens` of one expression with number words combined; `text` holds the function words between them."""
     items = list(_with_little_words(text, tokens))
     return min((_parts_in(language, items) for language in _languages(tokens)), key=len)
 
@@ -82,9 +82,9 @@ def _spelling(token: Token) -> str:
 
 
 def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> str | None:
-    """The expression in figures, as people type them; None where what it means is not clear.
+    """Returns the expression in digits, as people type them; None if its meaning is unclear.
 
-    `is_marked_decade`: "the" stands in front, so that sixties are those of the last century.
+    `is_marked_decade`: "the" stands before it, so "sixties" means those of the last century.
     """
     dated = [index for index, part in enumerate(parts) if part.month]
     if any(part.is_weekday for part in parts) or len(dated) > 1:
@@ -101,7 +101,7 @@ def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> st
 
 
 def _languages(tokens: Sequence[Token]) -> list[str | None]:
-    """The languages that know the most of the words; None alone where no word of a number is among them."""
+    """The languages that know most of the words; [None] if no word is a number word."""
     known = [token.number.languages for token in tokens if token.number is not None]
     counts = {language: sum(language in each for each in known) for language in LANGUAGES}
     best = max(counts.values())
@@ -122,7 +122,7 @@ def _single(token: Token | str) -> list[Part]:
         plain = digits.group() if digits else ""
         return [Part(Decimal(plain), is_ordinal=plain != token.word, is_figures=True) if plain.isdecimal() else Part()]
     if token.word == "sixtieth":
-        return [Part(Decimal(60), is_ordinal=True)]  # The one ordinal that the library does not know.
+        return [Part(Decimal(60), is_ordinal=True)]  # The only ordinal that the library does not know.
     if token.word in _DECADES:
         return [Part(Decimal(_DECADES[token.word]), is_decade=True)]
     if token.is_fraction:
@@ -163,7 +163,10 @@ def _decade(parts: Sequence[Part], is_marked: bool) -> str | None:
 
 
 def _fraction(parts: Sequence[Part]) -> str | None:
-    """One and a half, two million and a half, two and a half million, half a million, three quarters."""
+    """One and a half, two million and a half, two and a half million, half a million, three quarters;
+
+    None if unclear.
+    """
     if any(part.value is None for part in parts) or sum(part.is_fraction for part in parts) != 1:
         return None
     index = next(index for index, part in enumerate(parts) if part.is_fraction)
@@ -199,7 +202,7 @@ def _number(parts: Sequence[Part]) -> str | None:
     if len(whole) > 2 and max(whole) <= 9 and whole[0]:
         return "".join(map(str, whole))
     is_scale = len(whole) == 2 and (whole[1] == 12 or str(whole[1]).strip("0") == "1") and not parts[1].is_figures
-    return _plain(values[0] * values[1]) if is_scale else None  # Two dozen, a dozen million; no "two 10".
+    return _plain(values[0] * values[1]) if is_scale else None  # "Two dozen", "a dozen million"; but not "two 10".
 
 
 def _decimal(value: float) -> Decimal:

@@ -1,4 +1,4 @@
-"""Words and figures of a text that say numbers, months or weekdays, judged by what stands around them."""
+"""Finds the words and digits of a text that say numbers, months or weekdays, judged by their surroundings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ROMAN_STEPS: Final = (
     ("IX", 9), ("V", 5), ("IV", 4), ("I", 1),
 )  # fmt: skip
 MAX_ROMAN: Final = 5000
-"""The first number that Roman numerals don't reach."""
+"""The first number that Roman numerals cannot write."""
 
 _FRACTION: Final = re.compile(r"(\d?)([¼-¾⅐-⅞↉])")
 _NUMERALS_OF_ROME: Final = re.compile("[\u2160-\u2188]+")
@@ -43,7 +43,7 @@ _LAST_FIGURE: Final = 0x1FC00
 
 
 def _all_figures() -> Iterator[str]:
-    """Every figure outside of ASCII that a number says, and the letters that China and Japan count with."""
+    """Yields every numeral outside ASCII, and the characters that Chinese and Japanese count with."""
     yield from _CHINESE_DIGITS
     for character in map(chr, range(0x80, _LAST_FIGURE)):
         if unicodedata.category(character)[0] == "N" and unicodedata.numeric(character, None) is not None:
@@ -52,19 +52,19 @@ def _all_figures() -> Iterator[str]:
 
 _OTHER: Final = frozenset(_all_figures())
 OTHER_FIGURES: Final = "".join(sorted(_OTHER))
-"""For a class of a pattern: every figure that is no ASCII digit."""
+"""For a character class: every numeral that is not an ASCII digit."""
 
 
 def has_other_figures(text: str) -> bool:
-    """True where a figure that is no ASCII digit stands in `text`."""
+    """True if `text` holds a numeral that is not an ASCII digit."""
     return not text.isascii() and not _OTHER.isdisjoint(text)
 
 
 def undo_digits(text: str) -> str:
-    """`text` with ASCII digits for every figure of another script or shape: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
+    """Returns `text` with ASCII digits for the numerals of all scripts: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
 
-    A run of Chinese figures is read as a number, by places (一九六〇) or by powers (千九百六十). Lengths
-    change; a text without such figures comes back as it is.
+    A run of Chinese numerals is read by places (一九六〇) or by powers (千九百六十). Lengths change; a text without
+    such numerals is returned as it is.
     """
     if not has_other_figures(text):
         return text
@@ -75,7 +75,7 @@ def undo_digits(text: str) -> str:
 
 
 def roman_value(word: str) -> int:
-    """The number that a Roman numeral says, in either case; 0 where it is none. IIII is read, IC is not."""
+    """Returns the value of a Roman numeral in either case, 0 if it is none. IIII is accepted, IC is not."""
     upper = word.upper()
     if not _ROMAN.fullmatch(upper):
         return 0
@@ -84,7 +84,7 @@ def roman_value(word: str) -> int:
 
 
 def roman_of(number: int) -> str:
-    """The Roman numeral for 1 to 4999, in capitals."""
+    """Returns the Roman numeral for 1 to 4999, in capitals."""
     numeral = ""
     for letters, value in _ROMAN_STEPS:
         count, number = divmod(number, value)
@@ -93,7 +93,9 @@ def roman_of(number: int) -> str:
 
 
 def chinese_figures(run: str) -> str:
-    """A run of Chinese figures in ASCII: by powers where it names them, else, and where it is too long, by places."""
+    """Returns a run of Chinese numerals in ASCII digits: by powers if it names any, else (or if it is too long) by
+    places.
+    """
     if len(run) > MAX_CHINESE or not any(letter in _POWERS for letter in run):
         return "".join(str(_figure(letter)) for letter in run)
     total = section = figure = 0
@@ -114,7 +116,9 @@ def _figure(letter: str) -> int:
 
 
 def _plain_fraction(before: str, fraction: str) -> str:
-    """Behind a digit what comes after the point; thirds and the like have no end, and stand with a slash."""
+    """The fraction after a digit as decimals; thirds and the like have no finite decimals and are written with a
+    slash.
+    """
     digits = f"{unicodedata.numeric(fraction):g}"
     if len(digits) <= len("0.125"):
         return before + digits.removeprefix("0") if before else digits
@@ -129,7 +133,7 @@ def _code_points_of_rome(run: str) -> str:
 
 
 def _plain_figure(character: str) -> str:
-    """The figure in ASCII; any other character, and a fraction, as it is."""
+    """The numeral as an ASCII digit; other characters, and fractions, stay."""
     number = unicodedata.numeric(character, None)
     if character.isascii() or number is None or not number.is_integer():
         return character
@@ -137,7 +141,7 @@ def _plain_figure(character: str) -> str:
 
 
 class _Figures(dict[int, str]):
-    """One plain figure per code point; filled as text is met."""
+    """A translation table: the plain digit of each code point, computed at its first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _plain_figure(chr(code))
@@ -148,7 +152,7 @@ _FIGURES: Final = _Figures()
 
 
 _WORD: Final = re.compile("[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f]+")
-"""All seven languages write in Latin letters."""
+"""Matches a word; all seven languages are written in Latin letters."""
 
 _ASCII_SPACES: Final = str.maketrans({chr(code): " " for code in range(128) if not chr(code).isalpha()})
 _DIGITS: Final = re.compile(
@@ -167,12 +171,12 @@ _LOOK_BACK: Final = 40
 _LITTLE: Final = frozenset("of the de del di do da den der dem des and und et y e i l d le il el o".split())
 _ANDS: Final = frozenset("and und et y e en".split())
 MAX_LITTLE: Final = 2
-"""So many little words may stand between two words of one number."""
+"""The greatest number of function words between two words of one number. Chosen by hand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text[start:end]: figures, or a word that says a number, a month or a weekday."""
+    """text[start:end]: digits, or a word that says a number, a month or a weekday."""
 
     start: int
     end: int
@@ -199,7 +203,9 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """The tokens of `text` that say something, in order. A word that is another one where it stands is left out."""
+    """Returns the tokens of `text`, in order, without words that mean something else in their place
+    ("second", "may").
+    """
     tokens = sorted([*_words(text), *_digits(text)], key=lambda token: token.start)
     if not any(token.is_weak for token in tokens):
         return tokens
@@ -209,7 +215,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of `text`, in small letters and composed."""
+    """Returns the words of `text`, in lower case and composed (NFC)."""
     if text.isascii():
         return text.lower().translate(_ASCII_SPACES).split()
     return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
@@ -238,7 +244,7 @@ def _judged(text: str, tokens: Sequence[Token], index: int, context: Collection[
 
 
 def _settled(token: Token) -> Token:
-    """A word that says two things, one of them weakly, says the other."""
+    """The token with only its strong sense, if one of its two senses is weak."""
     if token.number is None or token.month is None or token.number.is_weak == token.month.is_weak:
         return token
     return replace(token, number=None) if token.number.is_weak else replace(token, month=None)
@@ -265,12 +271,12 @@ def _is_month(text: str, token: Token, month: CalendarWord, near: Sequence[Token
 
 
 def _has_telling_capital(text: str, start: int) -> bool:
-    """A capital that no beginning of a sentence explains."""
+    """True if the letter is a capital although no sentence begins there."""
     return text[start].isupper() and not _ENDS_SENTENCE.search(text[max(0, start - _LOOK_BACK) : start])
 
 
 def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:
-    """The next on either side, where nothing but little words stands between."""
+    """The next token on either side, if only function words stand between."""
     for one, other in ((index - 1, index), (index, index + 1)):
         if one >= 0 and other < len(tokens):
             neighbour = tokens[one if other == index else other]
@@ -279,7 +285,9 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """True where at most two of `little` stand between, and no sign but the point of an ordinal: 8. September."""
+    """True if at most MAX_LITTLE words of `little` stand between, and no punctuation but an ordinal's point (8.
+    September).
+    """
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)

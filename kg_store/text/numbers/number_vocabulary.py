@@ -1,4 +1,4 @@
-"""Words of numbers, months and weekdays in seven languages, and which of them are other words, too."""
+"""Number words, months and weekdays in seven languages, and which of them are other words as well."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from babel.dates import get_day_names, get_month_names
 from text_to_num import find_numbers
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl")
-"""English first: of two languages that share a word, the first reads it."""
+"""English comes first: if two languages share a word, the first one reads it."""
 
 _TABLE: Final[dict[str, dict[str, str]]] = tomllib.loads(
     resources.files(__package__).joinpath("number_words.toml").read_text("utf-8")
@@ -29,7 +29,7 @@ _WEAK_CALENDAR: Final = frozenset(_TABLE["any"]["weak_calendar"].split())
 _SLIPS: Final = _TABLE["slips"]
 _CONTEXT: Final = {language: frozenset(_TABLE[language]["context"].split()) for language in LANGUAGES}
 MIN_CONTEXT: Final = 2
-"""So many little words of a language show that a text is in it."""
+"""The number of a language's function words that show that a text is in it. Chosen by hand."""
 
 _COMPOUND: Final = re.compile(
     # English, run together
@@ -55,22 +55,22 @@ _ORDINAL: Final = re.compile(
     r"|(?:(?:du|tri|[cq]uadr[io]n?|quin|s[ei]x|seis|sep?tin?|o[ck]tin?|non|nonin|noningen)[gc]ent"
     r"|(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien)?(?:mil|cent))[eé]sim[oa]s?"
 )
-"""French, Spanish and Portuguese ordinals in one word."""
+"""Matches French, Spanish and Portuguese ordinals in one word."""
 
 _LONG_PART: Final = re.compile(
     "hundr|thous|teen|ty|hundert|tausend|zig|zehn|cento|mila|anta?|venti|trenta|esim|ésim|honderd|duizend|ième|tig"
 )
-"""Parts that make a compound a number though the reader of number words does not know it."""
+"""Parts that make a compound a number even if the number reader does not know it."""
 
 MAX_COMPOUND: Final = 120
-"""Letters of a number in one word that are read."""
+"""The greatest number of letters that are read of a number in one word. Chosen by hand."""
 
 _UMLAUTS: Final = (("fuenf", "fünf"), ("zwoelf", "zwölf"), ("dreissig", "dreißig"), ("ieme", "ième"))
 
 
 @dataclass(frozen=True, slots=True)
 class NumberWord:
-    """A word of a number, as its languages spell it. `is_weak`: where it stands alone it is mostly another word."""
+    """A number word as its languages spell it. `is_weak`: alone it mostly means something else ("second")."""
 
     spelling: str = field(repr=False)
     languages: tuple[str, ...]
@@ -79,7 +79,7 @@ class NumberWord:
 
 @dataclass(frozen=True, slots=True)
 class TokenText:
-    """A word as text_to_num takes it."""
+    """A word in the form that the package text_to_num expects."""
 
     word: str = field(repr=False)
 
@@ -95,9 +95,9 @@ class TokenText:
 
 @dataclass(frozen=True, slots=True)
 class CalendarWord:
-    """A month (1 to 12) or, with `month` 0, a day of the week. `is_weak`: it is another word or a name as well.
+    """A month (1 to 12), or a weekday if `month` is 0.
 
-    `is_short`: as its language shortens it, and weak for that.
+    `is_weak`: it is also another word or a name ("may"). `is_short`: it is abbreviated, and therefore weak.
     """
 
     month: int
@@ -108,7 +108,7 @@ class CalendarWord:
 
 @lru_cache(maxsize=16_384)
 def number_word(word: str) -> NumberWord | None:
-    """Reads one word in small letters; accents may be left out, umlauts written out, hyphens not. None: no number."""
+    """Reads one word in lower case, also without accents or with umlauts written out; None if it is no number word."""
     plain = unicodedata.normalize("NFC", word)
     plain = _SLIPS.get(plain, plain)
     found = _number_words().get(plain)
@@ -116,28 +116,31 @@ def number_word(word: str) -> NumberWord | None:
 
 
 def calendar_word(word: str) -> CalendarWord | None:
-    """Reads the name of a month or of a day of the week, in small letters, whole or as its language shortens it."""
+    """Reads the name of a month or weekday in lower case, in full or abbreviated; None for any other word."""
     return _calendar().get(unicodedata.normalize("NFC", word))
 
 
 def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
-    """True where a word of a number, month or weekday is among `words`, in small letters.
+    """True if `words` (lower case) holds a number word, a month or a weekday.
 
-    `has_figures`: the text has some. Without, no foreign short name of a month counts: out, set, ago.
+    `has_figures`: the text holds digits; without any, foreign abbreviations of months ("out", "set", "ago") do not
+    count.
     """
     months = _calendar() if has_figures else _months_alone()
     return not months.keys().isdisjoint(words) or any(map(number_word, words))
 
 
 def languages_of(words: set[str]) -> frozenset[str]:
-    """Languages other than English that more of `words` are little words of than of any of the others."""
+    """Returns the languages other than English of which `words` holds most function words; empty if fewer than
+    MIN_CONTEXT.
+    """
     hits = {language: len(words & known) for language, known in _CONTEXT.items()}
     best = max(hits.values())
     return frozenset(each for each, count in hits.items() if count == best >= MIN_CONTEXT and each != "en")
 
 
 def without_accents(word: str) -> str:
-    """`word` without the marks on its letters."""
+    """Returns `word` without the marks on its letters."""
     parts = unicodedata.normalize("NFD", word)
     return "".join(letter for letter in parts if unicodedata.category(letter) != "Mn")
 
@@ -192,12 +195,12 @@ def _calendar() -> dict[str, CalendarWord]:
 
 @cache
 def _months_alone() -> dict[str, CalendarWord]:
-    """Those that may count without a figure beside them."""
+    """The calendar words that count without a digit beside them."""
     return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
 
 
 def _calendar_names(language: str) -> Iterator[tuple[int, str, bool]]:
-    """Months and weekdays by their names, months in short too."""
+    """Months and weekdays by name, and months abbreviated: (month, name, is_short)."""
     for month, name in get_month_names("wide", "format", language).items():
         yield month, str(name).lower(), False
     for name in get_day_names("wide", "format", language).values():

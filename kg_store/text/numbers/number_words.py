@@ -1,4 +1,6 @@
-"""Numbers, amounts and dates that are written out: nineteen sixty, the eighth of september, MCMLX, ①⑨⑥⓪."""
+"""Finds numbers, amounts and dates that are not in plain digits: nineteen sixty, the eighth of
+september, MCMLX, ①⑨⑥⓪.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from kg_store.text.numbers.number_tokens import (
 from kg_store.text.numbers.number_vocabulary import has_number_words
 
 MAX_EVERYDAY: Final = 12
-"""Up to here a number in one word belongs to how people ask: the second one, two films."""
+"""Up to this value a number in one word may belong to the way of asking: the second one, two films. Chosen by hand."""
 
 _ANDS: Final = frozenset("and und et y e og en & plus".split())
 _OFS: Final = frozenset("of the de del di do da den der dem des d l le il el o a año anno ano jahr jahre year".split())
@@ -45,7 +47,7 @@ _MIN_BEFORE_COMMA: Final = 1000
 _MAX_BETWEEN: Final = 24
 _SIGN: Final = re.compile(r"\b(?:minus|negative)\s+\Z", re.IGNORECASE)
 _BESIDE_TODAY: Final = re.compile(r"\b(?:last|past|previous|next|coming)\s+\Z", re.IGNORECASE)
-"""In front of a number of days or months that is no amount: what is meant depends on the day."""
+"""Words before a number of days or months that make it depend on the current day: "last three months"."""
 
 _ARTICLE_BEFORE: Final = re.compile(r"\b(?:a|an)\s+\Z", re.IGNORECASE)
 _THE_BEFORE: Final = re.compile(r"\b(?:the|early|mid|late)[\s-]+\Z", re.IGNORECASE)
@@ -63,27 +65,28 @@ _ROMAN: Final = re.compile(r"(?<![^\W_])(?:[MDCLXVI]{2,}|[mdclxvi]{2,})(?![^\W_]
 _ROMAN_WORDS: Final = frozenset("MD CD DC CV MC MIX DI CC MM ML XL CL DM MI LI CI VI XI MV CM DL LL DV LV".split())
 _SMALL_ROMAN: Final = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
 _MIN_ROMAN_ALONE: Final = 5
-"""Letters of a small Roman numeral that is no word: mcmlx."""
+"""From this length on a lower-case Roman numeral is not taken for a word: mcmlx. Chosen by hand."""
 
 _NAME_BEFORE: Final = re.compile(r"[^\W\d_]{2,}[ \u00a0]\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class NumberExpression(LiteralSpan):
-    """A number or date that is written out; `lexical` in figures where its meaning is clear, as written where not.
+    """A number or date that is written out; `lexical` is in digits if its meaning is clear, else as written.
 
-    `is_everyday`: one word up to twelve, a half, or letters that may be a Roman numeral or something else (MIX, DC):
-    the caller decides whether it says a value or is how people ask.
+    `is_everyday`: one word up to twelve, a half, or letters that may be a Roman numeral (MIX, DC); the caller decides
+    whether it is a value or part of the way of asking.
     """
 
     is_everyday: bool = False
 
 
 def find_number_expressions(text: str) -> list[NumberExpression]:
-    """Every number, amount, ordinal, date or part of one that is no plain ASCII figure, in order, none over another.
+    """Returns every number, amount, ordinal and date, or part of one, that is not in plain ASCII digits; in order,
+    without overlaps.
 
-    Words of English, German, French, Spanish, Italian, Portuguese and Dutch; figures of every script; Roman
-    numerals. What is figures alone in ASCII is left to `find_literals`. A text without any costs a look-up per word.
+    It reads words of English, German, French, Spanish, Italian, Portuguese and Dutch, numerals of every script, and
+    Roman numerals. Plain ASCII digits are left to `find_literals`. A text without any costs one look-up a word.
     """
     words = set(words_of(text))
     found = list(_figures(text))
@@ -95,7 +98,7 @@ def find_number_expressions(text: str) -> list[NumberExpression]:
 
 
 def _without_overlaps(text: str, found: list[NumberExpression]) -> list[NumberExpression]:
-    """The longest wins; what a loser has outside of the winners stays found, as it is written."""
+    """The longest of overlapping expressions; what the others cover beyond it is kept as text."""
     chosen: list[NumberExpression] = []
     covered = bytearray(len(text))
     for each in sorted(found, key=lambda each: (each.start - each.end, each.start)):
@@ -114,10 +117,11 @@ def _left_of(text: str, loser: NumberExpression, covered: bytearray) -> Iterator
 
 
 def in_figures(text: str) -> str:
-    """`text` with what is clear in figures: nineteen sixty as 1960, the eighth of may 2001 as 2001-05-08, ⑨ as 9.
+    """Returns `text` with clear meanings in digits: nineteen sixty as 1960, the eighth of may 2001 as 2001-05-08, ⑨ as
+    9.
 
-    The reading in which an index of values finds those that are written out. Everyday numbers stay words, lengths
-    change; a text without number words comes back as it is.
+    An index of values finds written-out values in this form. Everyday numbers stay words; lengths change; a text
+    without number words is returned as it is.
     """
     pieces: list[str] = []
     done = 0
@@ -151,7 +155,7 @@ def _runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> bool:
-    """True where two that follow each other belong to one expression; `is_dated`: it holds a month already."""
+    """True if two neighbouring tokens belong to one expression; `is_dated`: it already holds a month."""
     if len(between) > _MAX_BETWEEN:
         return False
     is_dated = is_dated or after.month is not None
@@ -166,7 +170,7 @@ def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> boo
 
 
 def _goes_on_behind_comma(before: Token, after: Token) -> bool:
-    """Two thousand, three hundred; and figures that are said one by one: one, nine, six."""
+    """True of "two thousand, three hundred", and of digits said one by one: "one, nine, six"."""
     one, other = value_of(before.word), value_of(after.word)
     if one is None or other is None:
         return False
@@ -188,7 +192,7 @@ def _joined_by(words: Sequence[str], before: Token, after: Token) -> bool:
 
 
 def _are_one_number(before: Token, after: Token) -> bool:
-    """Neighbours without a word between them. The first two, one second and second one are two numbers each."""
+    """True of neighbours that form one number; "first two", "one second" and "second one" are two numbers each."""
     return before.is_fraction or after.is_fraction or _melt(_moved(before), _moved(after))
 
 
@@ -203,7 +207,7 @@ def _melt(before: Token, after: Token) -> bool:
 
 
 def _is_one_with_and(before: Token, after: Token) -> bool:
-    """A hundred and five, vingt et un, ein und achtzig; not: two and three."""
+    """True of "a hundred and five", "vingt et un", "ein und achtzig"; false of "two and three"."""
     one, other = value_of(before.word), value_of(after.word)
     if one is None or other is None or before.languages.isdisjoint(after.languages):
         return False
@@ -230,7 +234,7 @@ def _expression(text: str, run: Sequence[Token]) -> NumberExpression:
 
 
 def _article(text: str, start: int, run: Sequence[Token], parts: Sequence[Part]) -> int:
-    """Letters of the article that is one with what follows: a hundred, a dozen."""
+    """The number of letters of an article that belongs to the number: "a hundred", "a dozen"; else 0."""
     if run[0].is_figures or run[0].month or not parts or (parts[0].value or 0) < 12:
         return 0
     before = _ARTICLE_BEFORE.search(text[max(0, start - 4) : start])
@@ -244,7 +248,7 @@ def _is_everyday(run: Sequence[Token], parts: Sequence[Part], has_unit: bool) ->
 
 
 def _figures(text: str) -> Iterator[NumberExpression]:
-    """Figures of other scripts and shapes, alone or among ASCII digits; dates as Chinese and Japanese write them."""
+    """Numerals of other scripts and shapes, alone or among ASCII digits, and dates in Chinese and Japanese form."""
     if not has_other_figures(text):
         return
     for match in _CHINESE_DATE.finditer(text):

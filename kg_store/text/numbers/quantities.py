@@ -1,4 +1,4 @@
-"""Finds amounts with a unit in a text, and says them in the unit that a schema has for them: half a ton as 500 kg."""
+"""Finds amounts with a unit in a text and converts them to the unit of the schema: half a ton -> 500 kg."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _WORDED: Final = re.compile(
     "|euro|dollar|franc|yen",
     re.IGNORECASE,
 )
-"""Parts of the names of units: a text without any has no amount in words."""
+"""Parts of the names of units; a text without any of them has no amount in words."""
 
 _DIGITS_KEPT: Final = Context(prec=12)
 
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """text[start:end] said as `instead`."""
+    """A replacement: text[start:end] becomes `instead`."""
 
     start: int
     end: int
@@ -52,11 +52,11 @@ class _Quantity:
 
 
 def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
-    """Each amount of `text` in the unit that the schema has of its kind, a space before the unit. In order, none over
-    another; without those that say nothing else in other words.
+    """Returns replacements for the amounts in `text`, in the schema's unit of the same kind; in order, without
+    overlaps.
 
-    Where the schema has no such unit, or several, an amount keeps its own, so that nobody compares it with others. It
-    stays as it is where the schema has no units at all: nobody knows what its values are in.
+    If the schema has no such unit, or several, an amount keeps its own unit, so that it is not compared with others.
+    If the schema has no units at all, amounts stay as they are, because the units of its values are unknown.
     """
     found: list[Rewording] = []
     quantities = _joined(text, list(_quantities(text)), of_schema) if of_schema else []
@@ -76,7 +76,7 @@ def _said(text: str, each: _Quantity, of_schema: Collection[Unit]) -> Iterator[R
     around = text[max(0, each.start - _MAX_LOOK_BACK) : each.start], text[each.end : each.end + _MAX_LOOK_BACK]
     meant = chosen_unit(each.name, of_schema)
     if (meant[0] if meant else units_called(each.name)[0]).is_time and any(map(_OF_TIME.search, around)):
-        return  # "In the last 12 months" is when, and not how much.
+        return  # "In the last 12 months" says when, not how much.
     if meant is None:
         plain = units_called(each.name)
         if len({unit.word for unit in plain}) == 1 and each.name != "m":
@@ -100,7 +100,9 @@ def _word_of(unit: Unit) -> str:
 
 
 def _joined(text: str, found: Sequence[_Quantity], of_schema: Collection[Unit]) -> list[_Quantity]:
-    """With 1 hour 30 minutes as one amount; neither of two that can not be added."""
+    """Amounts with "1 hour 30 minutes" joined to one; two neighbouring amounts that cannot be added
+    are both left out.
+    """
     kept: list[_Quantity] = []
     for each in found:
         before = kept[-1] if kept else None
@@ -120,7 +122,7 @@ def _quantities(text: str) -> Iterator[_Quantity]:
     for match in _in_figures().finditer(text):
         name, scale = (match["sign"] or match["unit"]).lower(), (match["scale"] or "").lower()
         if name == "m" and text[match.end() - 2].isdigit():
-            continue  # 5m may be as many millions.
+            continue  # "5m" may mean five million.
         number = read_number(f"{match['number']} {'thousand' if scale == 'k' else scale}")
         found[match.start()] = _Quantity(*match.span(), number, name)
     if _WORDED.search(text):
@@ -134,7 +136,7 @@ def _over(one: _Quantity, other: _Quantity) -> bool:
 
 
 def _in_words(text: str) -> Iterator[_Quantity]:
-    """Fifty kilos, half a ton; and "more than a ton"."""
+    """Amounts in words: "fifty kilos", "half a ton", "more than a ton"."""
     for each in find_number_expressions(text):
         inside = _unit_at_end().search(text, each.start, each.end)
         unit = inside or _unit_behind().match(text, each.end)

@@ -1,4 +1,4 @@
-"""Finds dates said by the day on which they are said, and says them by the calendar: "last year" as "in 2025"."""
+"""Finds dates that depend on the current day and replaces them by calendar dates: "last year" -> "in 2025"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kg_store.text.numbers.quantities import Rewording
 _UNITS: Final = "day|week|month|quarter|year|decade"
 _NUMBER: Final = r"\d{1,3}|[a-z]+(?:-[a-z]+)?"
 _BEHIND: Final = r"(?![\w'’-])(?!\s+(?:of|before|after|until|till|prior|that|when|where|which|ago)\b)"
-"""The end of a date that stands alone: not the last week of March, and not last year's orders."""
+"""Requires that the date stands alone: not "the last week of March", not "last year's orders"."""
 
 _EXPRESSION: Final = re.compile(
     rf"\b(?:(?P<day>the\s+day\s+before\s+yesterday|the\s+day\s+after\s+tomorrow|yesterday|today|tomorrow)"
@@ -52,14 +52,14 @@ _DISTANCES: Final[dict[tuple[str, ...], str]] = {
     ("at", "least"): "until {0}", ("at", "most"): "between {0} and {1}",
     ("exactly",): "on {0}", ("precisely",): "on {0}",
 }  # fmt: skip
-"""Words in front of "two years ago", with the words for that day, and for today."""
+"""Words before "two years ago", with their replacement, where {0} is that day and {1} is today."""
 
 _OF_ANOTHER: Final = frozenset(
     "a an the every each any my your his her its our their whose time about around roughly nearly almost as like "
     "first second third with versus vs under above below beyond per against over compared is are was were be "
     "been".split()
 )
-"""Words before which a date is a part of something else: his last year, this time last year, compared with it."""
+"""Words before which a date belongs to something else: his last year, this time last year, compared with last year."""
 
 _EVENT: Final = re.compile(r"\b(?:was|were|did|came|went|got|due|dated|expir(?:es?|ing))\b", re.IGNORECASE)
 _ENDED: Final = re.compile(r"[a-z]ed\b", re.IGNORECASE)
@@ -69,7 +69,7 @@ _NOT_ALONE: Final = _OF_ANOTHER | _DURING | _EDGES | _JOINING | {"of", "than"}
 
 @dataclass(frozen=True, slots=True)
 class _Period:
-    """From the first day to the last; `name`: the year, the month or the day that it is, empty for other periods."""
+    """A period from its first day to its last; `name`: the year, month or day that it is, empty for other periods."""
 
     first: dt.date
     last: dt.date
@@ -82,9 +82,10 @@ class _Period:
 
 
 def by_calendar(text: str, today: dt.date) -> list[Rewording]:
-    """Each date of `text` that is said by `today`, as it would be said on any day, in order, none over another.
+    """Returns replacements of the dates in `text` that depend on `today` by calendar dates; in order, without
+    overlaps.
 
-    A week runs from Monday to Sunday; the last six months begin on the day six months ago. What only looks like a
+    A week runs from Monday to Sunday; "the last six months" begin on the day six months ago. What only looks like a
     date ("her last year", "more than last year") stays.
     """
     if not _HINT.search(text):
@@ -98,7 +99,7 @@ def by_calendar(text: str, today: dt.date) -> list[Rewording]:
 
 
 def relative_dates_in(phrase: str) -> Iterator[str]:
-    """The parts of a phrase that would be read as dates by today: "last year" of "revenue last year"."""
+    """Yields the parts of a phrase that would be read as relative dates: "last year" in "revenue last year"."""
     yield from (match[0].lower() for match in _EXPRESSION.finditer(phrase))
 
 
@@ -108,7 +109,7 @@ def _said(text: str, match: re.Match[str], today: dt.date) -> Iterator[Rewording
     try:
         said = _worded(text, match, words, today)
     except (ValueError, OverflowError):
-        return  # No such year.
+        return  # The year is out of range.
     if said is None:
         return
     instead, consumed = said
@@ -119,7 +120,7 @@ def _said(text: str, match: re.Match[str], today: dt.date) -> Iterator[Rewording
 
 
 def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple[str, int] | None:
-    """The words for a date, and how many of those in front of it they stand for too; None where it is none."""
+    """The replacement for a date, and how many of the words before it are replaced too; None if it is no date."""
     if match["day"]:
         period = _day(today + dt.timedelta(_DAYS[" ".join(match["day"].lower().split())]))
     elif match["ago"]:
@@ -136,7 +137,7 @@ def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.
 
 
 def _tells_events(text: str) -> bool:
-    """True of what happened or is due on a day; "who works here today" asks for how things are now."""
+    """True of what happens on a day; false of "who works here today", which asks about the present state."""
     return _EVENT.search(text) is not None or (_ENDED.search(text) is not None and _IS.search(text) is None)
 
 
@@ -151,7 +152,7 @@ def _is_calendar(match: re.Match[str]) -> bool:
 
 
 def _is_around_today(match: re.Match[str], before: tuple[str, ...]) -> bool:
-    """True of a span that ends or begins today: in the last six months, within the past year, the past 10 days."""
+    """True of a period that ends or begins today: in the last six months, within the past year, the past 10 days."""
     if (
         _is_calendar(match)
         or (match["count"] and _count(match["count"]) is None)
@@ -194,7 +195,9 @@ def _ago(match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple
 
 
 def _in_place(period: _Period, before: tuple[str, ...], goes_on: bool) -> tuple[str, int] | None:
-    """The words for `period` behind those `before` it."""
+    """The replacement for `period` after the words `before` it, and how many of these are replaced; None if it is no
+    date.
+    """
     word = before[-1] if before else ""
     if word == "than":
         if before[0] not in _COMPARING:
@@ -226,7 +229,7 @@ def _day(day: dt.date) -> _Period:
 
 
 def _calendar(which: str, unit: str, today: dt.date) -> _Period:
-    """The week, month, quarter or year that holds `today`, the one before it, or the one after."""
+    """The week, month, quarter or year that holds `today`, or the one before or after it."""
     day = _moved(today, unit, {"last": -1, "next": 1}.get(which, 0))
     if unit == "day":
         return _day(day)
@@ -240,7 +243,10 @@ def _calendar(which: str, unit: str, today: dt.date) -> _Period:
 
 
 def _moved(day: dt.date, unit: str, number: int) -> dt.date:
-    """`day` so many units later; the last day of a month that is too short. Raises ValueError, OverflowError."""
+    """`day` moved by a number of units; the last day of a month that is too short.
+
+    Raises ValueError, OverflowError.
+    """
     if unit in _DAYS_IN:
         return day + dt.timedelta(number * _DAYS_IN[unit])
     months = day.year * 12 + day.month - 1 + number * _MONTHS_IN[unit]

@@ -1,4 +1,4 @@
-"""Finds dates that leave out what the date behind them says: "between March and June 2023"; and "the 50s"."""
+"""Finds dates that omit what a later date says: "between March and June 2023"; and decades such as "the 50s"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_BEFORE: Final = 16
 
 
 def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
-    """Each with its date in figures. A decade without its century is one of the last; the twenties are left alone."""
+    """Yields each such date in digits. A decade without a century belongs to the 20th; "the 20s" is left alone."""
     for decade in _DECADE.finditer(text):
         begin = decade.start(1)
         yield LiteralSpan(begin, decade.end(), ValueKind.DATE, f"19{decade[1]}s")
@@ -35,7 +35,7 @@ def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
 
 
 def _completed(said: str, kind: ValueKind, behind: str) -> str:
-    """The date that is `said` with the year, and the month, of the one `behind` it; empty where that makes none."""
+    """The date `said`, completed with the year and month of the date `behind` it; empty if that gives no date."""
     dated = _DATED.fullmatch(behind)
     if dated is None:
         return ""

@@ -1,4 +1,4 @@
-"""Units of measure by what people call them, and which of them the words of a schema are in."""
+"""Units of measure by their names, and which of them the labels of a schema use."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Final
 MONEY: Final = "money"
 _CALENDAR: Final = frozenset({"days", "months"})
 _SINGULAR: Final = frozenset("day week month year second hour minute".split())
-"""Of times: in a label they say what a value is (year built, weekday), and no unit."""
+"""Singular times: in a label they say what a value is (year built, weekday), and are not a unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """`factor`: how many of the kind's own unit it is. `word`: its plain name in the plural."""
+    """A unit of measure. `factor`: its size in the base unit of its `kind`; `word`: its plain name in the plural."""
 
     symbol: str
     kind: str
@@ -31,23 +31,23 @@ class Unit:
         return self.kind == "time" or self.kind in _CALENDAR
 
     def converts_to(self, other: Unit) -> bool:
-        """True where an amount of it is an amount of `other`: no euros are dollars."""
+        """True if amounts can be converted to `other`; never between currencies."""
         return self == other or (self.kind == other.kind != MONEY)
 
 
 def units_called(name: str) -> tuple[Unit, ...]:
-    """The units that are called so, in any case; pounds are two."""
+    """Returns the units with this name, in any case; "pounds" are two."""
     return _units().get(name.lower(), ())
 
 
 def unit_names() -> Collection[str]:
-    """All names of units, in small letters."""
+    """Returns all names of units, in lower case."""
     return _units().keys()
 
 
 @lru_cache(maxsize=16_384)
 def unit_of_label(label: str) -> Unit | None:
-    """The unit that stands at the end of a relation's label: of "weight kg" and "dose in mg"; None where none does."""
+    """Returns the unit at the end of a label ("weight kg", "dose in mg"), or None."""
     words = label.lower().rpartition("|")[2].replace("(", " ").replace(")", " ").split()
     if len(words) < 2 or words[-1] in _SINGULAR:
         return None
@@ -56,8 +56,7 @@ def unit_of_label(label: str) -> Unit | None:
 
 
 def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
-    """The unit that `name` means, and the one of the schema that amounts of it are compared in; None where there is
-    none, or several."""
+    """Returns the unit that `name` means and the schema's unit to convert it to; None if there is none, or several."""
     meant = [(unit, other) for unit in units_called(name) for other in of_schema if unit.converts_to(other)]
     same = [pair for pair in meant if pair[0] == pair[1]]
     chosen = same or meant

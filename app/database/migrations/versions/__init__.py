@@ -1,4 +1,1 @@
-"""Migrations, one a file; the first makes all tables.
-
-They import nothing of ours.
-"""
+"""Migrations, one in each file; the first one creates all tables. They import nothing of this project."""

@@ -39,7 +39,7 @@ def upgrade() -> None:
 
 
 def make_graph_tables() -> None:
-    """Graphs, their versions and vault; what was erased, and erasures that are not finished."""
+    """Creates the tables for graphs, their versions and vault, and for finished and unfinished erasures."""
     op.create_table(
         "graph_versions",
         sa.Column("id", sa.String(length=32), nullable=False),
@@ -90,7 +90,9 @@ def make_graph_tables() -> None:
 
 
 def make_ledger_tables() -> None:
-    """Requests and replies, the end of each tenant's chain, checkpoints and the key that signs them."""
+    """Creates the tables for requests and replies, the end of each tenant's chain, checkpoints and
+    their signing key.
+    """
     op.create_table(
         "ledger_entries",
         sa.Column("position", sa.Integer(), autoincrement=True, nullable=False),
@@ -157,7 +159,7 @@ def make_ledger_tables() -> None:
 
 
 def make_account_tables() -> None:
-    """API keys, devices, and the tokens and facts of each tenant's day."""
+    """Creates the tables for API keys, devices, and each tenant's daily tokens and facts."""
     op.create_table(
         "api_keys",
         sa.Column("key_id", sa.String(length=32), nullable=False),
@@ -201,7 +203,7 @@ def make_account_tables() -> None:
 
 
 def make_work_tables() -> None:
-    """Conversations and jobs."""
+    """Creates the tables for conversations and jobs."""
     op.create_table(
         "conversations",
         sa.Column("id", sa.String(length=64), nullable=False),

@@ -1,4 +1,4 @@
-"""The form of the answer that a question asks for, and the words that say so: how many, average, per, is X."""
+"""The form of answer that a question asks for, and the words that say it: "how many", "average", "per", "is X"."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRUTHS = frozenset(
 _ANYBODY = frozenset("anyone anybody someone somebody".split())
 IN_TIME = frozenset({"before", "after"})
 MAX_APART = 4
-"""From "X" to "Y" in "films by X are newer than Y"."""
+"""Most tokens between X and Y in "films by X are newer than Y". Chosen by hand; not fitted."""
 _UNIVERSAL = frozenset({"all", "every", "each"})
 _EVERYBODY = frozenset({"both", "everyone", "everybody"})
 _AT_ALL = frozenset({"at", "in", "above", "after"})
@@ -35,7 +35,9 @@ ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """See AskedQuestion; `silent` are the words that only say that there is a group."""
+    """The group that a question asks per (see AskedQuestion); `silent` are tokens that only say that
+    there is a group.
+    """
 
     at: int = -1
     silent: tuple[int, ...] = ()
@@ -44,7 +46,7 @@ class Group:
 
 
 def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], Group]:
-    """The form, the words that say so, and what is taken per group."""
+    """Returns the form, the positions of the words that say it, and the group that is asked per."""
     if less := _by_how_much(words, roles):
         return "minus", less, Group()
     counts = _counting(words, roles)
@@ -69,15 +71,14 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
 
 
 def _is_bound(words: Sequence[str], things: Sequence[int]) -> bool:
-    """True of "films by X newer than Y", and of those "out before Y": the second thing bounds what is asked of the
-    first one."""
+    """True if the second thing bounds a set: "films by X newer than Y", "films by X out before Y"."""
     before = words[things[1] - 1]
     is_near = before in IN_TIME or (before == "than" and things[1] - things[0] <= MAX_APART)
     return is_near and words[0] not in (*TRUTHS, "how", "by")
 
 
 def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:
-    """The function over all values that is asked for, and the words that say so."""
+    """The function over all values that is asked for (sum or average) and the positions of its words."""
     for function, names in _FUNCTIONS:
         said = [at for at, word in enumerate(words) if word in names]
         if said and not (roles[said[0]] == "content" and roles.count("content") == 1):
@@ -86,7 +87,9 @@ def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["averag
 
 
 def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function: str) -> Group:
-    """The noun behind "per" or "each", behind "by" of a sum, and behind the second question word of a count."""
+    """The group of a question: the noun after "per" or "each", after "by" for a sum, or after a count's second
+    question word.
+    """
     for at in range(1, len(words) - 1):
         word, after = words[at], words[at + 1]
         if word in _GROUPS and is_count and after in PERIODS:
@@ -101,7 +104,7 @@ def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function
 
 
 def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """The words that ask how much greater the value of one thing is than that of another; none where none do."""
+    """Positions of the words that ask by how much one thing's value exceeds another's; empty if none do."""
     if list(roles).count("thing") != 2:
         return []
     if "difference" in words and "comparative" not in roles:
@@ -114,7 +117,7 @@ def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """The words that ask for a number: how many, the number of, count."""
+    """Positions of the words that ask for a count: how many, the number of, count."""
     found = [part for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "many") for part in (at - 1, at)]
     found += occurrences_in(words)
     for at, word in enumerate(words[:-1]):
@@ -125,7 +128,9 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """The words that ask for yes or no, the first verb and a tag at the end; none where none do."""
+    """Positions of the words that make a yes/no question: the first verb and a tag at the end; empty for other
+    questions.
+    """
     if len(words) > 1 and roles[0] == "thing" and words[1] in TRUTHS:
         if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING or _asks_at_end(words, roles):
             return []  # "X has which siblings?"
@@ -136,8 +141,9 @@ def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
-    """True of "X is in which country", "X is led by whom", "X was the director of which films"; the film in which
-    somebody plays is none."""
+    """True of "X is in which country" and "X was the director of which films"; false of "... the film in which X
+    plays".
+    """
     for at in range(3, len(words)):
         if words[at] in ("which", "what", "whom") and words[at - 1] in PREPOSITIONS:
             is_noun = set(roles[at + 1 :]) == {"content"}
@@ -146,7 +152,7 @@ def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
 
 
 def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
-    """The token of "all", "every" or "each"; -1 where there is none, as in "at all" and "each month"."""
+    """Position of "all", "every" or "each"; -1 if there is none; those in "at all" and "each month" do not count."""
     if "superlative" in roles:
         return -1
     for at in range(1, len(words) - 1):
@@ -157,7 +163,7 @@ def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
 
 
 def denied_in(words: Sequence[str], roles: Sequence[Role]) -> int:
-    """The token of the only "none" or "no" of a yes or no, where it denies all of it; -1 where there is none."""
+    """Position of the only "none" or "no", if it denies the whole yes/no question; else -1."""
     negations = [at for at, role in enumerate(roles) if role == "negation"]
     if len(negations) != 1 or words[negations[0]] not in ("none", "no"):
         return -1

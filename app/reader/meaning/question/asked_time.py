@@ -1,4 +1,4 @@
-"""Reads the time that a question asks about: in 1957, since 1999, now, the first, when somebody was born."""
+"""Reads the time that a question asks about: in 1957, since 1999, now, first, when X was born."""
 
 from __future__ import annotations
 
@@ -46,12 +46,15 @@ _OF_ONE: Final = re.compile(
     r"|\b(?:is|was|['’]s)\s+the\s+(?!\w+s\b)\w+\s+of\b",
     re.IGNORECASE,
 )
-"""Words that ask for the one who holds an office."""
+"""Wordings that ask for the one holder of an office, such as "who is the head of"."""
 _OF_DATE: Final = re.compile(r"\b(?:when|date|day|month|year|season|since\s+when|how\s+long)\b", re.IGNORECASE)
 
 
 def asked_time(question: str, dates: Collection[str]) -> AskedTime | None:
-    """`dates`: the pseudonyms of the question that stand for dates. None where it asks for no time, or for several."""
+    """Returns the time that `question` asks about; None if it names no time, or several.
+
+    `dates`: the pseudonyms in the question that stand for dates.
+    """
     found = _read(question, dates)
     if found is None:
         return None
@@ -63,7 +66,7 @@ def _read(question: str, dates: Collection[str]) -> AskedTime | None:
     dated = next(_at_dates(question, dates), None) or _of_things(question)
     now = tuple(match.span() for match in _NOW.finditer(question))
     if dated is not None:
-        # "The current governor in 2010" is that of 2010.
+        # "The current governor in 2010" means the governor of 2010.
         return replace(dated, parts=(*dated.parts, *(part for part in now if not _within(part, dated.parts))))
     if now:
         return AskedTime("now", parts=now)
@@ -117,7 +120,7 @@ def _of_things(question: str) -> AskedTime | None:
 
 
 def _whole(question: str, match: re.Match[str]) -> tuple[int, int]:
-    """All of "is the last time" of "when is the last time they won": the rest asks when they won."""
+    """Start and end of the words to remove: all of "is the last time" in "when is the last time they won"."""
     before = _OF_TIMES.search(question, 0, match.start()) if "time" in match[0].lower() else None
     return (before.start() if before else match.start()), match.end()
 

@@ -1,4 +1,4 @@
-"""Words of a question that say nothing beside the noun that says a relation: "take" of "take emergencies"."""
+"""Finds words that say nothing beside the noun of a relation: "take" in "take emergencies"."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LABEL: Final = re.compile(r'"([^"]*)"')
 _HOLDING: Final = frozenset(
     "work works working live lives living stay stays run runs come comes go goes employed hired".split()
 )
-"""Verbs that say nothing in front of what holds or not: "does X work full time"."""
+"""Verbs that add nothing to a property that is true or false: "does X work full time"."""
 _LIGHT: Final = frozenset(
     "take keep hold offer provide give ask pay put send receive demand require show bear".split()
 )
-"""Verbs that say little where their object says a relation to a value."""
+"""Verbs that add little if their object names a value: "what salary does X get paid"."""
 _PLACED: Final = frozenset("based located situated sit sits sitting stand stands standing lie lies lying".split())
-"""Verbs that say nothing beside the noun of a place that is asked for: "in what country is X based"."""
+"""Verbs that add nothing to the noun of a place that is asked for: "in what country is X based"."""
 _PLACING: Final = frozenset({"in", "at", "located", "based", "situated"})
 _DOING: Final = frozenset("do does did can could would will should must has have had".split())
 _MONEY: Final = frozenset(
@@ -36,13 +36,13 @@ class WordUses(Protocol):
 
     @property
     def values(self) -> Mapping[str, str]:
-        """The kinds of values at the end of relations, by label; empty ones for things."""
+        """The value type at the end of each relation, by label; an empty text if it leads to things."""
 
     def explained(self, label: str) -> int: ...
 
 
 class IdleWords:
-    """The words that a meaning need not explain, since another word says what they are about."""
+    """The words that a meaning need not explain because another word already says the same."""
 
     def __init__(self, asked: AskedQuestion, uses: WordUses) -> None:
         self._asked, self._uses = asked, uses
@@ -54,9 +54,10 @@ class IdleWords:
         self._objects = {at: self._object_of(at) for at, word in enumerate(words) if self._is_light(at, word)}
 
     def of(self, expression: str, left: int, value: str, is_head: bool, is_kind: bool) -> int:
-        """The tokens among `left` that are idle in `expression`, whose end is a `value`, or none.
+        """Returns the bit mask of the tokens in `left` that are idle in `expression`.
 
-        `is_head`: the noun that is asked for says its last step; `is_kind`: or what that leads to.
+        `value`: the value type that `expression` ends in, else empty. `is_head`: the asked noun says its last hop;
+        `is_kind`: it names the kind that this leads to.
         """
         labels = set(_LABEL.findall(expression))
         idle = 0
@@ -71,13 +72,15 @@ class IdleWords:
         return idle | self._light(labels, left & ~idle)
 
     def _light(self, labels: set[str], left: int) -> int:
-        """Verbs whose object says the value that a relation leads to, and is no thing of its own."""
+        """Bit mask of the verbs in `left` whose object names a value that a relation leads to."""
         if not any(self._uses.values.get(label) for label in labels):
             return 0
         return mask(at for at, said in self._objects.items() if left >> at & 1 and said and not left & said)
 
     def _is_light(self, at: int, word: str) -> bool:
-        """True of a light verb that no relation is called by: where books are "kept at" a branch, keeping says it."""
+        """True of a light verb ("take", "keep") that no relation uses. If a relation reads "kept at", "keep" is not
+        light.
+        """
         verbs = verbs_of(word)
         if self._asked.roles[at] != "content" or verbs.isdisjoint(_LIGHT):
             return False
@@ -85,7 +88,9 @@ class IdleWords:
         return all(verbs.isdisjoint(verbs_of(said)) or is_agent(said) for said in called)
 
     def _object_of(self, verb: int) -> int:
-        """The noun behind the verb, or in front of the "did" before it; 0 for none, and for one that names a kind."""
+        """Bit mask of the verb's object, after it or before the "did" of a question; 0 if there is none or it names a
+        kind.
+        """
         words, roles = self._asked.words, self._asked.roles
         behind = next((at for at in range(verb + 1, len(words)) if roles[at] in ("content", "thing", "person")), -1)
         before = next((at for at in range(1, verb) if words[at] in _DOING and roles[at - 1] == "content"), 0) - 1

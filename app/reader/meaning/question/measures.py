@@ -1,4 +1,4 @@
-"""Adjectives that measure: what "oldest", "bigger" and "how long" are said of, and which way they point."""
+"""Adjectives that measure: the values that "oldest", "bigger" and "how long" apply to, and their direction."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`number` and `date`: 1 where more of it means a greater value, -1 where a lesser, 0 where it measures none.
+    """A measure: `number` and `date` are 1 if more of it means a greater value, -1 if a lesser, 0 if it does not
+    apply.
 
-    `hints` are words of relations that are meant where the question names none. `only`: a relation that is meant
-    since there is no other has one of these words in its own; `never`: it has none of them.
+    `hints`: labels that are meant if the question names none ("age" for old). `only`: a label that is taken because no
+    other fits must have one of these words; `never`: it must have none of these.
     """
 
     number: int
@@ -28,20 +29,20 @@ class Measure:
 
     @property
     def hinted(self) -> tuple[frozenset[str], ...]:
-        """The words of each hint that say something."""
+        """The content words of each hint."""
         return tuple(frozenset(hint.split()) - _SAYING_LITTLE for hint in self.hints)
 
     def is_hinted(self, label: str) -> bool:
-        """True where such a measure is commonly said of values of `label`."""
+        """True if the measure is usually applied to values of `label`."""
         words = frozenset(label.split("|")[-1].lower().split()) - _SAYING_LITTLE
         return any(hint <= words for hint in self.hinted)
 
     def turned(self) -> Measure:
-        """Of the opposite: young for old."""
+        """The measure of the opposite adjective: young for old."""
         return replace(self, number=-self.number, date=-self.date)
 
     def may_be_of(self, words: Collection[str]) -> bool:
-        """True where it may be said of a relation with these words alone: nobody is old since a date of hiring."""
+        """True if the measure may apply to a relation with these words: "old" does not apply to a date of hiring."""
         return (not self.only or not self.only.isdisjoint(words)) and self.never.isdisjoint(words)
 
     def sign(self, value_kind: str) -> int:
@@ -109,7 +110,7 @@ _SINCE: Final = Measure(
     ),
     only=frozenset("client customer member employed contract hired hire joined start started enrolled entry".split()),
 )  # fmt: skip
-"""For how long something has been so: the longer, the earlier it began."""
+"""The time for which something has been so; it is longer the earlier it began."""
 _LASTING: Final = Measure(1, 0, ("duration", "runtime", "time"), only=frozenset({"duration", "runtime", "time"}))
 _TALL: Final = Measure(1, 0, ("height",))
 _HEAVY: Final = Measure(1, 0, ("weight",))
@@ -156,7 +157,7 @@ SUPERLATIVE: Final[dict[str, Measure]] = {
     "top": _HIGH,
 }  # fmt: skip
 
-# "The most expensive", "more recent": the adjective says what is measured.
+# The adjective behind "most" or "more" says what is measured: "the most expensive", "more recent".
 OF_MOST: Final[dict[str, Measure]] = {
     "expensive": _DEAR,
     "recent": _LATE,
@@ -167,12 +168,12 @@ OF_MOST: Final[dict[str, Measure]] = {
 
 _SERVING: Final = frozenset({"serving", "standing", "established", "running", "held"})
 _BEING: Final = frozenset({"employed", "working", "open", "opened", "serving"})
-"""States that somebody or something is in since it began."""
+"""Participles for a state that still lasts: "has been employed the longest" asks for the earliest start."""
 _TAKING: Final = frozenset("take takes took taken taking last lasts lasted".split())
 
 
 def measure_at(words: Sequence[str], at: int) -> Measure:
-    """The measure of the comparative or superlative at this token."""
+    """The measure of the comparative or superlative at position `at`."""
     word, after = words[at], words[at + 1] if at + 1 < len(words) else ""
     known = COMPARATIVE.get(word) or SUPERLATIVE[word]
     if known.hints == _LONG.hints:
@@ -183,8 +184,9 @@ def measure_at(words: Sequence[str], at: int) -> Measure:
 
 
 def _in_time(words: Sequence[str], at: int, known: Measure) -> Measure:
-    """ "Has been with us the longest", "the longest serving": how long it has been so; "took the longest": how long it
-    took. Where somebody has been in a place, or was insured, something else began."""
+    """The measure of "longest" in time: since when for "has been with us the longest" and "the longest serving", the
+    duration for "took the longest". Stays as known if another event is named: "has been in X", "was insured".
+    """
     been = words.index("been") if "been" in words[:at] else at
     between = words[been + 1 : at]
     is_other = any(is_pseudonym(word) or (_is_done(word) and word not in _BEING) for word in between)
@@ -200,5 +202,5 @@ def _is_done(word: str) -> bool:
 
 
 def is_said_by_measure(words: Sequence[str], at: int) -> bool:
-    """True of the "time" of "the longest time", and of the "serving" of "the longest serving"."""
+    """True of "time" in "the longest time" and of "serving" in "the longest serving": the measure already says it."""
     return at > 0 and words[at - 1] in ("longest", "longer", "shortest") and words[at] in {"time", *_SERVING}

@@ -1,4 +1,4 @@
-"""The one question of a turn, without the courtesies around it and the words that ask nothing."""
+"""Finds the one question of a turn, without greetings, thanks and words that ask nothing."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _IDLE: Final = re.compile(
     r"|on (?:our|your) (?:side|end))(?=\W|$)",
     re.IGNORECASE,
 )
-# "The phone of whoever owns it" asks for no person.
+# "The phone of whoever owns it" does not ask for a person.
 _WHOEVER: Final = re.compile(r"\bwho(?:m)?ever\s+", re.IGNORECASE)
 
 
-# "What was ordered in May? just the orders": which things are asked for.
+# "What was ordered in May? just the orders": the second part says which things are asked for.
 _WHICH: Final = re.compile(r"(?:just|only) (?:the |those )?([a-z]+s)(?:\W+please)?\W*", re.IGNORECASE)
 _ANY: Final = re.compile(r"\W*(?:are|is) there (?:any )?", re.IGNORECASE)
 _WHO: Final = re.compile(r"(?:and )?(?:if so,? )?(?:which|who)(?: (?:ones?|are they|is it))?\W*", re.IGNORECASE)
@@ -59,7 +59,7 @@ _WHAT: Final = re.compile(r"what (?=(?:was|were|is|are|has|have)\b)", re.IGNOREC
 
 
 def one_question(text: str) -> str:
-    """Empty where a turn asks several things."""
+    """Returns the question in `text`; empty if the turn asks several things."""
     while (tail := _TAIL.search(text)) and words_in(text[: tail.start()]):
         text = text[: tail.start()]
     parts = _END.split(text.strip())
@@ -94,7 +94,7 @@ _TOLD: Final = re.compile(
 _ASKED: Final = re.compile(r"^\W*(?:who|whom|whose|what|which|when|where|why|how)\b", re.IGNORECASE)
 _AUXILIARY: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|does|do|did|can)\b", re.IGNORECASE)
 _WITHIN: Final = re.compile(r"\b(?:who|whom|whose|that|which|where)\b", re.IGNORECASE)
-# "The husband of X, which doctor treats him?": what is asked about, in front of the question.
+# The topic may stand before the question: "the husband of X, which doctor treats him?"
 _TOPIC: Final = re.compile(
     r"^\W*((?:[a-z'’.]+ ){0,6}(?-i:E\w{5}))\s*(?:,|\s[-–—]|:)\s*"
     r"((?:who|whom|whose|what|which|when|where|how|is|are|was|were|does|do|did|has|have|had)\b.*)$",
@@ -107,7 +107,7 @@ _OWNED: Final = re.compile(r" ((?:[a-z]+ ){0,2}[a-z]+)\W*", re.IGNORECASE)
 
 
 def _plain(question: str) -> str:
-    """`question` without its opening and its idle words; all of it where nothing else is left."""
+    """`question` without its opening and filler; unchanged if nothing else would be left."""
     rest = _without_opening(_WHOEVER.sub("", _IDLE.sub("", question)))
     stated = _IS_THAT_TRUE.sub("", rest)
     if (tag := _TAG.search(stated)) and not (_DENIED.search(stated[: tag.start()]) or _ASKED.match(stated)):
@@ -127,7 +127,7 @@ def _without_opening(rest: str) -> str:
 
 
 def _as_truth(statement: str) -> str:
-    """The yes or no that asks for what is stated: "whether X is a smoker", "is X a smoker"."""
+    """The yes/no question for a statement: "X is a smoker" -> "is X a smoker"."""
     statement = statement.strip()
     verb, within = _AUXILIARY.search(statement), _WITHIN.search(statement)
     if verb is None or (within and within.start() < verb.start()):
@@ -136,7 +136,7 @@ def _as_truth(statement: str) -> str:
 
 
 def _with_topic(question: str) -> str:
-    """The question with what stands in front of it in place of its only pronoun."""
+    """The question with its topic in place of its only pronoun: "the husband of X, which doctor treats him?"."""
     found = _TOPIC.match(question)
     pronouns = list(_OF_TOPIC.finditer(found[2])) if found else []
     if found is None or len(pronouns) != 1 or _WITHIN.search(found[1]):

@@ -1,4 +1,4 @@
-"""A question as tokens: each a thing, a value, a word that works on others (not, oldest, how many), or content."""
+"""A question as tokens, each with a role: a thing, a value, an operator ("not", "oldest", "how many") or content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import is_pseudonym
 
 MIN_OF_ITS_OWN: Final = 5
-"""Words of a question that begins with and, and needs no earlier one."""
+"""From this number of words on, a question that begins with "and" is complete without earlier turns. Chosen by hand.
+"""
 
 _HAVING = frozenset("have has had having with".split())
 _LACKING = frozenset({"without", "no", "any"})
@@ -46,7 +47,9 @@ _ANY = frozenset({"any", "some"})
 _BEFORE_KIND = (("many",), ("which",), ("list",), ("show",), ("number",))
 _MEASURING = ("superlative", "comparative")
 _BEFORE_ASKED = frozenset("the a total please me and us what is".split())
-"""Words in front of the number or the names that are asked for; no "phone" of a phone number."""
+"""Words before the "number" or "names" that are asked for; after another word they are part of a noun ("phone
+number").
+"""
 _VERBS_OF_WHAT = frozenset("have did do does".split())
 _GOING_ON = frozenset("of a an the".split())
 _GOING_ON = frozenset({"of", "a", "an", "the"})
@@ -57,14 +60,14 @@ _RELATIVE = frozenset({"that", "which", "who", "whom"})
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """`roles` one a word. `asked`: where the noun of what is asked for may begin; -1 where nothing says.
+    """A question as tokens; `roles` has one entry a word.
 
-    `content` and `working` are bit masks over the words: those that have to be explained, and those that must be
-    executed. `limits`: by the position of their value. `excluded`: things that the answer leaves out. `grouped`:
-    where the noun of a group may begin; `period`: the year or month that is the group; `function`: sum or average,
-    where it is taken per group. `first`: how many a superlative is to give, by its position; `frequent`: the
-    superlatives that ask for what is found most often. `either`:
-    the pairs of things of which any will do.
+    `asked`: position where the noun of what is asked for may begin, else -1. `content`, `working`: bit masks of the
+    words that must be explained and of those that must be executed. `limits`: by the position of their value.
+    `excluded`: things that the answer leaves out. `grouped`: position where the noun of a group may begin, else -1;
+    `period`: the year or month to group by; `function`: sum or average per group. `first`: how many a superlative asks
+    for, by its position; `frequent`: superlatives that ask for what occurs most often. `either`: a union for each pair
+    "X or Y".
     """
 
     words: tuple[str, ...]
@@ -87,7 +90,7 @@ class AskedQuestion:
 
     @property
     def speaks_of_having(self) -> bool:
-        """True where a relation may be asked for as such: "cities that have a clinic"."""
+        """True if the question may ask whether something has a relation at all: "cities that have a clinic"."""
         if "negation" in self.roles or self.asks_members or not _LACKING.isdisjoint(self.words):
             return True
         is_plain = not self.limits and "superlative" not in self.roles and "thing" not in self.roles
@@ -95,13 +98,15 @@ class AskedQuestion:
 
     @property
     def is_choice(self) -> bool:
-        """True where it asks which of two values one thing has: "is X a machine or a spare part?"""
+        """True if it asks which of two values one thing has: "is X a machine or a spare part?"."""
         pair = any(limit.other for limit in self.limits.values())
         return pair and self.form == "things" and self.words[0] in TRUTHS and self.roles.count("thing") == 1
 
     @property
     def in_place_of_kind(self) -> range:
-        """The tokens of the things that stand where the noun of what is asked for may stand: "how many dogs"."""
+        """Positions where a named thing may stand for the asked kind, as in "how many dogs" with "dogs" as a
+        pseudonym.
+        """
         words, begin = self.words, self.asked
         if self.form == "truth":
             begin = next((at + 1 for at in range(1, len(words)) if words[at] in _ANY), -1)
@@ -118,7 +123,7 @@ class AskedQuestion:
 
     @property
     def asks_members(self) -> bool:
-        """True of "which of S are so", which asks for some of S and for nothing that they lead to."""
+        """True of "which of S are so", which asks for members of S and not for anything they lead to."""
         return (
             self.words[1:2] == ("of",)
             and self.words[0] in ASKING
@@ -128,12 +133,12 @@ class AskedQuestion:
 
     @property
     def all_at(self) -> int:
-        """The token of "all" in a yes or no; -1 where there is none."""
+        """Position of "all" in a yes/no question; -1 if there is none."""
         return universal_in(self.words, self.roles) if self.form == "truth" else -1
 
     @property
     def denied_at(self) -> int:
-        """The token of the "none" that denies all of a yes or no; -1 where there is none."""
+        """Position of the "none" or "no" that denies a whole yes/no question; -1 if there is none."""
         return denied_in(self.words, self.roles) if self.form == "truth" else -1
 
     @property
@@ -142,16 +147,16 @@ class AskedQuestion:
 
     @property
     def asks_if_any(self) -> bool:
-        """True of "is there a", "has any": whether some of a set are so."""
+        """True of "is there a", "has any": a yes/no question whether a set has a member."""
         return self.form == "truth" and ("there" in self.words[1:2] or not _ANY.isdisjoint(self.words[1:3]))
 
     @property
     def narrows_first(self) -> bool:
-        """True where a superlative chooses among what the rest tells, not the rest among what it chose."""
+        """True if the superlative chooses among what the rest of the question selects, and not the other way round."""
         return self.form != "truth" and not is_part_of_first(self.words, min(self.measures, default=0))
 
     def speaks_of_many(self, at: int) -> bool:
-        """True of a noun in the plural, and of one behind an "every"."""
+        """True of a plural noun, and of one after "every", "each" or "all"."""
         return self.words[at] != singular(self.words[at]) or self.words[max(0, at - 1)] in ("every", "each", "all")
 
     def at(self, role: Role) -> Iterator[int]:
@@ -165,7 +170,7 @@ def read_question(
     numbers: Collection[str] = (),
     verbs: Collection[tuple[str, str]] = (),
 ) -> AskedQuestion:
-    """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in` and `particles_in`."""
+    """`unknown`: words that the graph does not hold. For the others see `roles_of`, `first_in`, `particles_in`."""
     said, units = without_units(said_words(question), [" ".join(phrase) for phrase in phrases], numbers)
     words = with_prefix_apart(words_of(said, unknown), phrases)
     roles, first, limits, excluded = _with_values(words, phrases, numbers, particles_in(words, verbs))
@@ -199,7 +204,7 @@ def read_question(
 
 
 def _unions(words: Sequence[str]) -> Iterator[str]:
-    """Two things of which any will do, as they are read."""
+    """A union for each "X or Y" of two things."""
     for pair in _EITHER.findall(" ".join(words)):
         yield f"union({pair.replace(' or ', ', ')})"
 
@@ -207,7 +212,7 @@ def _unions(words: Sequence[str]) -> Iterator[str]:
 def _with_values(
     words: Sequence[str], phrases: Collection[tuple[str, ...]], numbers: Collection[str], of_verbs: Collection[int]
 ) -> tuple[list[Role], dict[int, FirstOf], dict[int, ValueLimit], dict[int, int]]:
-    """The roles of the words, and what the numbers and values among them limit, put in order or leave out."""
+    """The roles of the words, and what the numbers and values among them limit, order or exclude."""
     roles = roles_of(words, _asked(words, "things"), phrases)
     first = first_in(words, roles, numbers)
     for at in of_verbs:
@@ -236,7 +241,7 @@ def _unit_of(limit: ValueLimit, units: Mapping[str, StatedUnit]) -> StatedUnit |
 
 
 def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[int, ValueLimit]) -> Iterator[int]:
-    """ "Either" of two that are joined anyway, and "but" before a "not"."""
+    """Positions of an "either" before two joined things, and of a "but" before "not": neither adds meaning."""
     is_joined = any(limit.other for limit in limits.values()) or _EITHER.search(" ".join(words)) is not None
     for at, word in enumerate(words):
         if (word == "either" and is_joined) or (word == "but" and "negation" in roles):
@@ -244,7 +249,9 @@ def _without_sense(words: Sequence[str], roles: Sequence[Role], limits: Mapping[
 
 
 def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
-    """ "And his siblings?" may ask of them what was asked before; "what for?" asks for a reason."""
+    """Positions of words that cannot be read: "and" in "and his siblings?" (it needs the turn before), "for" in "what
+    for?".
+    """
     is_asked = bool({*words[1:3]} & {*ASKING, "how"})
     if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
         yield 0
@@ -254,20 +261,20 @@ def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
 
 
 def _is_relative(before: Sequence[str]) -> bool:
-    """True of a "which" behind what is asked for: "the films which came out", "the films in which somebody plays"."""
+    """True of a relative "which": "the films which came out", "the films in which somebody plays"."""
     noun = before[:-1] if before[-1:] and before[-1] in PREPOSITIONS else before
     is_named = any(map(is_pseudonym, noun)) or not {*noun}.isdisjoint({*ASKING, *TRUTHS, "how"})
     return bool(noun) and not is_named and noun[-1] not in GRAMMAR and singular(noun[-1]) != noun[-1]
 
 
 def _asked(words: Sequence[str], form: Form) -> int:
-    """Where the noun of what is asked for may begin."""
+    """The position where the noun of what is asked for may begin; -1 if the form has none."""
     if form == "truth" or occurrences_in(words):
         return -1
     for at, word in enumerate(words):
         is_compound = word in ("number", "name", "count") and at > 0 and words[at - 1] not in _BEFORE_ASKED
         if word == "what" and words[at + 1 : at + 2] and words[at + 1] in _VERBS_OF_WHAT:
-            return -1  # "What have the children of X": these are no answer.
+            return -1  # "What have the children of X" does not ask for the children.
         if word == "which" and _is_relative(words[:at]):
             return 0
         if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
@@ -277,8 +284,11 @@ def _asked(words: Sequence[str], form: Form) -> int:
 
 
 def follows_directly(asked: AskedQuestion, last: int) -> int:
-    """The content word that goes on with what ends at the token `last`, as in "date of birth" and "left a number"; -1
-    where none does. A participle begins something new."""
+    """Position of the content word that continues the phrase ending at `last` ("date of birth", "left a number"), else
+    -1.
+
+    A participle begins a new phrase.
+    """
     at, is_of = last + 1, asked.words[last + 1 : last + 2] == ("of",)
     while at < len(asked.words) and asked.words[at] in _GOING_ON:
         at += 1
@@ -289,7 +299,7 @@ def follows_directly(asked: AskedQuestion, last: int) -> int:
 def without_apposed(
     asked: AskedQuestion, kinds_said: Callable[[Sequence[str]], frozenset[str]], kinds_of: Mapping[str, frozenset[str]]
 ) -> AskedQuestion:
-    """The question without nouns that only say what the thing behind them is: "nurse X", of a nurse."""
+    """The question without nouns that only repeat what kind of thing follows: "nurse X" for a nurse."""
     apposed = 0
     for at in (at for at in asked.at("thing") if at and asked.content >> (at - 1) & 1):
         if not kinds_said(asked.words[at - 1 : at]).isdisjoint(kinds_of.get(asked.words[at], ())):

@@ -1,4 +1,4 @@
-"""Spans: runs of up to three content words of a question, which may say a step of a schema."""
+"""Spans: runs of up to MAX_SPAN_WORDS content words of a question, each of which may say a hop of a schema."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from kg_store.text.morphology import verbs_of
 from kg_store.text.plurals import singular
 from kg_store.text.synonyms import kind_words
 
+# Labels rarely have more content words; longer spans would cost time. Chosen by hand.
 MAX_SPAN_WORDS: Final = 3
 
 
 class SaidWord(NamedTuple):
-    """A word of a question in the singular, with the other words for such a kind of thing, and its verbs."""
+    """A word of a question with its singular, the other words for the same kind of thing, and its verbs."""
 
     text: str
     singular: str
@@ -32,7 +33,10 @@ class SaidWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some words of a question in a row; `texts`: how they are compared by their meaning."""
+    """Neighbouring words of a question; `texts`: the forms in which they are compared by the sentence model.
+
+    `used` is the bit mask of their positions, `count` the number of content words.
+    """
 
     words: tuple[str, ...]
     saying: tuple[SaidWord, ...]
@@ -44,7 +48,9 @@ class Span:
 
 
 def spans_of(asked: AskedQuestion) -> Iterator[Span]:
-    """Runs of up to three content words; with the preposition behind them, too, for "lives in" is none of "lives"."""
+    """Yields all runs of up to three content words, each also with the preposition behind it ("lives"
+    and "lives in").
+    """
     words, saying = asked.words, [SaidWord.of(word) for word in asked.words]
     is_content = [asked.content >> at & 1 for at in range(len(asked.words))]
     for first in range(len(words)):

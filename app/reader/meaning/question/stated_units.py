@@ -1,4 +1,4 @@
-"""Units and periods behind the values of a question, and the relations that such a value may be compared with."""
+"""Units and periods of the values in a question, and the relations that such a value may be compared with."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _PLAIN: Final = frozenset("more less fewer before after".split())
 
 @dataclass(frozen=True, slots=True)
 class StatedUnit:
-    """The symbol and kind of a value's unit, and the period that it is for, as they stand behind it; empty where none
-    does."""
+    """The unit of a value by symbol and kind, and its period ("per month"), as stated after it; empty
+    if not stated.
+    """
 
     symbol: str = ""
     kind: str = ""
     period: str = ""
 
     def fits(self, label: str, value: str) -> bool:
-        """True where values of the relation, of the kind `value`, may be in such a unit: 25 kilos are no price, and no
-        date."""
+        """True if values of the relation may be in this unit: 25 kilos fit neither a price nor a date."""
         unit = unit_of_label(label)
         if value != "number" or not self._is_for(label):
             return False
@@ -50,8 +50,11 @@ class StatedUnit:
 def without_units(
     words: Sequence[str], labels: Collection[str], numbers: Collection[str]
 ) -> tuple[list[str], dict[str, StatedUnit]]:
-    """`words` without the units that the values of `labels` are in, and what stood behind each value; "heavier" before
-    such a value says no more than "more". `numbers`: the pseudonyms of values that are numbers."""
+    """Returns `words` without the units that relations of `labels` use, and by value the unit and period stated after
+    it.
+
+    "Heavier" before a value with a unit is made "more". `numbers`: the pseudonyms of values that are numbers.
+    """
     of_labels = {unit for label in labels if (unit := unit_of_label(label)) is not None}
     found: dict[str, StatedUnit] = {}
     kept: list[str] = []
@@ -61,7 +64,7 @@ def without_units(
         at += 1
         if not (is_pseudonym(kept[-1]) and kept[-1][0] == "V"):
             if kept[-1] == "in" and (asked := _unit_behind(words, at, of_labels))[0] in of_labels:
-                kept.pop()  # "The weight in kilos", where it is in kilos.
+                kept.pop()  # "The weight in kilos", if the graph holds it in kilos.
                 at += asked[1]
             continue
         unit, length = _unit_behind(words, at, of_labels)
@@ -75,13 +78,17 @@ def without_units(
 
 
 def is_foreign_unit(word: str) -> bool:
-    """True of a unit's name that no relation has: what it measures can't be compared here. A time may say when."""
+    """True of the name of a unit in which no relation is measured, so it cannot be compared; units of time are
+    allowed.
+    """
     units = units_called(word)
     return bool(units) and not any(unit.is_time for unit in units)
 
 
 def _unit_behind(words: Sequence[str], at: int, of_labels: Collection[Unit]) -> tuple[Unit | None, int]:
-    """The unit whose name begins at `at`, as the labels have it or an amount of money, and the number of its words."""
+    """The unit whose name begins at `at`, and its number of words: one that the labels use, or money. (None, 0)
+    otherwise.
+    """
     for length in (2, 1):
         units = units_called(" ".join(words[at : at + length]))
         chosen = chosen_unit(" ".join(words[at : at + length]), of_labels) if units else None
@@ -95,6 +102,6 @@ def _unit_behind(words: Sequence[str], at: int, of_labels: Collection[Unit]) -> 
 
 
 def _period_behind(words: Sequence[str], at: int, is_number: bool) -> str:
-    """ "A year", "per month": it says no second limit. A date has such a period only where it groups."""
+    """The period after a value ("a year", "per month"), which is no second limit; empty if there is none."""
     each, period = (*words[at : at + 2], "", "")[:2]
     return period if period in PERIODS and (each in ("a", "an") or (each in _EACH and is_number)) else ""

@@ -1,4 +1,4 @@
-"""The role of each word of a question: a thing, a value, content, or a word that works on others."""
+"""The role of each word in a question: thing, value, content, operator or grammar."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WH = frozenset("who whom which what when where how".split())
 _SORTS = frozenset("kind kinds type types sort sorts one ones thing things person people total time".split())
 _OTHERS = frozenset("other others else another".split())
 DETERMINERS = frozenset({"all", "every", "each", "both", "many", "any", "some", "different"})
-# Words that change what is asked in a way that nothing here executes.
+# Words that change the question in a way that cannot be executed.
 _UNREAD = frozenset(
     "only just exactly always except besides unless if nor neither either but same "
     "top half almost why how common besides between two three four five six seven eight nine ten".split()
@@ -38,7 +38,7 @@ _UNREAD = frozenset(
 _TITLES = frozenset("dr mr mrs ms miss sir prof".split())
 _UNIVERSAL = frozenset({"all", "each", "every"})
 _BEFORE_ALL = frozenset("and or of are is was were list show name give me tell do does did".split())
-"""Words in front of an "all of their" that asks for all of them, and for nobody who has or did them."""
+"""Words before "all of their" where it asks for all of the things: "list all of their orders"."""
 _LASTING = frozenset("between for over under more less longer shorter at about exactly until".split())
 _POSSESSIVE = frozenset("his her their its my our your".split())
 _SILENT = frozenset(
@@ -59,12 +59,12 @@ _SHORT = {
 
 
 def _contracted(words: Sequence[str]) -> list[str]:
-    """The words with what is commonly written short in full."""
+    """The words with short forms written in full: "whats" -> "what is"."""
     return [part for word in words for part in _SHORT.get(word, word).split()]
 
 
 def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
-    """Drops the unit of a value: a word behind it that the graph does not hold, as in 2500 EUR."""
+    """The words without the unit of a value: an unknown word directly after a value, such as EUR in 2500 EUR."""
     return tuple(
         word
         for at, word in enumerate(words)
@@ -73,19 +73,19 @@ def _without_units(words: Sequence[str], unknown: Collection[str]) -> tuple[str,
 
 
 def said_words(question: str) -> list[str]:
-    """The words of `question`, short forms in full."""
+    """The words of `question`, with idioms replaced and short forms in full."""
     whole = re.sub(r"\bwho or what\b", "what", normalise_idioms(question), flags=re.IGNORECASE)
     return _contracted(words_in(_OF_TWO.sub(r"\1 or \2", whole)))
 
 
 def words_of(said: Sequence[str], unknown: Collection[str]) -> tuple[str, ...]:
-    """The words of a question in the order in which they are read; `unknown`: words that the graph does not hold."""
+    """The words of a question in the standard order; `unknown`: words that the graph does not hold."""
     words = _without_units(in_reading_order(said), unknown)
     return words[:-1] if words and is_pseudonym(words[-1]) and words[-1] in words[:-1] else words
 
 
 def with_prefix_apart(words: Sequence[str], phrases: Collection[tuple[str, ...]]) -> tuple[str, ...]:
-    """ "Unpaid" as "non paid", where a relation of the schema is called "paid" and none "unpaid"."""
+    """Returns `words` with "unpaid" as "non paid", if the schema has a relation "paid" and none "unpaid"."""
     if not any(map(_denies, words)):
         return tuple(words)
     known = {word for phrase in phrases for word in phrase}
@@ -99,12 +99,12 @@ def _is_denied(word: str, known: Collection[str], verbs: Collection[str]) -> boo
 
 
 def _denies(word: str) -> bool:
-    """True of a participle with a prefix that turns it round: unpaid."""
+    """True of a participle with the negative prefix "un": unpaid."""
     return word.startswith("un") and is_participle(word[2:])
 
 
 def mask(positions: Iterable[int]) -> int:
-    """The positions as bits."""
+    """A bit mask with one bit for each position."""
     found = 0
     for at in positions:
         found |= 1 << at
@@ -112,24 +112,27 @@ def mask(positions: Iterable[int]) -> int:
 
 
 def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ...]]) -> list[Role]:
-    """A role for each word; `asked`: where the noun of what is asked for may begin. `phrases`: the words of relations;
-    where one stands in the question, all of it is content ("full time")."""
+    """Returns a role for each word.
+
+    `asked`: the position where the noun of what is asked for may begin. `phrases`: the words of relations; if one
+    occurs in the question, all its words are content ("full time").
+    """
     roles: list[Role] = [_role(words, at) for at in range(len(words))]
     if 0 < asked < len(words) - 1 and roles[asked] == "grammar" and words[asked] in EMPTY - _SORTS - DETERMINERS:
-        roles[asked] = "content"  # "What make is it": a word that says little elsewhere is what is asked for here.
+        roles[asked] = "content"  # "What make is it": a word that usually says little is the asked noun here.
     labelled = {word for phrase in phrases for word in phrase}
     for at in range(1, len(words)):
         if words[at] == "number" and roles[at - 1] == roles[at] == "content" and "number" not in labelled:
-            roles[at] = "grammar"  # "Plate number": a compound whose first word says what it is.
+            roles[at] = "grammar"  # "Plate number": the first word alone says what is meant.
     for at, word in enumerate(words):
         if word in _SILENT and word in labelled and word not in GRAMMAR:
             roles[at] = "content"
     for at, word in enumerate(words):
         if roles[at] == "content" and word not in labelled and _denies(word):
-            roles[at] = "unknown"  # "Unreleased films" are not those that have been released.
+            roles[at] = "unknown"  # "Unreleased films" must not be read as released ones.
     for at, word in enumerate(words):
         if word in TOTALS and word in labelled and roles.count("thing") == 1 and "content" not in roles:
-            roles[at] = "content"  # "The total of X", an order.
+            roles[at] = "content"  # "The total of X", if X is an order, asks for a value and not for a sum.
     for at in _in_phrases(words, phrases):
         if words[at] not in GRAMMAR and roles[at] == "grammar":
             roles[at] = "content"
@@ -137,7 +140,7 @@ def roles_of(words: Sequence[str], asked: int, phrases: Collection[tuple[str, ..
 
 
 def particles_in(words: Sequence[str], verbs: Collection[tuple[str, str]]) -> list[int]:
-    """Where the little words of `verbs` stand behind any form of them: "looked after"."""
+    """Positions of the particles of `verbs` behind any form of their verb: "looked after"."""
     pairs = enumerate(pairwise(words), start=1)
     return [at for at, (verb, after) in pairs if any((form, after) in verbs for form in (verb, *verbs_of(verb)))]
 
@@ -179,7 +182,7 @@ def _role(words: Sequence[str], at: int) -> Role:
 
 
 def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool:
-    """ "A month" and "per month" say how often; "her brother X" only what X is, "Dr X" as well."""
+    """True of words without meaning for the answer: "a month", "per month", "her brother" before X, "Dr" before X."""
     often = "many" not in words
     each = ("per", "each", "every")
     if often and ((word in _PERIODS and before in ("a", *each)) or (word in each and after in _PERIODS)):
@@ -190,21 +193,21 @@ def _is_silent(word: str, before: str, after: str, words: Sequence[str]) -> bool
 
 
 def _is_of_each(words: Sequence[str], at: int) -> bool:
-    """True of the "their" of "do all heads live in the town of their clinic": each in that of its own."""
+    """True of "their" in "do all heads live in the town of their clinic": each head with their own clinic."""
     is_truth = words[0] in ("do", "does", "did", "are", "is", "were", "was", "have", "has", "can")
     asks_all = is_truth and not {"all", "every", "each"}.isdisjoint(words[1:at])
     return asks_all and words[at] in ("their", "its", "his", "her", "own") and not any(map(is_pseudonym, words))
 
 
 def _is_verb_of_time(words: Sequence[str], at: int) -> bool:
-    """True of films that last between two numbers of minutes, and of how long something may last."""
+    """True of verbs of duration before a measure: films that "last between" two numbers, "may last"."""
     after = words[at + 1 : at + 2]
     is_measured = bool(after) and (after[0] in _LASTING or is_pseudonym(after[0]))
     return is_measured and words[max(0, at - 1)] not in ("the", "in", "this", "of", "at")
 
 
 def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
-    """True of the "all" of "customers who have had all of their shipments delivered": one is not enough."""
+    """True of "all" in "customers who have had all of their shipments delivered": one shipment is not enough."""
     behind = tuple(words[at + 1 : at + 4])
     theirs = behind[:1] if words[at] == "all" else behind[1:2] if behind[:1] == ("one",) else ()
     theirs = behind[1:2] if behind[:1] == ("of",) else behind[2:3] if behind[:2] == ("one", "of") else theirs
@@ -213,12 +216,12 @@ def _is_all_of_theirs(words: Sequence[str], at: int) -> bool:
 
 
 def _is_unread(words: Sequence[str], at: int, before: str, after: str) -> bool:
-    """True of words that change what is asked in a way that nothing here executes, and of a second question."""
+    """True of a word that changes the question in a way that cannot be executed, and of a second question."""
     word = words[at]
     if at > 1 and word in _WH and before in _BEFORE_SECOND and not _WH.isdisjoint(words[:at]):
         return True
     if word in _BESIDE_TODAY and _SPANS.intersection(words[at + 1 : at + 3]):
-        return True  # "In the last six months": nothing here knows what day it is.
+        return True  # "In the last six months" cannot be executed, because the current day is unknown here.
     if word in TOTALS and not SUPERLATIVE.keys().isdisjoint(words):
         return True
     if _is_all_of_theirs(words, at) or _is_of_each(words, at):

@@ -1,4 +1,4 @@
-"""The values of a question with what compares them: before 2020, between 3 and 5, at least two wards."""
+"""The values of a question with their comparisons: before 2020, between 3 and 5, at least two wards."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _ONWARDS = frozenset({"on", "onward", "onwards", "upward", "upwards"})
 
 @dataclass(frozen=True, slots=True)
 class ValueLimit:
-    """A value of the question, compared so; `used` are the tokens of all of it.
+    """A value of the question and how it is compared; `used` is the bit mask of all tokens that say it.
 
-    `upper`: the end of a range that begins with it. `other`: another value that is as good. `counts`: the
-    token of the noun behind it, where it may count things: "at least 3 orders". `unit`: what it is said in. `measure`:
-    what is compared with it, where the operator is that of more of it: "longer than 90 minutes".
+    `upper`: the end of a range. `other`: a second value, either of which will do. `counts`: position of the noun
+    behind it that it may count ("at least 3 orders"), else -1. `unit`: its stated unit. `measure`: the adjective that
+    is compared ("longer than 90 minutes"); `operator` is then that of more of it.
     """
 
     name: str
@@ -51,7 +51,7 @@ class ValueLimit:
         return tuple(filter(None, (self.name, self.upper, self.other)))
 
     def of(self, things: str, label: str) -> str:
-        """Those of `things` whose values of the relation `label` keep to it."""
+        """The expression for those of `things` whose value of the relation `label` keeps to the limit."""
         kept = f'filter({things}, "{label}", {self.operator}, {self.name})'
         if self.upper:
             return f'filter({kept}, "{label}", <=, {self.upper})'
@@ -59,9 +59,11 @@ class ValueLimit:
 
 
 def limits_in(words: Sequence[str], roles: Sequence[Role], numbers: Collection[str] = ()) -> dict[int, ValueLimit]:
-    """Each value with what compares it; two values that make a range, or of which either will do, are one limit.
+    """Returns each limit by the position of its value; a range, or two alternatives, make one limit.
 
-    `numbers`: the values that are numbers; of others "from" says which one, and "from ... on" begins a range."""
+    `numbers`: the values that are numbers. "From" before another value means equal ("from 1984"), and "from ... on" a
+    range.
+    """
     found: dict[int, ValueLimit] = {}
     taken = -1
     for at in (at for at, role in enumerate(roles) if role == "value"):
@@ -81,7 +83,7 @@ def limits_in(words: Sequence[str], roles: Sequence[Role], numbers: Collection[s
 
 
 def _from(words: Sequence[str], at: int, limit: ValueLimit, *, is_number: bool) -> ValueLimit:
-    """ "Films from 1984" came out in that year, those "from 1984 on" then or later; "from 20 seats" is more."""
+    """The limit with "from" resolved: "films from 1984" means =, "from 1984 on" >=, "from 20 seats" >=."""
     if words[at + 1 : at + 2] and words[at + 1] in _ONWARDS:
         return replace(limit, used=limit.used | 1 << at + 1)
     is_one = limit.operator == ">=" and not (is_number or limit.upper or "starting" in words[max(0, at - 3) : at])
@@ -89,7 +91,9 @@ def _from(words: Sequence[str], at: int, limit: ValueLimit, *, is_number: bool) 
 
 
 def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLimit, int] | None:
-    """The value at `at` with another one behind it, and where that stands; None where it stands alone."""
+    """The limit of two values ("between 3 and 5", "in March or April") and the position of the second; None for one
+    alone.
+    """
     between, after = words[at + 1 : at + 2], at + 2
     if after - 1 < len(roles) and roles[after - 1] == "value":
         between, after = ("to",), at + 1
@@ -101,14 +105,14 @@ def _pair(words: Sequence[str], roles: Sequence[Role], at: int) -> tuple[ValueLi
     if between[0] in ("to", "until") or (between[0] == "and" and is_opened):
         used = mask(range(at - 1 if is_opened else at, after + 1))
         return ValueLimit(words[at], ">=", used, upper=words[after]), after
-    # "In March and April": a date or a place is hardly in both.
+    # "In March and April" means either month: no date lies in both.
     if between[0] == "or" or (between[0] == "and" and words[at - 1] in ("in", "during")):
         return ValueLimit(words[at], "=", mask(range(at, after + 1)), other=words[after]), after
     return None
 
 
 def excluded_in(words: Sequence[str], roles: Sequence[Role]) -> dict[int, int]:
-    """Things that are named only to be left out, with the tokens that say so."""
+    """Positions of the things that are named only to be excluded, each with the bit mask of the tokens that say so."""
     found = {}
     for at in (at for at, role in enumerate(roles) if role == "thing"):
         for phrase in _EXCEPT:
@@ -129,7 +133,7 @@ def _limit(words: Sequence[str], at: int) -> ValueLimit:
 
 
 def _measured(words: Sequence[str], at: int, than: int) -> ValueLimit | None:
-    """ "Longer than 90 minutes", "more expensive than 20 euros"; the token `than` is not always one."""
+    """The limit of "longer than 90 minutes" or "more expensive than 20 euros"; None if `than` is another word."""
     word, before = (words[max(0, than - 1)], words[max(0, than - 2)]) if than > 0 else ("", "")
     if words[than] != "than":
         return None
