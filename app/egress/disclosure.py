@@ -28,7 +28,7 @@ Labels = tuple[str, ...]
 
 @dataclass(slots=True)
 class DisclosedEntity:
-    """What a task shows about one entity.
+    """All that a task shows about one entity.
 
     `concept`; `reaches`: the paths from it that lead somewhere, with the size class of their ends; the single steps it
     is `offered`; and the concept paths of a strict prompt that start from it.
@@ -170,7 +170,7 @@ def _hops(schema: Schema) -> dict[str, list[Hop]]:
 
 
 class Profile(StrEnum):
-    """What prompts may show of a thing beside its kind.
+    """All that prompts may show of a thing beside its kind.
 
     OPEN: its own relations and sizes, as in the paper's method. KIND: what all things of its kind have in common.
     STRICT: the same, and not even the question's text.
@@ -194,7 +194,7 @@ class StrategyNotOfferedError(Exception):
 
 
 Policy = Literal["tell", "generalise", "refuse"]
-"""What happens to a prompt that fewer than k entities match. `tell`: it is sent. `generalise`: things of small kinds
+"""The treatment of a prompt that fewer than k entities match. `tell`: it is sent. `generalise`: things of small kinds
 are shown as of wider ones, and if that is not enough the reasoner inside the service does the step. `refuse`: the
 question ends.
 """

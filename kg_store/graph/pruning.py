@@ -16,7 +16,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What is left of a graph. A concept stays if its combination of kind, classes and relations existed before.
+    """The rest of a graph. A concept stays if its combination of kind, classes and relations existed before.
 
     `changed`: positions of new signatures, whose concept is a placeholder. Relations without facts are left out and
     the others renumbered.

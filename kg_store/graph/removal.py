@@ -20,7 +20,7 @@ _ENDS = 2  # A mediator that joins fewer things joins nothing.
 
 @dataclass(frozen=True, slots=True)
 class RemovalSet:
-    """What is removed: `mids` are all of it, including `chosen`; `nodes` flags their positions in the arrays.
+    """All that is removed: `mids` are all of it, including `chosen`; `nodes` flags their positions in the arrays.
 
     `values` belonged to them alone, `mediators` joined them to others, `alone` are things that had no other fact.
     """

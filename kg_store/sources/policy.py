@@ -165,7 +165,7 @@ class MediatorPolicy(PolicyPart):
 
 
 class RolePolicy(PolicyPart):
-    """What a kind of caller is shown of a graph, by relations (predicate or label) and concepts (or classes).
+    """The part of a graph that a kind of caller is shown, by relations (predicate or label) and concepts (or classes).
 
     If a `show_...` list is given, everything else is withheld; so is everything in a `withhold_...` list.
     """

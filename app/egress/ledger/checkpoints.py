@@ -24,7 +24,7 @@ _MESSAGE: Final = b"arog ledger checkpoint 1\n"
 
 @dataclass(frozen=True, slots=True)
 class RetentionCuts:
-    """What may legitimately be missing: rows before `first`, whose link is `before`, and payloads older than
+    """The part that may rightly be missing: rows before `first`, whose link is `before`, and payloads older than
     `payloads_from`.
 
     `erased`: rows whose payload was removed at this checkpoint.

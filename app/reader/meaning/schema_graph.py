@@ -247,7 +247,7 @@ def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NamedThings:
-    """Everything that a question names, by pseudonym: kinds of things, types of values, and the labels that leave each of them.
+    """All that a question names, by pseudonym: kinds of things, types of values, and the labels that leave them.
 
     `persons`, `groups` (firms, teams), `places`: the kinds that are such; firms are places too. `spoken`: things of
     earlier turns, the latest first.
