@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from kg_store.proposals.column_words import (
     CONCEPTS,
@@ -23,6 +25,12 @@ from kg_store.sources.table_policy import ColumnPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.literals import is_year
 
+EMPTY_MARKS: Final = frozenset(
+    "NULL null N/A n/a N.A. n.a. NA #N/A #NULL! NaN nan None none nil - -- --- – — ? ??".split()
+)
+"""Cells by which databases, spreadsheets and people say that nothing is known. A person may be called Null."""
+MIN_ALIKE_MARKS: Final = 0.8
+"""Of a column's other cells, how many have a mark's shape where it is a value itself, as `NA` among country codes."""
 ALIKE = 0.98
 MAX_PROFILED = 20_000
 """So many different cells are looked at for their kind."""
@@ -40,11 +48,20 @@ _CODE = re.compile(r"\S*\d\S*")
 
 @dataclass(frozen=True)
 class Column:
-    """One column with its filled cells in order; `rows` counts the lines of its table."""
+    """One column with its filled cells in order; `rows` counts the lines of its table. `empty`: what stands in cells
+    that only say that nothing is known; those are not among `cells`."""
 
     name: str
     cells: list[str] = field(repr=False)
     rows: int
+    empty: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, lines: Sequence[str]) -> Column:
+        """`lines`: the column's cell in each line, empty or not."""
+        filled = [cell for cell in lines if cell]
+        marks = empty_marks(frozenset(filled))
+        return cls(name, [cell for cell in filled if cell not in marks], len(lines), tuple(sorted(marks)))
 
     @cached_property
     def words(self) -> list[str]:
@@ -169,3 +186,18 @@ class Column:
 
     def _share(self, pattern: re.Pattern[str]) -> float:
         return sum(pattern.fullmatch(cell) is not None for cell in self._sample) / max(1, len(self._sample))
+
+
+def empty_marks(cells: Collection[str]) -> frozenset[str]:
+    """Those of a column's different cells that say that nothing is known; none that looks like the other cells."""
+    marks = frozenset(cells) & EMPTY_MARKS
+    others = [_shape(cell) for cell in cells if cell not in marks] if marks else []
+    return frozenset(
+        mark for mark in marks if not others or others.count(_shape(mark)) < MIN_ALIKE_MARKS * len(others)
+    )
+
+
+def _shape(cell: str) -> str:
+    """Returns a cell with each character replaced by its class: `NA` -> `AA`, `a-7` -> `a#0`."""
+    kinds = ((str.isupper, "A"), (str.isalpha, "a"), (str.isdigit, "0"))
+    return "".join(next((mark for is_kind, mark in kinds if is_kind(char)), "#") for char in cell)

@@ -41,6 +41,14 @@ class TableProfile:
     is_certain: bool = True
 
     @property
+    def empty(self) -> tuple[str, ...]:
+        """The cells by which this table says that nothing is known; none that is a value in one of its columns."""
+        marks = {mark for column in self.columns.values() for mark in column.empty}
+        return tuple(
+            sorted(mark for mark in marks if not any(mark in each.distinct for each in self.columns.values()))
+        )
+
+    @property
     def keys(self) -> frozenset[str]:
         return self.columns[self.key].distinct if self.key is not None else frozenset()
 
@@ -81,6 +89,8 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     rest = [column for column in columns if column.name not in parts and column.name != table.key]
     called = sorted(_called(table, rest, bool(joined)))
     found += [column for _, _, column in called]
+    if not found and table.key is not None and _is_plain_name(table.columns[table.key]):
+        found = [table.key]
     if not found and (first := next(_looking_like_names(table, rest), None)) is not None:
         found = [first.name]
     if not found:

@@ -63,7 +63,7 @@ def _profile(sheet: Sheet) -> TableProfile | None:
     if rows == 0 or len(sheet.name) > MAX_COLUMN_CHARS:
         return None
     stands_apart = not is_called and _stands_apart(columns)
-    profiles = {name: Column(name, [cell for cell in cells if cell], rows) for name, cells in columns.items()}
+    profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
     concept = concept_words(sheet.name, _concept_of_file(sheet.name))
     key = find_key(list(profiles.values()), concept)
     if key is None and stands_apart:
@@ -163,8 +163,18 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     columns = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
     if key is None and not targets and not any(each.concept is not None for each in columns.values()):
         return None
+    everywhere = table.empty
+    columns = {
+        name: settings.model_copy(update={"empty": tuple(m for m in table.columns[name].empty if m not in everywhere)})
+        for name, settings in columns.items()
+    }
     return TablePolicy(
-        file=table.file, key=key, concept=_label(table.concept) or "thing", names=tuple(names), columns=columns
+        file=table.file,
+        key=key,
+        concept=_label(table.concept) or "thing",
+        names=tuple(names),
+        empty=everywhere,
+        columns=columns,
     )
 
 

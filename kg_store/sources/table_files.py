@@ -108,7 +108,10 @@ class Tables:
     ) -> Iterator[tuple[str, Term, tuple[Triple, ...]]]:
         """Yields the column, the term of each of its cells, and further triples about that term."""
         for column, settings in table.columns.items():
-            for cell in _parts(row.cells[column], settings):
+            filled = table.filled(row.cells, column)
+            if filled != row.cells[column]:
+                skipped[f"cells of {file} say that nothing is known (`empty` in the policy), and were left out"] += 1
+            for cell in _parts(filled, settings):
                 if settings.concept is not None:
                     thing = f"<{_THING}{quote(settings.concept, safe='')}:{quote(cell, safe='')}>"
                     kind = f"<{CLASS_NAMESPACE}{quote(settings.concept, safe='')}>"
@@ -209,7 +212,7 @@ def _keys(sheet: Sheet, table: TablePolicy) -> set[str]:
 def _names(row: TableRow, table: TablePolicy) -> Iterator[str]:
     for name in table.names:
         parts = (name,) if isinstance(name, str) else name
-        words = " ".join(row.cells[part] for part in parts if row.cells[part])
+        words = " ".join(filter(None, (table.filled(row.cells, part) for part in parts)))
         if words:
             yield words
 

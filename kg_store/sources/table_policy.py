@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
@@ -19,6 +19,7 @@ RELATION_NAMESPACE = "urn:arog:relation:"
 CLASS_NAMESPACE = "urn:arog:class:"
 Label = Annotated[str, Field(max_length=MAX_LABEL_CHARS), AfterValidator(clean_label)]
 Column = Annotated[str, Field(min_length=1, max_length=MAX_COLUMN_CHARS)]
+Marks = tuple[Annotated[str, Field(min_length=1, max_length=MAX_LABEL_CHARS)], ...]
 
 
 class PolicyPart(BaseModel):
@@ -33,7 +34,8 @@ class ColumnPolicy(PolicyPart):
     `table`: its cells are keys of the table of that file, or cells of its column `by`. `concept`: each different cell
     is a thing of that kind. Otherwise they are values of `kind`. `relation`: the default is the column's name;
     `separator` separates several values in one cell. `unit`: of numbers; `first`: the part that dates like 05/03/1980
-    begin with. `own`: the relation belongs to this table alone, so its settings leave other tables unchanged.
+    begin with. `own`: the relation belongs to this table alone, so its settings leave other tables unchanged. `empty`:
+    cells that say that nothing is known, beside those of the table.
     """
 
     relation: Label | None = None
@@ -45,6 +47,7 @@ class ColumnPolicy(PolicyPart):
     first: Literal["day", "month"] | None = None
     separator: Annotated[str, Field(min_length=1, max_length=3)] | None = None
     own: StrictBool = False
+    empty: Marks = ()
 
     @model_validator(mode="after")
     def _is_one_thing(self) -> Self:
@@ -63,7 +66,8 @@ class TablePolicy(PolicyPart):
     """A table in which each row is an entity. `names`: columns, or lists of columns that form one name; best first.
 
     Without a `key` a row joins the things that its columns refer to. A file belongs to the table with its name, else
-    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`.
+    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`. `empty`:
+    cells that say that nothing is known, such as `NULL`.
     """
 
     file: Column
@@ -72,6 +76,7 @@ class TablePolicy(PolicyPart):
     names: tuple[Column | Annotated[tuple[Column, ...], Field(min_length=2)], ...] = ()
     delimiter: Literal[",", ";", "\t", "|"] | None = None
     encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] = "utf-8"
+    empty: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}
 
     def used(self) -> dict[str, str]:
@@ -83,6 +88,12 @@ class TablePolicy(PolicyPart):
         for number, column in enumerate(self.columns, start=1):
             used.setdefault(column, f"column {number}")
         return used
+
+    def filled(self, row: Mapping[str, str], column: str) -> str:
+        """The cell of a column; empty where it only says that nothing is known."""
+        cell, settings = row[column], self.columns.get(column)
+        marks = (*self.empty, *settings.empty) if settings is not None else self.empty
+        return "" if cell in marks else cell
 
     def references(self) -> list[str]:
         """The columns that refer to tables, in their order."""
@@ -111,7 +122,7 @@ class TablePolicy(PolicyPart):
     def lines(self) -> Iterator[str]:
         """The table as TOML."""
         yield from ("", "[[tables]]")
-        for field in ("file", "key", "concept", "names", "delimiter", "encoding"):
+        for field in ("file", "key", "concept", "names", "delimiter", "encoding", "empty"):
             value = getattr(self, field)
             if value != type(self).model_fields[field].default:
                 yield f"{field} = {toml(value)}"

@@ -140,3 +140,46 @@ def test_a_broken_table_is_told_by_what_is_wrong_with_it(tmp_path: Path, name: s
     (tmp_path / name).write_bytes(content)
     with pytest.raises(LoadError, match=told):
         read_and_propose([tmp_path / name])
+
+
+def test_a_key_that_is_called_a_name_is_the_name_and_its_own_cells_refer_to_it(tmp_path: Path) -> None:
+    file = tmp_path / "staff.csv"
+    file.write_text("name,city,boss\nAda Quill,Tarn,Bo Reed\nBo Reed,Osk,\n", "utf-8")
+    (staff,) = propose_tables([file])
+    assert (staff.key, staff.names) == ("name", ("name",))
+    assert staff.columns["boss"].table == "staff.csv"
+    assert staff.columns["city"].concept == "city"
+
+
+ORDERS = """order,customer,city,country,shipped,score,rhesus
+1,Ada Quill,Tarn,NA,2024-01-05,4,+
+2,Bo Reed,NULL,DE,NULL,-,-
+3,Cy Marsh,Osk,FR,-,5,+
+4,Di Ash,N/A,GB,2024-02-01,3,-
+5,Ed Fen,Osk,NA,2024-03-01,?,+
+"""
+
+
+def test_cells_that_say_that_nothing_is_known_are_neither_things_nor_values(tmp_path: Path) -> None:
+    file = tmp_path / "orders.csv"
+    file.write_text(ORDERS, "utf-8")
+    (orders,) = propose_tables([file])
+    assert orders.empty == ("?", "N/A", "NULL")
+    assert {name: settings.empty for name, settings in orders.columns.items() if settings.empty} == {
+        "shipped": ("-",),
+        "score": ("-",),
+    }
+    assert orders.columns["shipped"].kind is ValueKind.DATE
+    assert orders.columns["score"].kind is ValueKind.NUMBER
+    raw, policy = read_and_propose([file])
+    facts = facts_of(load_graph(raw, policy, MID_KEY))
+    assert {tail for _, relation, tail in facts if relation == "city"} == {"Tarn", "Osk"}
+    assert {tail for _, relation, tail in facts if relation == "country"} == {"NA", "DE", "FR", "GB"}
+    assert any("6 cells of orders.csv say that nothing is known" in note for note in raw.notes)
+
+
+def test_a_word_for_nothing_that_is_a_persons_name_stays(tmp_path: Path) -> None:
+    file = tmp_path / "staff.csv"
+    file.write_text("id,name\n1,Null\n2,Ada\n3,Bo\n", "utf-8")
+    (staff,) = propose_tables([file])
+    assert staff.empty == ()
