@@ -33,8 +33,9 @@ class TableFile:
         self._head: list[str] = []
 
     def header_delimiter(self) -> str:
-        """The delimiter that stands in the first line most often."""
-        line = next(iter(self._peek(1)), "")
+        """The delimiter that stands most often in the first line that has one: a title has none."""
+        lines = self._peek(_SAMPLE_LINES)
+        line = next((line for line in lines if any(each in line for each in DELIMITERS)), "")
         return max(DELIMITERS, key=lambda delimiter: (line.count(delimiter), -DELIMITERS.index(delimiter)))
 
     def triples_delimiter(self, prefer_comma: bool) -> str | None:

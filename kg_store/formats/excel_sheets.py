@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
@@ -104,23 +104,16 @@ def _is_filled(sheet: Any) -> bool:
 def _rows(path: Path, title: str) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
         with _workbook_errors(path), closing(_opened(path, stored_values=True)) as workbook:
-            width = 0
             for line, row in enumerate(workbook[title].iter_rows(), start=1):
                 cells = [_text(cell, path.name) for cell in row]
                 if not any(cells):
                     continue
-                if not width:
-                    width = max(place for place, cell in enumerate(cells, start=1) if cell)
-                    if width > MAX_COLUMNS:
-                        raise LoadError(f"a sheet with more than {MAX_COLUMNS} columns", f"{path.name}/{title}", line)
-                # Empty cells at the end of a line are not kept in the file; what stands beyond the header is too much.
-                yield line, [*cells[:width], *[""] * (width - len(cells)), *_beyond(cells[width:])]
+                last = max(place for place, cell in enumerate(cells, start=1) if cell)
+                if last > MAX_COLUMNS:
+                    raise LoadError(f"a sheet with more than {MAX_COLUMNS} columns", f"{path.name}/{title}", line)
+                yield line, cells[:last]
 
     return rows
-
-
-def _beyond(cells: Sequence[str]) -> list[str]:
-    return list(cells) if any(cells) else []
 
 
 def _text(cell: Any, file: str) -> str:

@@ -39,6 +39,7 @@ class TableProfile:
     concept_words: tuple[str, ...]
     key: str | None
     is_certain: bool = True
+    header_row: int | None = None
 
     @property
     def empty(self) -> tuple[str, ...]:

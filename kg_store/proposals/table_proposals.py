@@ -50,7 +50,7 @@ def _profile(sheet: Sheet) -> TableProfile | None:
     is_text = sheet.name.lower().endswith(TEXT_ENDINGS)
     is_called = not is_text
     try:
-        header = sheet.header()
+        line, header = next(sheet.lines())
         if not _may_be_header(header, is_text):
             return None
         is_called = is_called or _is_called_as_table(header, delimiter_of(sheet.path))
@@ -71,7 +71,8 @@ def _profile(sheet: Sheet) -> TableProfile | None:
     if not concept and key is not None:
         # An upload has left no name: the key's tells it, `patient_id` is of a patient.
         concept = concept_words(key, full_words(key))
-    return TableProfile(sheet.name, profiles, rows, concept, key, is_called or (stands_apart and key is not None))
+    is_certain = is_called or (stands_apart and key is not None)
+    return TableProfile(sheet.name, profiles, rows, concept, key, is_certain, line if line > 1 else None)
 
 
 def _concept_of_file(file: str) -> list[str]:
@@ -173,6 +174,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         key=key,
         concept=_label(table.concept) or "thing",
         names=tuple(names),
+        header_row=table.header_row,
         empty=everywhere,
         columns=columns,
     )

@@ -11,6 +11,7 @@ from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import Rows, TableFile
 from kg_store.formats.excel_sheets import sheets_of_workbook
 from kg_store.formats.files import open_bytes
+from kg_store.formats.header_rows import filled_span, with_header
 from kg_store.formats.json_records import tables_of_json
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.sources.table_policy import TablePolicy
@@ -23,30 +24,40 @@ TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table of a file. `name`: its name in the policy; `open_rows` yields its lines, the header first."""
+    """One table of a file. `name`: its name in the policy; `open_rows` yields its lines, titles and the header first.
+
+    `is_cut`: empty cells at the end of a line are not kept in the file.
+    """
 
     path: Path
     name: str
     open_rows: Callable[[TablePolicy | None], Rows]
     notes: tuple[tuple[int, str], ...] = ()
+    is_cut: bool = False
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
         """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
         return next(self.lines(table))[1]
 
     def lines(self, table: TablePolicy | None = None) -> Rows:
-        """Yields the header and every non-empty line. Raises LoadError at a line with another number of cells."""
+        """Yields the header and every non-empty line, without the columns that are empty in the header at its ends.
+        Raises LoadError at a line with another number of cells."""
         with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
-            first, header = next(rows, (1, []))
-            _check_header(header, self.name, first)
-            yield first, header
-            for line, cells in rows:
+            first, header, rest = with_header(rows, table.header_row if table is not None else None)
+            kept = filled_span(header)
+            _check_header(header[kept], self.name, first)
+            yield first, header[kept]
+            for line, cells in rest:
                 if not any(cells):
                     continue
+                if self.is_cut:
+                    cells = [*cells, *[""] * (len(header) - len(cells))]
                 if len(cells) != len(header):
                     reason = f"this line has {len(cells)} cells, the header has {len(header)}"
                     raise LoadError(reason, self.name, line)
-                yield line, cells
+                if any(cells[: kept.start]) or any(cells[kept.stop :]):
+                    raise LoadError("this line has a cell in a column without a name", self.name, line)
+                yield line, cells[kept]
 
 
 def sheets_of(path: Path) -> list[Sheet]:
@@ -59,7 +70,7 @@ def sheets_of(path: Path) -> list[Sheet]:
         return [Sheet(path, name, _text_rows(path))]
     if ending in BOOK_ENDINGS:
         found = sheets_of_workbook(path)
-        return [Sheet(path, f"{name}/{each.title}", each.open_rows, each.notes) for each in found]
+        return [Sheet(path, f"{name}/{each.title}", each.open_rows, each.notes, is_cut=True) for each in found]
     return [
         Sheet(path, f"{name}/{each.title}" if each.title else name, each.open_rows) for each in tables_of_json(path)
     ]

@@ -66,8 +66,9 @@ class TablePolicy(PolicyPart):
     """A table in which each row is an entity. `names`: columns, or lists of columns that form one name; best first.
 
     Without a `key` a row joins the things that its columns refer to. A file belongs to the table with its name, else
-    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`. `empty`:
-    cells that say that nothing is known, such as `NULL`.
+    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`.
+    `header_row`: the line of the header, where titles stand above it. `empty`: cells that say that nothing is known,
+    such as `NULL`.
     """
 
     file: Column
@@ -76,6 +77,7 @@ class TablePolicy(PolicyPart):
     names: tuple[Column | Annotated[tuple[Column, ...], Field(min_length=2)], ...] = ()
     delimiter: Literal[",", ";", "\t", "|"] | None = None
     encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] = "utf-8"
+    header_row: Annotated[int, Field(ge=1)] | None = None
     empty: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}
 
@@ -122,7 +124,7 @@ class TablePolicy(PolicyPart):
     def lines(self) -> Iterator[str]:
         """The table as TOML."""
         yield from ("", "[[tables]]")
-        for field in ("file", "key", "concept", "names", "delimiter", "encoding", "empty"):
+        for field in ("file", "key", "concept", "names", "delimiter", "encoding", "header_row", "empty"):
             value = getattr(self, field)
             if value != type(self).model_fields[field].default:
                 yield f"{field} = {toml(value)}"

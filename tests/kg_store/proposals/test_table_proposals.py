@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 
 from kg_store.errors import LoadError
 from kg_store.loading.load import load_graph
@@ -183,3 +184,58 @@ def test_a_word_for_nothing_that_is_a_persons_name_stays(tmp_path: Path) -> None
     file.write_text("id,name\n1,Null\n2,Ada\n3,Bo\n", "utf-8")
     (staff,) = propose_tables([file])
     assert staff.empty == ()
+
+
+TITLED = """Staff of the mill
+as of;2024-05-01
+
+Name;City;Salary;Boss
+Ada Quill;Tarn;4100;Bo Reed
+Bo Reed;Osk;5200;
+Cy Marsh;Tarn;3900;Bo Reed
+"""
+
+
+def test_titles_above_a_header_are_skipped_and_its_line_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "staff.csv"
+    file.write_text(TITLED, "utf-8")
+    (staff,) = propose_tables([file])
+    assert (staff.header_row, staff.key, list(staff.columns)) == (4, "Name", ["City", "Salary", "Boss"])
+    raw, policy = read_and_propose([file])
+    facts = facts_of(load_graph(raw, policy, MID_KEY))
+    assert ("Ada Quill", "boss", "Bo Reed") in facts
+    assert not any("mill" in name for fact in facts for name in fact)
+
+
+def test_a_workbook_as_people_export_it_is_read(tmp_path: Path) -> None:
+    workbook = Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    sheet["B1"], sheet["B3"], sheet["C3"] = "Staff of the mill", "as of", "2024-05-01"
+    sheet.merge_cells("B1:E1")
+    rows = [("Name", "City", "Boss"), ("Ada Quill", "Tarn", "Bo Reed"), ("Bo Reed", "Osk", None)]
+    for line, row in enumerate(rows, start=5):
+        for column, value in zip("BCD", row, strict=True):
+            sheet[f"{column}{line}"] = value
+    file = tmp_path / "staff.xlsx"
+    workbook.save(file)
+    (staff,) = propose_tables([file])
+    assert (staff.header_row, staff.key, list(staff.columns)) == (5, "Name", ["City", "Boss"])
+    facts = facts_of(load_graph(*read_and_propose([file]), MID_KEY))
+    assert ("Ada Quill", "city", "Tarn") in facts
+
+
+def test_a_header_without_a_name_for_its_first_column_is_no_title(tmp_path: Path) -> None:
+    file = tmp_path / "staff.csv"
+    file.write_text(",city\nAda Quill,Tarn\nBo Reed,Osk\n", "utf-8")
+    with pytest.raises(LoadError):
+        read_and_propose([file])
+
+
+def test_a_line_above_the_header_may_be_named_by_the_policy(tmp_path: Path) -> None:
+    file = tmp_path / "staff.csv"
+    file.write_text("List,of,staff\nName,City,Boss\nAda Quill,Tarn,\n", "utf-8")
+    columns = {"City": ColumnPolicy(concept="city")}
+    policy = TablePolicy(file="staff.csv", key="Name", names=("Name",), header_row=2, columns=columns)
+    raw = read_sources([file], tables=[policy])
+    assert len(raw.subjects) > 0
