@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from kg_store.formats.encodings import Encoding
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.column_words import (
     ALIAS_PHRASES,
@@ -40,6 +41,7 @@ class TableProfile:
     key: str | None
     is_certain: bool = True
     header_row: int | None = None
+    encoding: Encoding = "utf-8"
 
     @property
     def empty(self) -> tuple[str, ...]:

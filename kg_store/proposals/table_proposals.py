@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from kg_store.errors import LoadError
+from kg_store.formats.encodings import Encoding, encoding_of
 from kg_store.formats.json_records import SEPARATOR
 from kg_store.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import ALIKE, Column
@@ -72,7 +73,9 @@ def _profile(sheet: Sheet) -> TableProfile | None:
         # An upload has left no name: the key's tells it, `patient_id` is of a patient.
         concept = concept_words(key, full_words(key))
     is_certain = is_called or (stands_apart and key is not None)
-    return TableProfile(sheet.name, profiles, rows, concept, key, is_certain, line if line > 1 else None)
+    header_row = line if line > 1 else None
+    encoding: Encoding = encoding_of(sheet.path) if is_text else "utf-8"
+    return TableProfile(sheet.name, profiles, rows, concept, key, is_certain, header_row, encoding)
 
 
 def _concept_of_file(file: str) -> list[str]:
@@ -174,6 +177,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         key=key,
         concept=_label(table.concept) or "thing",
         names=tuple(names),
+        encoding=table.encoding,
         header_row=table.header_row,
         empty=everywhere,
         columns=columns,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import Rows, TableFile
+from kg_store.formats.encodings import encoding_of
 from kg_store.formats.excel_sheets import sheets_of_workbook
 from kg_store.formats.files import open_bytes
 from kg_store.formats.header_rows import filled_span, with_header
@@ -16,6 +18,8 @@ from kg_store.formats.json_records import tables_of_json
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.sources.table_policy import TablePolicy
 
+MIN_OF_HEADER = 0.5
+"""A line with fewer of the header's cells is broken."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BOOK_ENDINGS = (".xlsx",)
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
@@ -39,9 +43,12 @@ class Sheet:
         """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
         return next(self.lines(table))[1]
 
-    def lines(self, table: TablePolicy | None = None) -> Rows:
+    def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
         """Yields the header and every non-empty line, without the columns that are empty in the header at its ends.
-        Raises LoadError at a line with another number of cells."""
+
+        A line that ends early is filled up with empty cells, and counted in `odd`. Raises LoadError at a line with
+        more cells than the header, which may have shifted them, and at one that lacks most of them.
+        """
         with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
             first, header, rest = with_header(rows, table.header_row if table is not None else None)
             kept = filled_span(header)
@@ -50,8 +57,11 @@ class Sheet:
             for line, cells in rest:
                 if not any(cells):
                     continue
-                if self.is_cut:
+                is_short = len(cells) < len(header) and (self.is_cut or len(cells) >= MIN_OF_HEADER * len(header))
+                if is_short:
                     cells = [*cells, *[""] * (len(header) - len(cells))]
+                if is_short and odd is not None and not self.is_cut:
+                    odd[f"lines of {self.name} end before the header does: the cells that they lack are empty"] += 1
                 if len(cells) != len(header):
                     reason = f"this line has {len(cells)} cells, the header has {len(header)}"
                     raise LoadError(reason, self.name, line)
@@ -86,13 +96,14 @@ def delimiter_of(path: Path) -> str:
     if Path(bare_name(path)).suffix.lower() not in TEXT_ENDINGS:
         return ","
     with open_bytes(path) as stream:
-        return TableFile(stream, path.name).header_delimiter()
+        return TableFile(stream, path.name, encoding_of(path)).header_delimiter()
 
 
 def _text_rows(path: Path) -> Callable[[TablePolicy | None], Rows]:
     def rows(table: TablePolicy | None) -> Iterator[tuple[int, list[str]]]:
         with open_bytes(path) as stream:
-            opened = TableFile(stream, path.name, table.encoding if table is not None else "utf-8")
+            told = table.encoding if table is not None and "encoding" in table.model_fields_set else encoding_of(path)
+            opened = TableFile(stream, path.name, told)
             given = table.delimiter if table is not None else None
             yield from opened.quoted_rows(given or opened.header_delimiter())
 

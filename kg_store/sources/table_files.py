@@ -84,7 +84,7 @@ class Tables:
         if unread:
             skipped[f"columns of {sheet.name} are not mapped by the policy, and were not read"] += unread
         is_empty = True
-        for row in read_rows(sheet, table):
+        for row in read_rows(sheet, table, skipped):
             is_empty = False
             yield from self._of_row(row, table, sheet.name, skipped)
         if is_empty:
@@ -136,9 +136,10 @@ class Tables:
         return value_term(lexical, column.kind)
 
 
-def read_rows(sheet: Sheet, table: TablePolicy) -> Iterator[TableRow]:
-    """Yields every row below the header. Raises LoadError at a row with another number of cells or without a key."""
-    lines = sheet.lines(table)
+def read_rows(sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None) -> Iterator[TableRow]:
+    """Yields every row below the header; counts in `odd` the lines that end before it. Raises LoadError at a row with
+    more cells than the header or without a key."""
+    lines = sheet.lines(table, odd)
     _, header = next(lines)
     for column, role in table.used().items():
         if column not in header:

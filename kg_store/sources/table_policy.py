@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 
+from kg_store.formats.encodings import Encoding
 from kg_store.terms import ValueKind
 from kg_store.text.labels import clean_label, readable
 
@@ -76,7 +77,7 @@ class TablePolicy(PolicyPart):
     concept: Label | None = None
     names: tuple[Column | Annotated[tuple[Column, ...], Field(min_length=2)], ...] = ()
     delimiter: Literal[",", ";", "\t", "|"] | None = None
-    encoding: Literal["utf-8", "utf-16", "latin-1", "cp1252"] = "utf-8"
+    encoding: Encoding = "utf-8"
     header_row: Annotated[int, Field(ge=1)] | None = None
     empty: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}

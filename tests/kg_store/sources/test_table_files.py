@@ -123,7 +123,13 @@ def test_gzip_and_line_ends_and_quotes(tmp_path: Path) -> None:
     ("patients", "doctors", "reason", "file", "line"),
     [
         (PATIENTS.replace("Aurelio,", "Aurelio,,"), DOCTORS, "9 cells, the header has 8", "patients.csv", 3),
-        (PATIENTS.replace(",80,8;7,", ",80"), DOCTORS, "6 cells, the header has 8", "patients.csv", 3),
+        (
+            PATIENTS[: PATIENTS.index(",Vantongeren")] + "\n",
+            DOCTORS,
+            "2 cells, the header has 8",
+            "patients.csv",
+            3,
+        ),
         (PATIENTS + PATIENTS.splitlines()[1] + "\n", DOCTORS, "stands in line 2 too", "patients.csv", 4),
         (PATIENTS.replace("P2,", ","), DOCTORS, "no key", "patients.csv", 3),
         (PATIENTS.replace("born", "geboren"), DOCTORS, "no column for column 1", "patients.csv", 1),
@@ -144,11 +150,27 @@ def test_an_odd_table_is_an_error_with_its_line(
     assert not [secret for secret in SECRETS if secret in str(caught.value)]
 
 
-def test_bytes_in_another_encoding_are_an_error_with_their_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
+def test_files_are_read_in_the_encodings_that_people_save_in(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "doctors.csv"
-    path.write_bytes("id,name\n1,A\n2,Zoë\n".encode("latin-1"))
+    path.write_bytes("id,name\n1,Ada Quill\n2,Zoë Marsh\n".encode(encoding))
+    raw = read_sources([path], tables=[TablePolicy(file="doctors.csv", key="id", names=("name",))])
+    assert any(term.startswith('"Zoë Marsh"') for term in raw.terms)
+
+
+def test_a_text_that_may_be_of_several_code_pages_is_an_error_until_the_policy_says_which(tmp_path: Path) -> None:
+    path = tmp_path / "doctors.csv"
+    path.write_bytes("id,name\n1,Ада\n2,Зоя\n".encode("cp1251"))
+    table = TablePolicy(file="doctors.csv", key="id", names=("name",))
     with pytest.raises(LoadError, match="not UTF-8"):
-        read_sources([path], tables=[TablePolicy(file="doctors.csv", key="id", names=("name",))])
+        read_sources([path], tables=[table])
+    told = TablePolicy(file="doctors.csv", key="id", names=("name",), encoding="cp1251")
+    assert any(term.startswith('"Зоя"') for term in read_sources([path], tables=[told]).terms)
+
+
+def test_a_line_that_ends_early_is_filled_up_and_counted(tmp_path: Path) -> None:
+    raw = read_sources(both(tmp_path, PATIENTS.replace(",80,8;7,", ",80")), tables=tables_of())
+    assert "1 lines of patients.csv end before the header does: the cells that they lack are empty" in raw.notes
 
 
 def test_references_to_no_row_and_cells_of_another_kind_are_noted_with_their_first_line(tmp_path: Path) -> None:
