@@ -45,7 +45,7 @@ def _found(path: Path, _size: int, _modified: int) -> Encoding:
             chunk = stream.read(_CHUNK_BYTES)
     if is_utf8 and _can_decode(decoder, b"", final=True):
         return "utf-8"
-    return "cp1252" if may_be_western and 0 < foreign <= MAX_FOREIGN_SHARE * letters else "utf-8"
+    return "cp1252" if may_be_western and foreign <= MAX_FOREIGN_SHARE * letters else "utf-8"
 
 
 def _can_decode(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from typing import Final
 
 from kg_store.errors import LoadError
@@ -21,8 +21,8 @@ that fills more stand below it."""
 def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, Rows]:
     """Returns the header's line, its cells, and the lines below it.
 
-    `header_row`: the line that it stands in. Without it, that is the first line that is no title; a line with values
-    below titles is no header, so then it is the first line of all.
+    `header_row`: the line that it stands in. Without it, that is the first line; where that is a title, the first line
+    below it that names every column.
     """
     if header_row is not None:
         line, header = next((row for row in rows if row[0] >= header_row), (header_row, []))
@@ -39,6 +39,9 @@ def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, 
         return 1, [], rows
     at = _place_in(head)
     line, header = head[at]
+    below = [cells for _, cells in head[at + 1 :] if cells]
+    if below and all(len(cells) == len(header) + 1 and not cells[-1] for cells in below):
+        header = [*header, ""]  # Each line but the header ends with a delimiter.
     return line, header, chain(head[at + 1 :], _after(broken, rows))
 
 
@@ -60,16 +63,20 @@ def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
     lines = [(at, places) for at, places in filled if places]
     if not lines:
         return 0
-    begins = min(places[0] for _, places in lines)
-    widest = max(len(places) for _, places in lines)
-    first = lines[0][0]
-    for (at, places), following in zip_longest(lines, lines[1:]):
-        is_small = len(places) <= MAX_TITLE_SHARE * widest
-        stands_apart = following is not None and head[following[0]][0] > head[at][0] + 1
-        is_apart = stands_apart and len(places) < len(following[1])
-        if places[0] != begins or not (is_small or is_apart):
-            return at if at == first or not any(map(_is_value, head[at][1])) else first
-    return first
+    (first, titles), begins = lines[0], min(places[0] for _, places in lines)
+    columns = max(places[-1] for _, places in lines) - begins + 1
+    next_at, below = lines[1] if len(lines) > 1 else (first, titles)
+    is_small = len(titles) <= MAX_TITLE_SHARE * columns
+    is_apart = head[next_at][0] > head[first][0] + 1 and len(titles) < len(below)
+    if titles[0] != begins or not (is_small or is_apart):
+        return first
+    complete = (at for at, places in lines[1:] if len(places) == columns and _may_be_header(head[at][1]))
+    return next(complete, first)
+
+
+def _may_be_header(cells: Cells) -> bool:
+    names = [cell for cell in cells if cell]
+    return len(set(names)) == len(names) and not any(map(_is_value, names))
 
 
 def _is_value(cell: str) -> bool:

@@ -14,6 +14,7 @@ import pyoxigraph
 
 from kg_store.errors import LoadError
 from kg_store.formats.bounds import BoundedRuns
+from kg_store.formats.encodings import encoding_of
 from kg_store.formats.files import translate_io_errors
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.sources.property_triples import property_triples
@@ -106,7 +107,7 @@ class TextFiles:
         if ending not in TEXT_ENDINGS:
             raise LoadError(_UNMAPPED, path.name)
         policy = self._triples.get(path.name.removesuffix(".gz"), self._triples.get(None))
-        return read_cells(stream, path.name, ending == ".csv", skipped, policy)
+        return read_cells(stream, path.name, ending == ".csv", skipped, policy, encoding_of(path))
 
 
 def _all_files(paths: Sequence[Path], progress: Fraction, texts: TextFiles, skipped: Counter[str]) -> Triples:

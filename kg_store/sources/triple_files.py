@@ -10,6 +10,7 @@ from typing import IO
 
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import Cells, Rows, TableFile
+from kg_store.formats.encodings import Encoding
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, TEXT_MARK, Term
 from kg_store.sources.table_policy import TriplesPolicy
 from kg_store.sources.triple_columns import IN_ORDER, MAX_SAMPLE, Places, places_in_header, require_triples
@@ -26,7 +27,12 @@ _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"(?:@[A-Za-z]+(?:-[A-Za-z0-9]+)*|\^\^<[^
 
 
 def read_cells(
-    stream: IO[bytes], file: str, prefer_comma: bool, skipped: Counter[str], policy: TriplesPolicy | None = None
+    stream: IO[bytes],
+    file: str,
+    prefer_comma: bool,
+    skipped: Counter[str],
+    policy: TriplesPolicy | None = None,
+    encoding: Encoding = "utf-8",
 ) -> Iterator[tuple[Term, Term, Term]]:
     """Streams the triples of a text file; counts in `skipped`, by reason, what was left out.
 
@@ -34,7 +40,7 @@ def read_cells(
     are allowed after a tab only: elsewhere a name may hold the delimiter. Where neither the policy nor a header says
     that these are triples, the columns must look like it. Raises LoadError.
     """
-    opened = TableFile(stream, file, newline="\n")
+    opened = TableFile(stream, file, encoding, newline="\n")
     delimiter = opened.triples_delimiter(prefer_comma)
     if opened.is_header_alone():
         raise LoadError(_HEADER_ALONE, file, 1)

@@ -241,3 +241,22 @@ def test_a_line_above_the_header_may_be_named_by_the_policy(tmp_path: Path) -> N
     policy = TablePolicy(file="staff.csv", key="Name", names=("Name",), header_row=2, columns=columns)
     raw = read_sources([file], tables=[policy])
     assert len(raw.subjects) > 0
+
+
+def test_titles_that_fill_several_cells_are_skipped_and_a_delimiter_behind_each_line_is_no_column(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "people.csv"
+    lines = (
+        "Lots of people,,,",
+        "simply,,can not,",
+        "Name,Trade,Town,Boss",
+        "Ada Quill,fuller,Tarn,Bo Reed",
+        "Bo Reed,tanner,Osk,",
+    )
+    file.write_text("\n".join(lines) + "\n", "utf-8")
+    (people,) = propose_tables([file])
+    assert (people.header_row, people.key) == (3, "Name")
+    file.write_text("id,name,town\n1,Ada Quill,Tarn,\n2,Bo Reed,Osk,\n", "utf-8")
+    (people,) = propose_tables([file])
+    assert (people.key, people.names) == ("id", ("name",))
