@@ -19,6 +19,12 @@ from kg_store.sources.policy import Policy
 from kg_store.sources.triple_columns import words_of
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
+REPLACED = (
+    "This replaces the version of {date}: {now_entities} entities instead of {entities}, {now_triples} facts "
+    "instead of {triples}."
+)
+MIN_SHARE_KEPT = 0.5
+SMALLER = "More than half of the entities are gone. If that is a mistake, load the files of before again."
 READ_IT = "It names what is masked, so it is not kept with this outcome: read it as the policy of the graph."
 
 _SHEET = re.compile(r"(\.(?:xlsx|json|jsonl|ndjson))/([^,:()]+?)(?= have | hold | are | were |[,:()]|$)")
@@ -86,16 +92,40 @@ class LoadJob:
             load.seal()
             privacy = summarise(load.adjacency, load.schema, load.names.report(), self._k)
             self._approve(privacy)
+            before = self._live()
             info = load.swap()
-        return self._result(info, load.policy, privacy)
+        return self._result(info, load.policy, privacy, _replacing(before, info))
 
-    def _result(self, info: GraphInfo, used: Policy, privacy: PrivacySummary) -> JobResult:
+    def _live(self) -> GraphInfo | None:
+        """The version that this load replaces."""
+        graphs = self._catalog.graphs(self._request.tenant)
+        return next((graph for graph in graphs if graph.name == self._request.name), None)
+
+    def _result(
+        self, info: GraphInfo, used: Policy, privacy: PrivacySummary, replaces: tuple[str, ...] = ()
+    ) -> JobResult:
+        notes = (*info.notes, *replaces)
         if self._request.policy is not None:
-            return JobResult(summary_of(info), None, info.notes, privacy)
+            return JobResult(summary_of(info), None, notes, privacy)
         # The result of a job is not sealed: predicates that may be cells must not stand in it.
         if info.masked:
-            return JobResult(summary_of(info), None, (*info.notes, PROPOSED, READ_IT), privacy)
-        return JobResult(summary_of(info), used.to_toml(), (*info.notes, PROPOSED), privacy)
+            return JobResult(summary_of(info), None, (*notes, PROPOSED, READ_IT), privacy)
+        return JobResult(summary_of(info), used.to_toml(), (*notes, PROPOSED), privacy)
+
+
+def _replacing(before: GraphInfo | None, now: GraphInfo) -> tuple[str, ...]:
+    """Sentences on the version that was live until now, and a warning where the new one is much smaller."""
+    if before is None:
+        return ()
+    told = REPLACED.format(
+        date=before.loaded_at.date(),
+        entities=f"{before.entities:,}",
+        now_entities=f"{now.entities:,}",
+        triples=f"{before.triples:,}",
+        now_triples=f"{now.triples:,}",
+    )
+    is_smaller = now.entities < MIN_SHARE_KEPT * before.entities
+    return (told, SMALLER) if is_smaller else (told,)
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
