@@ -23,7 +23,7 @@ _SENTENCES: Final = {
     "none": "{0}, none at all",
     "outnumbers": "whether {0} are more than {1}",
     "holds": "whether {0} is true",
-    "having": '{0} that have "{r}"',
+    "having": 'those of {0} that have "{r}"',
     "most": 'of {0} those with the most "{r}"',
     "fewest": 'of {0} those with the fewest "{r}"',
     "intersect": "those that are among {0}",

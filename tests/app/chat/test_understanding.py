@@ -45,7 +45,7 @@ WORDS = {
         ('exists(filter(E, "opened on", <, V))', 'whether "opened on" of Eq7f2k is before Vx81zp'),
         ('argmin(K, "opened on")', 'of all 90 patients the earliest "opened on"'),
         ('sort(K, "opened on", descending)', 'all 90 patients by "opened on", latest first'),
-        ('having(K, "smoker")', 'all 90 patients that have "smoker"'),
+        ('having(K, "smoker")', 'those of all 90 patients that have "smoker"'),
         ('sums(K, "insured by", "cost")', 'the sum of "cost" of all 90 patients for each "insured by"'),
         ('group(K, "born on", year)', 'all 90 patients, counted for each "born on", by year'),
         ('most(K, "^ward", "beds")', 'of all 90 patients those with the most "beds" of all their "ward"'),
