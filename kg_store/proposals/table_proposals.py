@@ -24,6 +24,10 @@ from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
+NO_CERTAIN_HEADER = (
+    "lines stand above this one, and it is not certain that it is the header: say its line as `header_row` in the "
+    "[[tables]] of the policy, or take away the lines above the header"
+)
 _UPLOADED = re.compile(r"file-\d+")
 
 
@@ -64,6 +68,9 @@ def _profile(sheet: Sheet) -> TableProfile | None:
     if rows == 0 or len(sheet.name) > MAX_COLUMN_CHARS:
         return None
     stands_apart = not is_called and _stands_apart(columns)
+    if line > sheet.first_line() and not (_has_key_or_name(header) or _stands_apart(columns)):
+        # A row below a title must not be taken for a header: its cells would become words of the schema.
+        raise LoadError(NO_CERTAIN_HEADER, sheet.name, line)
     profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
     concept = concept_words(sheet.name, _concept_of_file(sheet.name))
     key = find_key(list(profiles.values()), concept)
@@ -96,11 +103,15 @@ def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
 
 
 def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
-    """True where a column calls itself a key or a name; of three columns that may be triples, the first must be a key.
-    Nobody separates triples by semicolons."""
-    words = [full_words(column) for column in header]
+    """Returns True if a column calls itself a key or a name. Of three columns that may be triples, the first must call
+    itself a key; triples are never separated by semicolons."""
     if len(header) == 3 and delimiter != ";":
-        return bool(KEY_WORDS & set(words[0]))
+        return bool(KEY_WORDS & set(full_words(header[0])))
+    return _has_key_or_name(header)
+
+
+def _has_key_or_name(header: Sequence[str]) -> bool:
+    words = [full_words(column) for column in header]
     named = (each and (each[-1] in NAME_WORDS or " ".join(each) in FIRST) for each in words)
     return any(KEY_WORDS & set(each) for each in words) or any(named)
 

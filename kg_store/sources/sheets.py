@@ -43,6 +43,11 @@ class Sheet:
         """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
         return next(self.lines(table))[1]
 
+    def first_line(self) -> int:
+        """Returns the first line that holds anything, be it a title or the header."""
+        with closing(self.open_rows(None)) as rows:  # type: ignore[type-var]
+            return next((line for line, cells in rows if any(cells)), 1)
+
     def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
         """Yields the header and every non-empty line, without the columns that are empty in the header at its ends.
 

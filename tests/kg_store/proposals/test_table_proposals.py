@@ -260,3 +260,30 @@ def test_titles_that_fill_several_cells_are_skipped_and_a_delimiter_behind_each_
     file.write_text("id,name,town\n1,Ada Quill,Tarn,\n2,Bo Reed,Osk,\n", "utf-8")
     (people,) = propose_tables([file])
     assert (people.key, people.names) == ("id", ("name",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "notes\nAda Quill, likes tea\nBo Reed, likes rain\n",
+        "town,notes\nTarn,Ada Quill,tea,dogs,rain\nOsk,Bo Reed,sun,cats,hail\n",
+        "Export of today,,,\nAda Quill,fuller,Tarn,red\nBo Reed,tanner,Osk,blue\n",
+    ],
+)
+def test_a_row_below_a_short_line_never_becomes_the_header(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text(text, "utf-8")
+    with pytest.raises(LoadError):
+        read_and_propose([file])
+
+
+def test_a_sheet_with_a_title_and_no_certain_header_asks_for_its_line(tmp_path: Path) -> None:
+    workbook = Workbook()
+    sheet = workbook.active
+    assert sheet is not None
+    for row in (["Our people"], ["Ada Quill", "fuller", "Tarn"], ["Bo Reed", "tanner", "Osk"]):
+        sheet.append(row)
+    file = tmp_path / "people.xlsx"
+    workbook.save(file)
+    with pytest.raises(LoadError, match="say its line as `header_row`"):
+        propose_tables([file])
