@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 MAX_WORKBOOK_BYTES = 1 << 30
 MAX_SHARED_BYTES = 1 << 28
 """Of the part in which a workbook keeps its texts: it is read whole."""
+MAX_TIGHT_BYTES, MAX_RATIO = 1 << 26, 200
+"""A part of more than 64 MB that is packed by more than 200 times: one cell of it may take gigabytes to read."""
 MAX_COLUMNS = 2_000
 MAX_SHEETS = 200
 _NOT_READABLE = "not a workbook that can be read: save it as .xlsx anew, without a password"
@@ -71,6 +73,8 @@ def _check_size(path: Path) -> bool:
             parts = packed.infolist()
     except (OSError, zipfile.BadZipFile):
         raise LoadError(_NOT_READABLE, path.name) from None
+    if any(part.file_size > max(MAX_TIGHT_BYTES, MAX_RATIO * part.compress_size) for part in parts):
+        raise LoadError("a part of the workbook is packed as no program packs one: save it as .xlsx anew", path.name)
     shared = sum(part.file_size for part in parts if part.filename == _SHARED)
     if sum(part.file_size for part in parts) > MAX_WORKBOOK_BYTES or shared > MAX_SHARED_BYTES:
         most = MAX_WORKBOOK_BYTES >> 20

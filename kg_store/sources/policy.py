@@ -19,6 +19,8 @@ from kg_store.text.labels import MAX_LABEL_WORDS, clean_label, is_short_label
 from kg_store.text.safe_regex import checked
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_DEEP_KEY = re.compile(r"""(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""")
+"""A dotted key of so many parts; a policy's own have three."""
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
@@ -224,6 +226,9 @@ class Policy(PolicyPart):
         """Reads a policy. Raises PolicyError, which names the field and what is allowed there, and never quotes the
         file.
         """
+        if deep := _DEEP_KEY.search(text):
+            # The parser takes quadratic time for such a key: minutes for 40 KB.
+            raise PolicyError(f"policy: a key with too many parts, line {text.count(chr(10), 0, deep.start()) + 1}")
         try:
             parsed = tomllib.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:

@@ -61,6 +61,17 @@ def test_what_is_no_workbook_is_refused_in_words(tmp_path: Path) -> None:
         sheets_of(path)
 
 
+def test_a_workbook_with_one_huge_cell_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(excel_sheets, "MAX_TIGHT_BYTES", 1 << 20)
+    path = tmp_path / "bomb.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("xl/worksheets/sheet1.xml", b"<c><is><t>" + b"x" * (2 << 20) + b"</t></is></c>")
+    with pytest.raises(LoadError, match="packed as no program packs one"):
+        sheets_of(path)
+
+
 def test_a_workbook_that_unpacks_to_too_much_is_refused_before_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,3 +126,16 @@ def test_a_policy_knows_which_predicates_it_speaks_of() -> None:
         relations={"http://x.test/bornOn": RelationPolicy(hide=True)},
     )
     assert policy.mentioned() == {f"http://x.test/{name}" for name in ("called", "first", "last", "bornOn")}
+
+
+@pytest.mark.parametrize(
+    "key", ["a." * 20_000 + "a = 1", '"a".' * 20_000 + "a = 1", "[" + "a . " * 20_000 + "a]\nb = 1"]
+)
+def test_a_key_of_very_many_parts_is_refused_before_it_is_parsed(key: str) -> None:
+    with pytest.raises(PolicyError, match="policy: a key with too many parts, line 2"):
+        Policy.from_toml("names = []\n" + key)
+
+
+def test_an_address_with_many_dots_is_no_such_key() -> None:
+    address = "http://" + "a.b." * 10 + "example/x"
+    Policy.from_toml(f'[relations."{address}"]\nlabel = "x"\n')
