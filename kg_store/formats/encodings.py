@@ -27,25 +27,29 @@ def encoding_of(path: Path) -> Encoding:
 @lru_cache(maxsize=512)
 def _found(path: Path, _size: int, _modified: int) -> Encoding:
     decoder = codecs.getincrementaldecoder("utf-8")()
-    letters = foreign = 0
-    is_utf8 = may_be_western = True
     with open_bytes(path) as stream:
-        first = chunk = stream.read(_CHUNK_BYTES)
-        if first.startswith(_UTF16_MARKS):
+        chunk = stream.read(_CHUNK_BYTES)
+        if chunk.startswith(_UTF16_MARKS):
             return "utf-16"
-        while chunk and (is_utf8 or may_be_western):
-            is_utf8 = is_utf8 and _can_decode(decoder, chunk)
+        while chunk and _can_decode(decoder, chunk):
+            chunk = stream.read(_CHUNK_BYTES)
+    if not chunk and _can_decode(decoder, b"", final=True):
+        return "utf-8"
+    return "cp1252" if _is_western(path) else "utf-8"
+
+
+def _is_western(path: Path) -> bool:
+    """Returns True if all bytes are of the code page, and few of its letters lie outside of ASCII."""
+    letters = foreign = 0
+    with open_bytes(path) as stream:
+        while chunk := stream.read(_CHUNK_BYTES):
             try:
                 found = [char for char in chunk.decode("cp1252") if char.isalpha()]
             except UnicodeDecodeError:
-                may_be_western = False
-            else:
-                letters += len(found)
-                foreign += sum(not char.isascii() for char in found)
-            chunk = stream.read(_CHUNK_BYTES)
-    if is_utf8 and _can_decode(decoder, b"", final=True):
-        return "utf-8"
-    return "cp1252" if may_be_western and foreign <= MAX_FOREIGN_SHARE * letters else "utf-8"
+                return False
+            letters += len(found)
+            foreign += sum(not char.isascii() for char in found)
+    return foreign <= MAX_FOREIGN_SHARE * letters
 
 
 def _can_decode(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bool:
