@@ -68,7 +68,7 @@ def _profile(sheet: Sheet) -> TableProfile | None:
     if rows == 0 or len(sheet.name) > MAX_COLUMN_CHARS:
         return None
     stands_apart = not is_called and _stands_apart(columns)
-    if line > sheet.first_line() and not (_has_key_or_name(header) or _stands_apart(columns)):
+    if line > 1 and line > sheet.first_line() and not (_has_key_or_name(header) or _stands_apart(columns)):
         # A row below a title must not be taken for a header: its cells would become words of the schema.
         raise LoadError(NO_CERTAIN_HEADER, sheet.name, line)
     profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
