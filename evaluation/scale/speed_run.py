@@ -9,7 +9,7 @@ import asyncio
 import os
 import resource
 import statistics
-import subprocess
+import subprocess  # our own commands alone  # nosec B404
 import sys
 import tempfile
 import time
