@@ -12,7 +12,16 @@ from kg_store.formats.encodings import Encoding, encoding_of
 from kg_store.formats.json_records import SEPARATOR
 from kg_store.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import ALIKE, Column
-from kg_store.proposals.column_words import FIRST, KEY_WORDS, NAME_WORDS, PLACES, full_words, relation_words, unit_of
+from kg_store.proposals.column_words import (
+    FIRST,
+    KEY_WORDS,
+    NAME_PREFIXES,
+    NAME_WORDS,
+    PLACES,
+    full_words,
+    relation_words,
+    unit_of,
+)
 from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
 from kg_store.proposals.table_references import find_named_target, find_target, with_links
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
@@ -104,9 +113,11 @@ def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
 
 def _is_called_as_table(header: Sequence[str], delimiter: str) -> bool:
     """Returns True if a column calls itself a key or a name. Of three columns that may be triples, the first must call
-    itself a key; triples are never separated by semicolons."""
+    itself so; triples are never separated by semicolons."""
     if len(header) == 3 and delimiter != ";":
-        return bool(KEY_WORDS & set(full_words(header[0])))
+        first = full_words(header[0])
+        is_name = bool(first) and first[-1] in NAME_WORDS and set(first[:-1]) <= NAME_PREFIXES
+        return is_name or bool(KEY_WORDS & set(first))
     return _has_key_or_name(header)
 
 

@@ -69,6 +69,7 @@ _RELATION_FIRST = [
 ODD_FILES = {
     "three columns": OddFile("a.csv", _cells(_THREE, _NAMES), TABLE),
     "three columns, capitals": OddFile("a.csv", _cells(_THREE, ("Patient", "Diagnosis", "City")), REFUSED),
+    "three columns, a name first": OddFile("a.csv", _cells(_THREE, ("Name", "Diagnosis", "City")), TABLE),
     "three columns with a name": OddFile("a.csv", _cells((0, 4, 2), ("name", "salary", "city")), TABLE),
     "three columns with a key": OddFile(
         "a.csv", b"id,name,diagnosis\n7,Ines Brackwede,gastritis\n8,Otto Murglewort,sciatica\n", TABLE
