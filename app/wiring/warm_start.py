@@ -13,6 +13,8 @@ from kg_store.errors import StoreError
 
 MOST_WARMED: Final = 8
 """Graphs, the newest first; each keeps its maps in memory."""
+MIN_THINGS: Final = 5_000
+"""Of a graph whose questions are tried, too; the first question to a smaller one takes little time."""
 WITHIN_S: Final = 60.0
 """Seconds; what is not warm by then is opened by its first question."""
 _KEY_ID: Final = "suggestions"  # No key is called so.
@@ -33,12 +35,13 @@ async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> N
 
 
 async def _warm(services: Services, tenant: str, name: str) -> None:
-    """Its files are mapped and its words embedded; where a reasoner in the service answers, questions are tried, too,
-    which the page suggests later."""
+    """Its files are mapped and its words embedded; where a reasoner in the service answers, questions about a large
+    graph are tried, too, which the page suggests later."""
     try:
-        await asyncio.to_thread(services.store.catalog.open, tenant, name)
+        opened = await asyncio.to_thread(services.store.catalog.open, tenant, name)
         await asyncio.to_thread(services.thinking.wait_until_warm)
-        if services.thinking.in_house is not None:
+        things = sum(signature.size for signature in opened.blind.schema.signatures)
+        if services.thinking.in_house is not None and things >= MIN_THINGS:
             caller = Caller(tenant, _KEY_ID, "user", frozenset({EVERY_GRAPH}))
             await services.suggester.suggest(caller, name)
     except (StoreError, OSError) as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.api.errors import error_body
+from app.wiring import warm_start
 from app.wiring.services import build
 from app.wiring.warm_start import MOST_WARMED, warm_graphs
 from kg_store.errors import MasterKeyError
@@ -15,7 +16,11 @@ from tests.support.service import CLINIC, settings_in
 pytestmark = pytest.mark.model
 
 
-async def test_graphs_are_open_and_their_questions_tried_before_anybody_asks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("min_things", [0, 5_000])
+async def test_graphs_are_open_and_questions_about_large_ones_tried_before_anybody_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, min_things: int
+) -> None:
+    monkeypatch.setattr(warm_start, "MIN_THINGS", min_things)
     services = build(settings_in(tmp_path), error_body)
     try:
         file = tmp_path / "clinic.ttl"
@@ -28,7 +33,7 @@ async def test_graphs_are_open_and_their_questions_tried_before_anybody_asks(tmp
         assert services.store.catalog.newest(MOST_WARMED) == [("two", "second"), ("one", "first")]
         assert services.store.catalog.newest(1) == [("two", "second")]
         opened = services.store.catalog.open("one", "first")
-        assert "suggestions" in opened.blind.schema.derived
+        assert ("suggestions" in opened.blind.schema.derived) == (min_things == 0)
     finally:
         await services.close()
 
