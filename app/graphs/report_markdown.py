@@ -196,8 +196,7 @@ def _lexicon(report: GraphReport) -> Iterator[str]:
     yield markdown_table(("source", "words", "share"), rows)
     yield (
         f"{len(told.in_names):,} of them are a part of a name or text value of your graphs. Each goes as a pseudonym "
-        "where it is rare, or the sentence speaks for a name (a capital, a title, quotes, a place where only a name "
-        "can stand); where it stands as a common noun does, it travels."
+        "unless its place proves the common word (an article before it, its noun behind it, the verb of a sentence)."
     )
     yield ""
     if told.in_names:

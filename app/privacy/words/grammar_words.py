@@ -50,8 +50,12 @@ DETERMINERS: Final = frozenset(
 )
 SINGULAR_AUXILIARIES: Final = frozenset(("does", "is", "was", "has"))
 AUXILIARIES: Final = SINGULAR_AUXILIARIES | frozenset("do did are were have had can could would should shall".split())
+PERFECT: Final = frozenset("have has had ever never already just".split())
 BE: Final = frozenset("is are was were be been".split())
 ASKING: Final = frozenset("who whom where when why what how".split())
+INTENSIFIERS: Final = frozenset("how so as very too more most less least".split())
+SUBJECTS: Final = frozenset("i you he she we they who".split())
+PRONOUNS: Final = SUBJECTS | frozenset("it me him us them".split())
 PREPOSITIONS: Final = frozenset(
     """
     of by with for from to about than like between against near under over in at on into onto without after before
@@ -93,6 +97,7 @@ EXCLAMATIONS: Final = frozenset(
 )
 PLURALS: Final = frozenset("people men women children police data media".split())
 JOINING: Final = frozenset(("and", "or", "nor", "&", "plus", "versus", "vs"))
+CONJUNCTIONS: Final = frozenset("but if because while although though unless until since whether".split())
 FUNCTION_WORDS: Final = (
     DETERMINERS | AUXILIARIES | ASKING | PREPOSITIONS | JOINING | frozenset("not be been it there".split())
 )

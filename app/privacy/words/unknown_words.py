@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from app.privacy.words.common_readings import reads_as_common
 from app.privacy.words.grammar_words import BULLETS
 from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
 from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name
@@ -207,8 +208,14 @@ def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
     words = {token.word for token in turn.tokens if token.stand is Stand.WORD}
     parts = {word for word in words if _is_part(word, turn.lexicon) or turn.lexicon.may_be_short_name(word)}
     for at, token in enumerate(turn.tokens):
-        if token.word in parts and speaks_for_name(turn, at):
+        if token.word in parts and (speaks_for_name(turn, at) or _is_unproved(turn, at)):
             yield token.start, token.start + len(base_of(token.word))
+
+
+def _is_unproved(turn: TurnTokens, at: int) -> bool:
+    """True of a word that itself stands in a name, where nothing shows that the common word is meant."""
+    word = base_of(turn.tokens[at].word)
+    return word in turn.lexicon.names.parts and may_name(word) and not reads_as_common(turn, at)
 
 
 def _as_taken(spans: Sequence[tuple[int, int]]) -> list[Taken]:

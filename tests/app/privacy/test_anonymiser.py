@@ -114,8 +114,8 @@ def test_an_everyday_word_is_a_name_where_a_dialogue_without_capitals_names_noth
     assert shape(text_of(ask("who is the spouse of hope"))) == "who is the spouse of <E>"
     assert shape(text_of(ask("is there hope for karl östermann"))) == "is there hope for <E>"
     assert shape(text_of(ask("Who is there? I hope somebody."))) == "Who is there? I hope somebody."
-    assert shape(text_of(ask("who treated karl östermann?", "It is somebody.", "and is there hope"))) == (
-        "and is there hope"
+    assert shape(text_of(ask("who treated karl östermann?", "It is somebody.", "and is there hope for her"))) == (
+        "and is there hope for her"
     )
 
 
@@ -362,7 +362,7 @@ def test_an_unused_registry_has_no_static_words() -> None:
         ("what does zorbinoll do", "what does <E> do"),
         ("is shane omalley in", "is <E> in"),
         ("maryjane holt", "<E>"),
-        ("is shane o 'malley 's ward new", "is <E> 's ward new"),
+        ("is shane o 'malley 's ward in", "is <E> 's ward in"),
         ("is karl f zorbinol in", "is <E> <V> <E> in"),
         ("is karl a zorbinol", "is <E> a <E>"),
         ("Waldtraut Ostermann", "<V>"),

@@ -1,0 +1,203 @@
+"""Places in a sentence that show the common word: "the price", "little doctors", "what does it price at".
+
+A word that is part of a name of the tenant leaves only from such a place (docs/decisions/0042).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Final
+
+from app.privacy.words.grammar_words import (
+    ADDRESSING,
+    ADVERBS,
+    ASKING,
+    BE,
+    BEFORE_RECEIVERS,
+    CLASSIFIERS,
+    CONJUNCTIONS,
+    DETERMINERS,
+    EXCLAMATIONS,
+    FUNCTION_WORDS,
+    INTENSIFIERS,
+    JOINING,
+    LINKING,
+    MEASURING,
+    NEVER_NAMES,
+    OCCUPATIONS_AND_KIN,
+    PERFECT,
+    PHRASES,
+    PREPOSITIONS,
+    PRONOUNS,
+    SUBJECTS,
+    is_nominal,
+    is_singular,
+    is_verb,
+    is_verb_alone,
+    only_describes,
+)
+from app.privacy.words.lexicon import APOSTROPHES, base_of
+from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
+from kg_store.lexicon import kinds_of
+from kg_store.names.name_words import MODALS
+
+_SPACE: Final = frozenset((" ", "\u00a0", "-"))
+_POSSESSIVE: Final = frozenset(f"{mark}s" for mark in APOSTROPHES)
+_MAX_DESCRIBING: Final = 3
+"""Words between an article and its noun: "the very old city hospital". Chosen by hand."""
+
+_CLOSED: Final = FUNCTION_WORDS | ADVERBS | NEVER_NAMES | MODALS | MEASURING | PRONOUNS
+
+
+def reads_as_common(turn: TurnTokens, at: int) -> bool:
+    """True if the place of the word at `at` proves that the common word is meant, and no name."""
+    word = base_of(turn.tokens[at].word)
+    return word in _CLOSED or turn.lexicon.is_own(word) or any(proves(turn, at) for proves in _PROOFS)
+
+
+def _has_an_article(turn: TurnTokens, at: int) -> bool:
+    """True of "the price", "her old field", "two rivers"; false of "the doctor rivers", "the price ward"."""
+    for before in islice(range(at - 1, -1, -1), _MAX_DESCRIBING + 1):
+        token, gap = turn.tokens[before], turn.gap(before + 1)
+        if token.is_replaced and gap[:2] in _POSSESSIVE:
+            return True
+        if gap not in _SPACE:
+            return False
+        if turn.begins(before) and token.word in ("no", "so", "only"):
+            return False
+        if token.word in INTENSIFIERS:
+            return before == at - 1 and "a" in kinds_of(turn.tokens[at].word)
+        if token.stand is Stand.VALUE or token.word in DETERMINERS or _is_possessive(token.word):
+            return token.word != "only"
+        if token.stand is not Stand.WORD or not _may_describe(turn, before):
+            return False
+    return False
+
+
+def _is_possessive(word: str) -> bool:
+    """True of "nurse's"; false of "it's", "who's", "that's"."""
+    base = base_of(word)
+    return base != word and base not in PRONOUNS | ASKING | DETERMINERS | ADVERBS
+
+
+def _may_describe(turn: TurnTokens, at: int) -> bool:
+    word = turn.tokens[at].word
+    is_kind = word in OCCUPATIONS_AND_KIN or (turn.lexicon.is_own(word) and "a" not in kinds_of(word))
+    return is_nominal(word) and word not in FUNCTION_WORDS | CONJUNCTIONS and not is_kind and is_singular(word)
+
+
+def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
+    """True of "little doctors"; false of "grace long", where the next word names somebody, and of "long doctor"."""
+    word, after = base_of(turn.tokens[at].word), turn.word_after(at)
+    if "a" not in kinds_of(word) or not after or turn.gap(at + 1) not in _SPACE or "n" not in kinds_of(after):
+        return False
+    is_name = turn.lexicon.names_somebody(after) and not turn.lexicon.is_own(after)
+    is_listed = at > 0 and not turn.begins(at) and turn.gap(at) not in _SPACE
+    return not (is_name or is_listed or is_singular(after) or is_verb_alone(after) or after in FUNCTION_WORDS)
+
+
+def _is_said_of_its_subject(turn: TurnTokens, at: int) -> bool:
+    """True of the adjective in "which film is long", "is the ward new"."""
+    linking = turn.word_before(at)
+    if "a" not in kinds_of(turn.tokens[at].word):
+        return False
+    if turn.tokens[0].word in BE and turn.after(at) is None and _is_plainly_a_noun(turn, linking):
+        return True
+    subject, after = turn.before(at - 1), turn.after(at)
+    is_last = after is None or after.word in JOINING or after.word == "than"
+    return is_last and linking in BE and subject is not None and _is_plainly_a_noun(turn, subject.word)
+
+
+def _is_plainly_a_noun(turn: TurnTokens, word: str) -> bool:
+    return "n" in kinds_of(word) and (turn.lexicon.is_own(word) or not turn.lexicon.names_somebody(word))
+
+
+def _has_an_of(turn: TurnTokens, at: int) -> bool:
+    """True of "price of oil": a noun that something follows by "of"."""
+    return turn.word_after(at) == "of" and "n" in kinds_of(turn.tokens[at].word)
+
+
+def _is_a_kind(turn: TurnTokens, at: int) -> bool:
+    """True of "what kind of music"."""
+    return turn.word_before(at) == "of" and turn.word_before(at - 1) in CLASSIFIERS
+
+
+def _is_a_phrase(turn: TurnTokens, at: int) -> bool:
+    return f"{turn.word_before(at)} {turn.tokens[at].word}" in PHRASES
+
+
+def _is_an_adverb(turn: TurnTokens, at: int) -> bool:
+    """True of a word that no dictionary has as noun, adjective or verb."""
+    return not is_nominal(turn.tokens[at].word) and not is_verb(turn.tokens[at].word)
+
+
+def _is_a_verb(turn: TurnTokens, at: int) -> bool:
+    """True of "they grant", "to mark", "what films star her", "when did the price rise"."""
+    word, before, after = base_of(turn.tokens[at].word), turn.before(at), _next_to(turn, at)
+    if not is_verb(word) or base_of(turn.tokens[at].word) != turn.tokens[at].word:
+        return False
+    if before is None:
+        if after is None:
+            return False
+        is_object = after.word in DETERMINERS | PRONOUNS or after.stand in (Stand.NAME, Stand.VALUE)
+        return is_object or (not is_singular(after.word) and not is_verb_alone(after.word))
+    if before.word in PERFECT and not is_nominal(word):
+        return not turn.begins(at - 1)
+    if before.word == "to":
+        return turn.word_before(at - 1) not in BEFORE_RECEIVERS
+    if before.word in SUBJECTS | MODALS or before.is_replaced:
+        return turn.gap(at) in _SPACE
+    return _is_verb_of_a_noun(turn, at)
+
+
+def _is_verb_of_a_noun(turn: TurnTokens, at: int) -> bool:
+    """True if a noun stands before, and what the verb is said of, or "did", shows that it is one."""
+    before, after = turn.word_before(at), _next_to(turn, at)
+    if "n" not in kinds_of(before) or before in FUNCTION_WORDS or turn.gap(at) not in _SPACE:
+        return False
+    if turn.begins(at - 1) and is_verb(before):
+        return False  # "need price asap"
+    has_object = after is not None and (after.is_replaced or after.word in PREPOSITIONS | DETERMINERS | PRONOUNS)
+    asked = any(token.word in ("do", "does", "did") for token in turn.tokens[: max(0, at - 1)])
+    return has_object or asked
+
+
+def _next_to(turn: TurnTokens, at: int) -> Token | None:
+    """The token after, if nothing but a space parts the two."""
+    after = turn.after(at)
+    return after if after is not None and turn.gap(at + 1) in _SPACE else None
+
+
+def _is_an_exclamation(turn: TurnTokens, at: int) -> bool:
+    """True of "great, which ward", "sounds good", "..., right?"."""
+    if not only_describes(turn.tokens[at].word):
+        return False
+    is_tag = turn.after(at) is None and turn.gap(at).strip() == ","
+    return (turn.tokens[at].word in EXCLAMATIONS and (turn.begins(at) or is_tag)) or turn.word_before(at) in LINKING
+
+
+def _leads_a_name(turn: TurnTokens, at: int) -> bool:
+    """True of "sir" in front of a replaced name."""
+    after = _next_to(turn, at)
+    return turn.tokens[at].word in ADDRESSING | OCCUPATIONS_AND_KIN and after is not None and after.is_replaced
+
+
+def _is_said_to_exist(turn: TurnTokens, at: int) -> bool:
+    """True of "is there hope for"."""
+    return turn.word_before(at) == "there" and turn.after(at) is not None
+
+
+_PROOFS: Final[tuple[Callable[[TurnTokens, int], bool], ...]] = (
+    _has_an_article,
+    _describes_a_noun,
+    _is_said_of_its_subject,
+    _has_an_of,
+    _is_a_kind,
+    _is_a_phrase,
+    _is_an_adverb,
+    _is_a_verb,
+    _is_an_exclamation,
+    _leads_a_name,
+    _is_said_to_exist,
+)
