@@ -171,7 +171,14 @@ class Anonymiser:
 
     def _spans(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
         spans = [self._known(span) for span in self._finder.settle(found, more)]
-        return sorted([*spans, *self._categories(found, spans)], key=lambda span: span.start)
+        words = [span for span in spans if span.source is SpanSource.WORD]
+        categories = list(self._categories(found, [span for span in spans if span.source is not SpanSource.WORD]))
+        # A word that goes anyway says more as the value that it is: "lost" of a status.
+        categories = [
+            span for span in categories if all(_is_within(word, span) for word in words if _meet(word, span))
+        ]
+        kept = [span for span in spans if not any(_meet(span, each) for each in categories)]
+        return sorted([*kept, *categories], key=lambda span: span.start)
 
     def _categories(self, found: Found, spans: Sequence[Span]) -> Iterator[Span]:
         """Everyday words that are values of the graph; a value hidden from the asker stays in the text, like any other
@@ -220,6 +227,14 @@ class Anonymiser:
         """The graph's values that equal a literal; 1990 counts as a year and as a number."""
         kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
         return self._holds(tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)})))
+
+
+def _meet(one: Span, other: Span) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _is_within(one: Span, other: Span) -> bool:
+    return other.start <= one.start and one.end <= other.end
 
 
 def _meant(span: Span, written: str) -> tuple[ValueKind, str]:

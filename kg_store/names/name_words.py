@@ -44,7 +44,7 @@ MAX_NAME_WORDS: Final = 6
 
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{MARKS}])*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n]\s*)[^\w\n]*\Z")
-_VERSION: Final = "2"
+_VERSION: Final = "3"
 
 
 class NameWordsVersionError(StoreError):
@@ -55,15 +55,17 @@ class NameWordsVersionError(StoreError):
 class NameWords:
     """The words of names.
 
-    `parts`: single words; `phrases`: whole names of two or more words that are all in the lexicon. `hashes`: other
-    words, which can be tested for similarity, and words of the lexicon with their neighbours. Promise: every name,
-    alias and text value given to `of` is included as far as the lexicon holds its words, with and without accents; of
-    long texts only capitalised words. Limit: numbers and dates are values, not words.
+    `parts`: single words; `said_alone`: those of them that stand in a name, or in a text value whose words all have a
+    capital ("Price"), so that one alone may call a thing; `phrases`: whole names of two or more words that are all in
+    the lexicon. `hashes`: other words, which can be tested for similarity, and words of the lexicon with their
+    neighbours. Promise: every name, alias and text value given to `of` is included as far as the lexicon holds its
+    words, with and without accents; of long texts only capitalised words. Limit: numbers and dates are values, not words.
     """
 
     parts: frozenset[str] = field(default=frozenset(), repr=False)
     phrases: frozenset[str] = field(default=frozenset(), repr=False)
     hashes: WordHashes = field(default=WordHashes(), repr=False)
+    said_alone: frozenset[str] = field(default=frozenset(), repr=False)
     first_words: frozenset[str] = field(default=frozenset(), repr=False, init=False)
 
     def __post_init__(self) -> None:
@@ -74,22 +76,26 @@ class NameWords:
         parts: set[str] = set()
         phrases: set[str] = set()
         hashes: set[int] = set()
+        alone: set[str] = set()
         for record in records:
             for words in _named_in(record):
                 known = [_everyday(word) for word in words]
                 parts.update(form for forms in known for form in forms)
+                if record.names or all(word[0].isupper() for word in words):
+                    alone.update(form for forms in known for form in forms)
                 hashes.update(map(hash_of, _asked_alone(words, known)))
                 if len(words) > 1 and all(known):
                     phrases.add(" ".join(forms[0] for forms in known))
         named = frozenset(part for part in parts if may_name(part) or is_short_name(part))
-        return cls(named, frozenset(phrases), WordHashes.of(hashes))
+        return cls(named, frozenset(phrases), WordHashes.of(hashes), named & alone)
 
     @classmethod
     def union(cls, each: Iterable[NameWords]) -> NameWords:
         graphs = list(each)
         parts = frozenset().union(*(graph.parts for graph in graphs))
         phrases = frozenset().union(*(graph.phrases for graph in graphs))
-        return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs))
+        alone = frozenset().union(*(graph.said_alone for graph in graphs))
+        return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs), alone)
 
     def are_neighbours(self, word: str, other: str) -> bool:
         """True if the two stand side by side in a name; `word` is in the lexicon, both are in lower case."""
@@ -102,17 +108,18 @@ class NameWords:
 
     def to_bytes(self) -> bytes:
         """Returns the words unencrypted, for the catalog, which seals them."""
-        sections = ("\n".join(sorted(self.parts)), "\n".join(sorted(self.phrases)), self.hashes.to_text())
+        words = ("\n".join(sorted(each)) for each in (self.parts, self.phrases, self.said_alone))
+        sections = (*words, self.hashes.to_text())
         return "\n\n".join((_VERSION, *sections)).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameWords:
         """Reads what `to_bytes` wrote. Raises NameWordsVersionError on other bytes."""
         version, *sections = data.decode().split("\n\n")
-        if version != _VERSION or len(sections) != 3:
+        if version != _VERSION or len(sections) != 4:
             raise NameWordsVersionError("the words of the graph's names are of another version of the service")
-        parts, phrases = (frozenset(section.split("\n")) - {""} for section in sections[:2])
-        return cls(parts, phrases, WordHashes.from_text(sections[2]))
+        parts, phrases, alone = (frozenset(section.split("\n")) - {""} for section in sections[:3])
+        return cls(parts, phrases, WordHashes.from_text(sections[3]), alone)
 
 
 def may_name(word: str) -> bool:

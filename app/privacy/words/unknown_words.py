@@ -215,7 +215,7 @@ def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
 def _is_unproved(turn: TurnTokens, at: int) -> bool:
     """True of a word that itself stands in a name, where nothing shows that the common word is meant."""
     word = base_of(turn.tokens[at].word)
-    return word in turn.lexicon.names.parts and may_name(word) and not reads_as_common(turn, at)
+    return word in turn.lexicon.names.said_alone and may_name(word) and not reads_as_common(turn, at)
 
 
 def _as_taken(spans: Sequence[tuple[int, int]]) -> list[Taken]:
