@@ -59,7 +59,7 @@ class NameWords:
     capital ("Price"), so that one alone may call a thing; `phrases`: whole names of two or more words that are all in
     the lexicon. `hashes`: other words, which can be tested for similarity, and words of the lexicon with their
     neighbours. Promise: every name, alias and text value given to `of` is included as far as the lexicon holds its
-    words, with and without accents; of long texts only capitalised words. Limit: numbers and dates are values, not words.
+    words, with and without accents; of long texts only capitalised words. Limit: numbers and dates are no words.
     """
 
     parts: frozenset[str] = field(default=frozenset(), repr=False)
