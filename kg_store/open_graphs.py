@@ -14,7 +14,7 @@ from kg_store.algebra.evaluator import SetAlgebra, ValueAlgebra
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.compact_graph import CompactGraph
-from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.masked_relations import masks_of, read_in_house
 from kg_store.graph.role_view import restricted
 from kg_store.graph.schema import read_schema
 from kg_store.names.index import NameIndex
@@ -92,6 +92,8 @@ class PrivateGraph:
     """Where a role sees a part of the graph: which MIDs are in it. `names` still has all, for the guard."""
     whole: PrivateGraph | None = field(default=None, repr=False)
     """The graph that this is a part of, so that its version is held."""
+    in_house: Schema = field(kw_only=True, repr=False)
+    """The schema of `blind` with the own words of masked relations, for the reader that sends nothing."""
 
 
 class OpenGraphs:
@@ -123,7 +125,7 @@ class OpenGraphs:
             opened = self._open(row)
             if opened is not None:
                 self._opened[row.tenant, row.name] = opened
-                self.tell_opened(opened.blind.schema)
+                self.tell_opened(opened.in_house)
         return opened
 
     def part(self, whole: PrivateGraph, role: str) -> PrivateGraph:
@@ -176,6 +178,7 @@ class OpenGraphs:
         return replace(
             whole, blind=blind, vault=vault, linker=EntityLinker(names, blind.fact_counts),
             algebra=ValueAlgebra(blind, vault), holds=holds, whole=whole, public=public,
+            in_house=_in_house(blind.schema, vault),
         )  # fmt: skip
 
     def _open(self, row: VersionRow) -> PrivateGraph | None:
@@ -205,4 +208,13 @@ class OpenGraphs:
         vault = Vault(self._engine, self._master, scope)
         algebra = ValueAlgebra(blind, vault)
         linker = EntityLinker(names, blind.fact_counts)
-        return PrivateGraph(row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public)
+        return PrivateGraph(
+            row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public,
+            in_house=_in_house(schema, vault),
+        )  # fmt: skip
+
+
+def _in_house(schema: Schema, vault: Vault) -> Schema:
+    """The schema for the reader that sends nothing; the vault keeps the names of masked relations as hidden values."""
+    held = vault.records(list(masks_of(schema)))
+    return read_in_house(schema, {mid: record.lexical or "" for mid, record in held.items()})

@@ -84,7 +84,8 @@ class Relation:
     relation both are one opaque word, `mask` is the MID under which the vault has its own words, and `description`
     is what its owner lets everybody read in their place (empty for nothing). `words` are further ways to ask for it,
     the owner's before those of the sources; `hints` are single words of its comment that no other comment has, which
-    say less. A masked one has none of them. No prompt shows them.
+    say less. A masked one has none of them. No prompt shows them. `own`: the name of a masked relation, in
+    the schema for the reader inside the service (`kg_store.graph.masked_relations.read_in_house`) and in no other.
     """
 
     id: RelationId
@@ -97,6 +98,7 @@ class Relation:
     description: str = ""
     words: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+    own: str = field(default="", repr=False)
 
 
 class Hop(NamedTuple):
@@ -150,8 +152,15 @@ class Schema:
         return ("^" if hop.inverse else "") + self.relations[hop.relation].label
 
     def described(self, step: Step) -> str:
-        """`label_step` with its description behind each opaque word: what may be compared with a question."""
-        return "|".join(f"{self.label(hop)} {self.relations[hop.relation].description}".rstrip() for hop in step)
+        """`label_step` with its description behind each opaque word, or its own words instead: what may be compared
+        with a question."""
+        return "|".join(map(self._described, step))
+
+    def _described(self, hop: Hop) -> str:
+        relation = self.relations[hop.relation]
+        if relation.own:
+            return ("^" if hop.inverse else "") + relation.own
+        return f"{self.label(hop)} {relation.description}".rstrip()
 
     def label_step(self, step: Step) -> str:
         """Hops through mediators are joined by a bar: `marriage|spouse`."""

@@ -227,7 +227,7 @@ class GraphSearch:
         guarded = runner if isinstance(runner, GuardedReasoner) else None
         inquiry = StrategyInput(
             dialogue=run.read.dialogue,
-            graph=RememberedGraph(run.graph.blind),
+            graph=RememberedGraph(run.graph.blind, None if runner.is_model else run.graph.in_house),
             pseudonyms=run.conversation.table,
             reasoner=runner,
             limits=Limits(asked.width, asked.depth, asked.relations_per_concept),
@@ -242,6 +242,7 @@ class GraphSearch:
             may_leave=guarded.may_leave if guarded else lambda _text: True,
             today=lambda: run.conversation.table.of_literal(str(self._options.today()), ValueKind.DATE),
             cases=run.near_cases.gains,
+            typed={} if runner.is_model else run.read.typed,
         )
         try:
             found = await self._strategies[run.strategy].find(inquiry)

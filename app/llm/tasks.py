@@ -192,6 +192,12 @@ class StepInput(TaskModel):
     kind_words: SkipJsonSchema[dict[str, tuple[str, ...]]] = Field(
         default={}, exclude=True, description="further words of kinds of things"
     )
+    typed: SkipJsonSchema[str] = Field(
+        default="", exclude=True, description="the question with words as typed, where no model is asked"
+    )
+    own_words: SkipJsonSchema[dict[str, str]] = Field(
+        default={}, exclude=True, description="the names of masked relations, where no model is asked"
+    )
     phrases: SkipJsonSchema[tuple[str, ...]] = Field(
         default=(), exclude=True, description="each candidate in plain words, in their order"
     )

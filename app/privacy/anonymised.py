@@ -24,7 +24,8 @@ class Anonymised:
 
     `ambiguous`: names of topics that several entities share. `inexact`: places where the question spells a name
     differently from the graph. `values`: for the pseudonym of a name, the text values of the graph with the same
-    spelling. `by_kinds`: the question with common nouns read as names ("guitarists").
+    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: the words as typed of
+    pseudonyms that stand for no thing and no value, for the reader inside the service alone.
     """
 
     dialogue: SafeDialogue
@@ -33,6 +34,7 @@ class Anonymised:
     inexact: tuple[Reading, ...] = ()
     values: Mapping[str, Topic] = field(default_factory=dict)
     by_kinds: KindsReading | None = None
+    typed: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def readings(self) -> Iterator[Anonymised]:
         """Yields this dialogue, then the same without topics that may not be names, if there are any."""

@@ -34,6 +34,9 @@ MAX_EARLIER_TOPICS: Final = 8
 Resolve = Callable[[str], Mids]
 """Returns the things that a pseudonym stands for in the graph's current version (`PseudonymTable.resolve`)."""
 
+MAX_INITIALS: Final = 2
+"""A rare word of so few letters ("cs") is read as somebody's or something's initials. Chosen by hand."""
+
 _NAMED = (SpanSource.MENTION, SpanSource.PROTECTED)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
 
@@ -107,7 +110,18 @@ class Anonymiser:
         ambiguous, notes = ambiguities_of(topics, table)
         values = dict(self._values(turns[-1], safe[-1].text, table, resolve))
         kinds = self._by_kinds(turns[-1], safe[-1].text, table, resolve) if topics else None
-        return Anonymised(SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact, values, kinds)
+        typed = {word: said for turn in turns for word, said in self._typed(turn, table)}
+        return Anonymised(
+            SafeDialogue(safe, topics), ambiguous, (*turns[-1].notes, *notes), inexact, values, kinds, typed
+        )
+
+    def _typed(self, turn: _Turn, table: PseudonymTable) -> Iterator[tuple[str, str]]:
+        """The words behind pseudonyms that may say no thing: words in lower case, and those of masked relations."""
+        for span in turn.spans:
+            written = turn.text[span.start : span.end]
+            is_word = span.source is SpanSource.WORD and (len(written) > MAX_INITIALS or _is_everyday(written))
+            if is_word or not self._masks.keys().isdisjoint(span.mids):
+                yield self._pseudonym(turn.text, span, table), written
 
     def _by_kinds(self, turn: _Turn, safe: SafeText, table: PseudonymTable, resolve: Resolve) -> KindsReading | None:
         """The question with common nouns as names, if it names something else as well; else None."""

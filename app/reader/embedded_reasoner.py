@@ -96,6 +96,7 @@ class EmbeddedReasoner:
         return await asyncio.to_thread(self._verbs[task.kind.name], task.input)
 
     def _step(self, given: StepInput) -> Reply[StepReply]:
+        given = given.model_copy(update={"question": given.typed or given.question})
         return take_step(self._scorer, given, self.least_score, self.answers_unsure)
 
     def _choose(self, given: ChooseInput) -> ChooseReply:

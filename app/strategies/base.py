@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from app.egress.disclosure import Profile
 from app.language.protocol import Language
@@ -14,7 +15,11 @@ from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
 from kg_store.algebra.evaluator import ExpressionResult
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.masked_relations import own_words_of
 from kg_store.terms import Mid, Mids, Path
+from kg_store.text.labels import plain_words
+
+_RUN: Final = re.compile(r"[0-9A-Za-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,19 @@ class StrategyInput:
     turn: TurnKind = "question"
     may_leave: Callable[[str], bool] = lambda _text: True
     """True if the guard lets the text leave the service."""
+    typed: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Words as typed, by their pseudonyms, where no model is asked (`Anonymised.typed`)."""
+
+    @property
+    def asked(self) -> str:
+        """The question for the reader inside the service: words that may say no thing stand in it as typed, and those
+        of a masked relation as its name."""
+        return _RUN.sub(lambda run: self._as_typed(run[0]), self.dialogue.question)
+
+    def _as_typed(self, word: str) -> str:
+        typed = self.typed.get(word, word)
+        called = own_words_of(self.graph.schema).get(word, typed)
+        return typed if {*plain_words(typed).lower().split()} <= {*plain_words(called).lower().split()} else called
 
     def shown_concept(self, concept: str) -> str:
         return concept if self.profile.is_open else self.wider.get(concept, concept)

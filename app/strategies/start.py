@@ -58,7 +58,7 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """Kinds that the question names, in its order: what it asks for comes first."""
     schema = inquiry.graph.schema
-    said, stems = [singular(word) for word in _words(inquiry.dialogue.question)], _stems_of_kinds(schema)
+    said, stems = [singular(word) for word in _words(inquiry.asked)], _stems_of_kinds(schema)
     kinds_with = _kinds_with(schema)
     if declares_kinds(schema):
         said = [_as_known(word, kinds_with) for word in said]
@@ -109,7 +109,7 @@ def _as_known(word: str, known: Collection[str]) -> str:
 
 def _nearest_kinds(inquiry: StrategyInput, embedder: Embedder) -> tuple[NodeSet, ...]:
     kinds = kinds_of(inquiry.graph.schema)
-    nearest = np.argsort(-embedder.similarity(asked_words(inquiry.dialogue.question), kinds), kind="stable")
+    nearest = np.argsort(-embedder.similarity(asked_words(inquiry.asked), kinds), kind="stable")
     return _of_kinds(inquiry, [kinds[int(i)] for i in nearest])
 
 

@@ -150,15 +150,18 @@ MAX_CACHED = 5_000
 
 
 class RememberedGraph:
-    """Wraps `graph` and caches the neighbours of a set by one hop. It holds MIDs only, and belongs to one question."""
+    """Wraps `graph` and caches the neighbours of a set by one hop. It holds MIDs only, and belongs to one question.
 
-    def __init__(self, graph: BlindGraph) -> None:
-        self._graph = graph
+    `schema`: another one of the same relations and signatures, to read the question by.
+    """
+
+    def __init__(self, graph: BlindGraph, schema: Schema | None = None) -> None:
+        self._graph, self._schema = graph, schema or graph.schema
         self._edges: dict[tuple[Hop, bytes], Edges] = {}
 
     @property
     def schema(self) -> Schema:
-        return self._graph.schema
+        return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
         return self._graph.relations_of(mids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from kg_store.errors import LoadError
 from kg_store.terms import Schema, cached_by_version, is_mask_word, keyed_word
@@ -43,6 +44,29 @@ def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str,
 def masks_of(schema: Schema) -> Mapping[int, str]:
     """Returns the opaque word of each masked relation, by the MID under which its own words are stored."""
     return {each.mask: each.label for each in schema.relations if each.mask is not None}
+
+
+def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
+    """`schema` with the names of masked relations, for the reader that sends nothing.
+
+    `called`: the name of each, by the MID under which the vault has it. Labels, and so expressions and answers, keep
+    the opaque words. `schema` itself where nothing is masked.
+    """
+    if not masks_of(schema):
+        return schema
+    return replace(
+        schema,
+        relations=tuple(
+            replace(each, own=called.get(each.mask, "")) if each.mask is not None else each
+            for each in schema.relations
+        ),
+    )
+
+
+@cached_by_version
+def own_words_of(schema: Schema) -> Mapping[str, str]:
+    """The names of masked relations by their opaque words; empty for every schema but that of `read_in_house`."""
+    return {each.label: each.own for each in schema.relations if each.own}
 
 
 def holds_any(text: str, unsaid: Iterable[Sequence[str]]) -> bool:

@@ -29,15 +29,16 @@ def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
     """Returns the further words of each relation by its label, and with `^` before the label those for walking it
     backwards.
 
-    Hints have HINT in front.
+    Hints have HINT in front. Of a masked relation they are its description, beside its own words, and else none.
     """
     found = {}
     for relation in schema.relations:
         inverse = (relation.inverse_label,) if relation.inverse_label != clean(inverse_of(relation.label)) else ()
-        further = (*relation.words, *(HINT + word for word in relation.hints))
+        described = (relation.description,) if relation.own and relation.description else ()
+        further = (*relation.words, *described, *(HINT + word for word in relation.hints))
         found[relation.label] = further
         found[f"^{relation.label}"] = tuple(dict.fromkeys((*inverse, *further)))
-    masked = {relation.label for relation in schema.relations if relation.mask is not None}
+    masked = {relation.label for relation in schema.relations if relation.mask is not None and not relation.own}
     return {label: words for label, words in found.items() if words and label.lstrip("^") not in masked}
 
 

@@ -14,6 +14,7 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from evaluation.bench.bench import TENANT, Bench
 from evaluation.checks.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.graph.masked_relations import masks_of
 
 pytestmark = pytest.mark.model
@@ -46,6 +47,30 @@ async def test_it_is_found_by_its_description_and_by_its_own_words(bench: Bench)
         assert answer.names == ["Fenwhistle"], question
         assert canaries_in(sent) == []
     assert b'"masked_relations":[{"relation":"R' in sent
+
+
+IN_OTHER_WORDS = ("Which snorkelwick agues does Vexquilda Thrombury have?", "what ague has vexquilda thrombury")
+
+
+async def test_the_reader_in_the_house_reads_other_forms_of_its_own_words_and_sends_none(bench: Bench) -> None:
+    for question in IN_OTHER_WORDS:
+        answer, sent = await ask(bench, question)
+        assert answer.names == ["Fenwhistle"], question
+        assert canaries_in(sent) == [], question
+
+
+async def test_a_model_is_told_no_word_of_it_beside_a_reader_that_reads_them(tmp_path: Path) -> None:
+    """Also where the service reads the question for itself, before the model or after it."""
+    file = tmp_path / "house.ttl"
+    file.write_text(GRAPH, "utf-8")
+    for use in ("always", "unsure"):
+        changes = {"endpoint_use": use}
+        async with Bench("scripted", scripted=ScriptedEndpoint(), changes=changes) as opened:
+            opened.load("house", [file], POLICY)
+            for question in (*IN_OTHER_WORDS, BY_LABEL, BY_DESCRIPTION):
+                _, sent = await ask(opened, question)
+                assert canaries_in(sent) == [], (use, question)
+            assert opened.sent, use
 
 
 async def test_its_asker_reads_what_it_is_called(bench: Bench) -> None:

@@ -21,6 +21,7 @@ Wordings = Mapping[str, tuple[str, ...]]
 
 # No further words: the default.
 _NO_WORDINGS: Final[Wordings] = {}
+_NO_OWN: Final[Mapping[str, str]] = {}
 _WORD = re.compile(r"[0-9A-Za-z]+")
 
 
@@ -30,13 +31,17 @@ def is_described(step: str) -> bool:
 
 
 def with_descriptions(
-    steps: Iterable[str], masked: Iterable[MaskedRelation], wordings: Wordings = _NO_WORDINGS
+    steps: Iterable[str],
+    masked: Iterable[MaskedRelation],
+    wordings: Wordings = _NO_WORDINGS,
+    own_words: Mapping[str, str] = _NO_OWN,
 ) -> tuple[str, ...]:
-    """Returns the labels with the owner's description behind each opaque word and with each relation's further words.
+    """Returns the labels with the owner's description behind each opaque word, or with its own words in its place, and
+    with each relation's further words.
 
     The further words stand in brackets, as `kg_store.text.further_words.worded` writes them.
     """
-    means = {each.relation: each.means for each in masked}
+    means = {each.relation: f"{each.relation} {each.means}".rstrip() for each in masked} | dict(own_words)
     return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
 
 
@@ -53,7 +58,7 @@ def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
-    told = ((hop, f"{hop} {means.get(hop.lstrip('^'), '')}".rstrip()) for hop in step.split("|"))
+    told = ((hop, hop[: hop.startswith("^")] + means.get(bare := hop.lstrip("^"), bare)) for hop in step.split("|"))
     return "|".join(with_words(shown, wordings.get(hop, ())) for hop, shown in told)
 
 

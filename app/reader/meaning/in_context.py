@@ -110,7 +110,12 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
         if each.score < found.ranked[0].score - MAX_BEHIND or len(seen) == MAX_COMPARED:
             return
         sense = sense_of(each.expression)
-        if each.may_be_whole and not each.left & found.asked.working and sense not in seen and not _is_masked(each):
+        if (
+            each.may_be_whole
+            and not each.left & found.asked.working
+            and sense not in seen
+            and not _is_masked(found, each)
+        ):
             seen.add(sense)
             yield each
 
@@ -128,10 +133,11 @@ def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
     return _runs(meaning.left) <= unsaid
 
 
-def _is_masked(meaning: Meaning) -> bool:
-    """True if a relation of the meaning is masked, so it has no words to compare."""
-    hops = (hop.lstrip("^") for label in _LABEL.findall(meaning.expression) for hop in label.split("|"))
-    return any(map(is_mask_word, hops))
+def _is_masked(found: Meanings, meaning: Meaning) -> bool:
+    """True if a relation of the meaning is masked and nothing tells what it is called: it has no words to compare."""
+    labels = set(_LABEL.findall(meaning.expression))
+    shown = (part for hop in found.graph.hops if hop.label in labels for part in hop.shown.split("|"))
+    return any(is_mask_word(part.lstrip("^")) for part in shown)
 
 
 def _runs(bits: int) -> int:

@@ -78,7 +78,7 @@ def score_paths(
     for root in roots:
         wording = _with_kind(question, root) if root in kinds else question
         paths = known_paths(given, root)
-        told = given.masked_relations, given.wordings
+        told = given.masked_relations, given.wordings, given.own_words
         worded = [WordedPath(with_descriptions(path.steps, *told), path.concepts) for path in paths]
         scores = scorer.scores(wording, root.name, root.concept, worded)
         if given.cases:

@@ -103,7 +103,7 @@ class PathRanker:
         is_answer: bool = False,
     ) -> Scores:
         """`is_answer`: a path that only begins as one of a case does gains nothing."""
-        asked = inquiry.language.read_form(inquiry.dialogue.question, topics=1).rest
+        asked = inquiry.language.read_form(inquiry.asked, topics=1).rest
         scores = read.scores(asked, trail.root, by_words=True)
         if not inquiry.cases:
             return scores

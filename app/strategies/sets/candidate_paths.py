@@ -64,7 +64,7 @@ class CandidateFinder:
         schema = self._inquiry.graph.schema
         told = {step: (worded(schema, step), tail_concept(schema, step)) for way in ways for step in way.path}
         steps = [[told[step] for step in way.path] for way in ways]
-        near = self._inquiry.language.paths.nearness(self._inquiry.dialogue.question, steps)
+        near = self._inquiry.language.paths.nearness(self._inquiry.asked, steps)
         if cases := self._inquiry.cases:
             near = near + gains_of(cases, [labels_of(self._inquiry, way.path) for way in ways], or_begins=True)
         return [ways[int(i)] for i in np.argsort(-near, kind="stable")]

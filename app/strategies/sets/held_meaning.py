@@ -25,7 +25,7 @@ def held_meaning(
     """The best reading that gives something in the graph, in the conversation's pseudonyms; None without one."""
     said = SaidSchema.of(inquiry, labels, places, ways)
     given = StepInput(
-        question=inquiry.dialogue.question,
+        question=inquiry.asked,
         things=list(said.things),
         evidence=[],
         candidates=[],

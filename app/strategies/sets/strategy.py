@@ -48,6 +48,7 @@ from app.strategies.sets.timed_paths import TimedPaths
 from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, starting_places
 from app.strategies.told_drafts import draft_of
+from kg_store.graph.masked_relations import own_words_of
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
@@ -103,7 +104,7 @@ class SetsStrategy:
     def _look_around(self, inquiry: StrategyInput, progress: SearchProgress) -> None:
         """Looks where the named things lead: for the vote, and for questions that no single path answers."""
         graph, votes = inquiry.graph, may_vote(inquiry, progress.frontier)
-        labels = inquiry.language.said_labels(str(inquiry.dialogue.question), graph)
+        labels = inquiry.language.said_labels(inquiry.asked, graph)
         if not (votes or labels.is_compound):
             return
         ways = walked_ways(graph, progress.frontier)
@@ -224,6 +225,8 @@ def _step(
         cases=inquiry.cases,
         nearest=offered.nearest,
         phrases=phrases_of(inquiry, candidates) if inquiry.reasoner.is_model else (),
+        typed="" if inquiry.reasoner.is_model else inquiry.asked,
+        own_words=dict(own_words_of(inquiry.graph.schema)),
     )
     hint = progress.meaning.hint_for(given) if progress.meaning and not is_strict else ""
     if hint and hint not in progress.may_leave:

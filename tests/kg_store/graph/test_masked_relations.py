@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError, PolicyError
-from kg_store.graph.masked_relations import mask_word, masks_of, own_words
+from kg_store.graph.masked_relations import mask_word, masks_of, own_words, own_words_of
 from kg_store.graph.schema import phrases_of, read_schema, schema_bytes
 from kg_store.loading.load import placeholder_schema
 from kg_store.sources.policy import Policy, RelationPolicy
 from kg_store.storage.vault import readable_name
-from kg_store.terms import is_mask_word
+from kg_store.terms import Hop, is_mask_word
+from kg_store.text.further_words import words_of_steps
 from tests.support.stores import PREFIXES, catalog_in, load_text, loaded_of
 
 X = "http://clinic.test/"
@@ -74,6 +75,29 @@ def test_the_vault_knows_what_a_masked_relation_is_called(tmp_path: Path) -> Non
     graph = catalog.open("t1", "clinic")
     (mid,) = masks_of(graph.blind.schema)
     assert readable_name(graph.vault.records([mid])[mid]) == "snorkelwick ague"
+
+
+def test_the_reader_that_sends_nothing_reads_what_a_masked_relation_is_called(tmp_path: Path) -> None:
+    """Its labels, which expressions, prompts and answers are made of, stay opaque."""
+    catalog = catalog_in(tmp_path)
+    load_text(catalog, WARD, tmp_path, policy=policy_of(ailsOfMurglewort=MASK))
+    graph = catalog.open("t1", "clinic")
+    plain, house = graph.blind.schema, graph.in_house
+    ((mask, own),) = own_words_of(house).items()
+    relation = next(each.id for each in house.relations if each.label == mask)
+    assert own == "snorkelwick ague"
+    assert [house.described((Hop(relation, inverse),)) for inverse in (False, True)] == [own, f"^{own}"]
+    assert house.label_step((Hop(relation),)) == plain.label_step((Hop(relation),)) == mask
+    assert words_of_steps(house)[mask] == ("what makes somebody unwell",)
+    assert own_words_of(plain) == {}
+    assert own not in repr(house) + str(phrases_of(plain)) + str(schema_bytes(house))
+
+
+def test_a_schema_without_masks_is_read_as_it_is(tmp_path: Path) -> None:
+    catalog = catalog_in(tmp_path)
+    load_text(catalog, WARD, tmp_path, policy=Policy(show_relations="all"))
+    graph = catalog.open("t1", "clinic")
+    assert graph.in_house is graph.blind.schema
 
 
 def test_the_opaque_word_stays_over_versions_and_differs_between_graphs(tmp_path: Path) -> None:
