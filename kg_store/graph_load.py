@@ -22,7 +22,7 @@ from kg_store.new_versions import NewVersions
 from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
-from kg_store.sources.reader import read_sources
+from kg_store.sources.reader import read_by_policy
 from kg_store.storage.vault import VaultScope
 from kg_store.storage.versions import GraphRows
 from kg_store.terms import NodeKind, Schema, as_mids
@@ -66,7 +66,7 @@ class GraphLoad:
         if policy is None:
             self.raw, self.policy = read_and_propose(sources, self._reading)
         else:
-            self.raw = read_sources(sources, self._reading, policy.tables, policy.triples)
+            self.raw = read_by_policy(sources, policy, self._reading)
             self.policy = policy
 
     def build(self, tenant: str, name: str) -> None:

@@ -20,7 +20,7 @@ from kg_store.errors import StoreError
 from kg_store.proposals.propose import preview
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
-from kg_store.sources.reader import read_sources
+from kg_store.sources.reader import read_by_policy
 
 Ask = Callable[..., str]
 DONE, UNDO, BACK = "done", "undo", "back"
@@ -82,7 +82,7 @@ def _changed(
     change = _asked_of(column, [each.file for each in listed], partial(_asked, asked))
     headers = {file: [each.column for each in group] for file, group in groupby(listed, lambda each: each.file)}
     policy = with_changes(policy, PolicyChanges(columns=[change]), headers)
-    return read_sources(files, tables=policy.tables, triples=policy.triples), policy
+    return read_by_policy(files, policy), policy
 
 
 def _asked(asked: Ask, question: str, default: str, choices: Sequence[str] | None = None) -> str:

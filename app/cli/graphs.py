@@ -45,7 +45,7 @@ def inspect(
     """
     # rdf parsers take a while to import.
     from kg_store.proposals.propose import preview
-    from kg_store.sources.reader import read_sources
+    from kg_store.sources.reader import read_by_policy
 
     with failures_in_words(_errors):
         raw, used = _read(files, policy, triples)
@@ -53,7 +53,7 @@ def inspect(
             from app.cli.column_questions import ask_columns
 
             used = ask_columns(_errors, files, raw, used)
-            raw = read_sources(files, tables=used.tables, triples=used.triples)
+            raw = read_by_policy(files, used)
         show_preview(_errors, preview(raw, used, sample))
         if out is not None:
             out.write_text(used.to_toml(), "utf-8")
@@ -155,7 +155,7 @@ def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[Ra
     """The triples of `files`, and the policy given or proposed; text files are triples where the command says so."""
     from kg_store.proposals.propose import read_and_propose
     from kg_store.sources.policy import Policy
-    from kg_store.sources.reader import read_sources
+    from kg_store.sources.reader import read_by_policy
     from kg_store.sources.table_policy import TriplesPolicy
 
     told = (TriplesPolicy(),) if are_triples else ()
@@ -165,7 +165,7 @@ def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[Ra
     # What the policy says of a file, and of all, comes first.
     known = {each.file for each in used.triples}
     used = used.model_copy(update={"triples": (*used.triples, *(each for each in told if each.file not in known))})
-    return read_sources(files, tables=used.tables, triples=used.triples), used
+    return read_by_policy(files, used), used
 
 
 @contextmanager

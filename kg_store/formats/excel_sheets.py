@@ -49,7 +49,7 @@ def sheets_of_workbook(path: Path) -> list[WorkbookSheet]:
 
 
 def _filled_sheets(path: Path) -> list[WorkbookSheet]:
-    macros = _check_size(path)
+    macros = check_size(path)
     workbook = _opened(path, stored_values=True)
     with closing(workbook):
         if len(workbook.worksheets) > MAX_SHEETS:
@@ -66,7 +66,7 @@ def _filled_sheets(path: Path) -> list[WorkbookSheet]:
     return [WorkbookSheet(title, _rows(path, title), notes[title]) for title in titles]
 
 
-def _check_size(path: Path) -> bool:
+def check_size(path: Path) -> bool:
     """True where the workbook has macros. Raises LoadError: its unpacked size is told before anything is unpacked."""
     try:
         with zipfile.ZipFile(path) as packed:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Literal, cast
 
 from kg_store.errors import LoadError
 from kg_store.formats.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
@@ -26,8 +26,10 @@ SEPARATOR = "\x1f"
 """Parts the values of one list within a cell; no text has it."""
 PARENT = "parent"
 MAX_COLUMNS = 2_000
-MAX_TABLES = 100
+MAX_TABLES = 500
 MAX_DIGITS = 40
+MAX_ONE_RECORD_BYTES = 1 << 26
+"""Of a file that is one object, which is read whole."""
 _NOT_JSON = "not valid JSON, or cut off"
 _SAY_HOW = "write it as a list of objects, [{...}, {...}], or one object in each line"
 
@@ -36,10 +38,14 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class JsonTable:
-    """One table of a file. `title` is empty for the records themselves, else the keys that lead to its list."""
+    """One table of a file. `title` is empty for the records themselves, else the keys that lead to its list.
+
+    `is_one_object`: the whole file is one record.
+    """
 
     title: str
     open_rows: Callable[[object], Rows]
+    is_one_object: bool = False
 
 
 def tables_of_json(path: Path) -> list[JsonTable]:
@@ -54,7 +60,8 @@ def tables_of_json(path: Path) -> list[JsonTable]:
             )
     if not columns:
         raise LoadError(f"no record: {_SAY_HOW}", path.name)
-    return [JsonTable(title, _rows(path, title, list(keys))) for title, keys in columns.items()]
+    is_one = _form_of(path) == "record"
+    return [JsonTable(title, _rows(path, title, list(keys)), is_one) for title, keys in columns.items()]
 
 
 def _rows(path: Path, title: str, columns: list[str]) -> Callable[[object], Rows]:
@@ -76,8 +83,46 @@ def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
     name = path.name.removesuffix(".gz").lower()
     with open_bytes(path) as stream, _json_errors(path.name):
         bounded = BoundedRuns(stream, path.name, b'"')
-        is_lines = name.endswith(LINES_ENDINGS) or _has_lines(path)
-        yield from _lines(bounded, path.name) if is_lines else _items(bounded, path.name)
+        if name.endswith(LINES_ENDINGS) or _has_lines(path):
+            yield from _lines(bounded, path.name)
+        elif _form_of(path) == "record":
+            yield from _one_record(bounded, path.name)
+        else:
+            yield from _items(bounded, path.name)
+
+
+def _form_of(path: Path) -> Literal["lists", "record"]:
+    """Returns "record" for a file that is one object with a value that is no list of its own."""
+    import ijson
+
+    depth = 0
+    with open_bytes(path) as stream, _json_errors(path.name):
+        for event, _ in ijson.basic_parse(cast(IO[bytes], BoundedRuns(stream, path.name, b'"')), use_float=False):
+            if depth == 0 and event != "start_map":
+                return "lists"
+            if depth == 1 and event not in ("map_key", "start_array", "end_map"):
+                return "record"
+            depth += (event in ("start_map", "start_array")) - (event in ("end_map", "end_array"))
+    return "lists"
+
+
+def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
+    """The one object of a file, without its `@context`; of a FHIR bundle each resource, by its type."""
+    text = stream.read(MAX_ONE_RECORD_BYTES + 1)
+    if len(text) > MAX_ONE_RECORD_BYTES:
+        raise LoadError(f"one object of more than {MAX_ONE_RECORD_BYTES >> 20} MB: {_SAY_HOW}", file)
+    try:
+        record = json.loads(text.removeprefix(codecs.BOM_UTF8), parse_float=Decimal)
+    except (ValueError, RecursionError):
+        raise LoadError(_NOT_JSON, file) from None
+    if isinstance(record.get("@context"), dict):
+        raise LoadError("this is JSON-LD: give the file the ending .jsonld", file)
+    if record.get("resourceType") == "Bundle" and isinstance(record.get("entry"), list):
+        entries = (each.get("resource") for each in record["entry"] if isinstance(each, dict))
+        resources = [each for each in entries if isinstance(each, dict)]
+        yield from ((str(each.get("resourceType", "")), at, each) for at, each in enumerate(resources, start=1))
+    else:
+        yield "", 1, {key: value for key, value in record.items() if key != "@context"}
 
 
 def _has_lines(path: Path) -> bool:
@@ -122,8 +167,6 @@ def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
             is_object = True
         elif event == "map_key" and depth == 1:
             key = str(value)
-            if key == "@context":
-                raise LoadError("this is JSON-LD: give the file the ending .jsonld", file)
         elif depth > 1 + is_object or (depth == 1 + is_object and event not in ("start_array", "end_array")):
             if builder is None:
                 builder, number = ijson.ObjectBuilder(), number + 1
@@ -133,8 +176,6 @@ def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
                 builder = None
             elif depth == 1 + is_object:
                 raise LoadError(f"the list holds other than objects: {_SAY_HOW}", file)
-        elif is_object and depth == 1 and event not in ("end_map", "end_array"):
-            raise LoadError(f"the file is one object whose values are no lists of records: {_SAY_HOW}", file)
         elif depth == 0 and event not in ("end_map", "end_array"):
             raise LoadError(f"no record: {_SAY_HOW}", file)
         depth -= event in ("end_map", "end_array")

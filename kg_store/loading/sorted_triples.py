@@ -150,7 +150,8 @@ def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
     }
     if not wanted:
         return raw
-    terms, index = list(raw.terms), {}
+    # A table's cells have their kinds from the start, and may be equal to what another file's become.
+    terms, index = list(raw.terms), {term: at for at, term in enumerate(raw.terms) if term[0] == '"'}
     objects = raw.objects.copy()
     for predicate in np.unique(raw.predicates).tolist():
         kind = wanted.get(raw.text(predicate))

@@ -20,7 +20,7 @@ from kg_store.loading.sensible import nonsense_of
 from kg_store.proposals.predicate_uses import PredicateUse, uses_of
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
-from kg_store.sources.reader import read_sources
+from kg_store.sources.reader import read_by_policy
 from kg_store.storage.vault import readable_name
 from kg_store.terms import Mids, NodeKind, Relation, Schema, SignatureId, Step, ValueView
 
@@ -79,10 +79,7 @@ def preview(
 ) -> Preview:
     """Reads and builds the graph in memory; nothing is written. Without `name_concepts` things have their classes
     alone. Raises LoadError."""
-    if isinstance(sources, RawGraph):
-        raw = sources
-    else:
-        raw = read_sources(sources, tables=policy.tables, triples=policy.triples)
+    raw = sources if isinstance(sources, RawGraph) else read_by_policy(sources, policy)
     loaded = load_graph(raw, policy, os.urandom(32))
     schema = placeholder_schema(loaded)
     schema = with_concepts(schema, name_concepts(schema))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kg_store.errors import LoadError
 from kg_store.proposals.predicate_profiles import PredicateProfile, profile_predicates
 from kg_store.proposals.preview import preview
 from kg_store.proposals.schema_detection import find_custom_schema
@@ -20,7 +21,8 @@ from kg_store.sources.policy import (
     RelationPolicy,
 )
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
-from kg_store.sources.reader import Fraction, read_sources
+from kg_store.sources.reader import Fraction, all_of, errors_of, read_sources
+from kg_store.sources.sheets import bare_name
 from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.labels import local_name
@@ -72,15 +74,35 @@ def read_and_propose(
     progress: Fraction = lambda _done: None,
     triples: tuple[TriplesPolicy, ...] = (),
 ) -> tuple[RawGraph, Policy]:
-    """The triples of `sources`, and the policy under which they were read where some of them are tables.
+    """The triples of `sources`, and the policy under which they were read.
 
-    `triples` says which text files are no tables.
+    `triples` says which text files are no tables. A file that can't be read is left out: the policy lists it, and a
+    note says why. Raises LoadError where none can be read.
     """
+    if not isinstance(sources, Sequence):
+        raw = read_sources(sources, progress, (), triples)
+        return raw, propose(raw, (), triples)
     listed = {each.file for each in triples}
-    paths = sources if isinstance(sources, Sequence) and None not in listed else ()
-    tables = propose_tables(path for path in paths if path.name.removesuffix(".gz") not in listed)
-    raw = read_sources(sources, progress, tables, triples)
-    return raw, propose(raw, tables, triples)
+    errors: dict[Path, LoadError] = {}
+    while True:
+        paths = [path for path in sources if path not in errors]
+        texts = [] if None in listed else [path for path in paths if bare_name(path) not in listed]
+        try:
+            found = propose_tables(texts)
+            tables, unread = found.tables, found.unread
+            if not unread:
+                raw = read_sources(paths, progress, tables, triples)
+                break
+        except LoadError as error:
+            unread = errors_of(paths, tables, triples) if len(paths) > 1 else dict.fromkeys(paths, error)
+            if not unread:
+                raise
+        errors |= unread
+        if len(errors) == len(sources):
+            raise all_of([*errors.values()]) from None
+    raw.notes = (*(f"NOT READ: {error}" for error in errors.values()), *found.notes, *raw.notes)
+    policy = propose(raw, tables, triples)
+    return raw, policy.model_copy(update={"skip": tuple(map(bare_name, errors))})
 
 
 def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[TriplesPolicy, ...] = ()) -> Policy:

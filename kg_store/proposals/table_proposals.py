@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kg_store.errors import LoadError
@@ -22,11 +22,12 @@ from kg_store.proposals.column_words import (
     relation_words,
     unit_of,
 )
+from kg_store.proposals.sheet_groups import SheetGroup, groups_of
 from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
 from kg_store.proposals.table_references import find_named_target, find_target, with_links
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
 from kg_store.sources.table_cells import day_and_month
-from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy, stem_of
+from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
 from kg_store.sources.triple_columns import places_in_header, words_of
 from kg_store.terms import ValueKind
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
@@ -37,16 +38,41 @@ NO_CERTAIN_HEADER = (
     "lines stand above this one, and it is not certain that it is the header: say its line as `header_row` in the "
     "[[tables]] of the policy, or take away the lines above the header"
 )
-_UPLOADED = re.compile(r"file-\d+")
+_SAME_NAME = "another file of this name has other columns: give one of them another name"
 
 
-def propose_tables(paths: Iterable[Path]) -> tuple[TablePolicy, ...]:
-    """A mapping for every table of `paths`; text files that are none are left to `reader`. Raises LoadError for a
-    table that is broken."""
-    found = [profile for path in paths for sheet in _sheets(path) if (profile := _profile(sheet)) is not None]
-    tables = with_links(found)
+@dataclass(frozen=True, slots=True)
+class ProposedTables:
+    """A mapping for every table of some files. `unread`: the error of each file that is broken; `notes`: on single
+    sheets that are, beside others that are not."""
+
+    tables: tuple[TablePolicy, ...]
+    unread: Mapping[Path, LoadError]
+    notes: tuple[str, ...]
+
+
+def propose_tables(paths: Iterable[Path]) -> ProposedTables:
+    """Text files that are no tables are left to `reader`."""
+    sheets, broken = list[Sheet](), list[tuple[Path, LoadError]]()
+    for path in paths:
+        try:
+            sheets += _sheets(path)
+        except LoadError as error:
+            broken.append((path, error))
+    found: dict[str, tuple[TableProfile, set[Path]]] = {}
+    for group in groups_of(sheets):
+        profile, paths_read, errors = _profile(group)
+        broken += errors
+        if profile is not None and group.file in found:
+            broken += ((sheet.path, LoadError(_SAME_NAME, sheet.name)) for sheet in group.sheets)
+        elif profile is not None:
+            found[group.file] = profile, paths_read
+    tables = with_links([profile for profile, _ in found.values()])
     certain = [table for table in tables if table.is_certain or _joins(table, tables)]
-    return tuple(mapping for table in certain if (mapping := _mapping(table, certain)) is not None)
+    mappings = tuple(mapping for table in certain if (mapping := _mapping(table, certain)) is not None)
+    read = set[Path]().union(*(paths for _, paths in found.values()))
+    unread = {path: error for path, error in reversed(broken) if path not in read}
+    return ProposedTables(mappings, unread, tuple(f"NOT READ: {error}" for path, error in broken if path in read))
 
 
 def _sheets(path: Path) -> list[Sheet]:
@@ -60,8 +86,28 @@ def _sheets(path: Path) -> list[Sheet]:
         raise
 
 
-def _profile(sheet: Sheet) -> TableProfile | None:
-    is_text = sheet.name.lower().endswith(TEXT_ENDINGS)
+def _profile(group: SheetGroup) -> tuple[TableProfile | None, set[Path], list[tuple[Path, LoadError]]]:
+    """The profile of a table, the files that are read for it, and those of its sheets that are broken.
+
+    None where none is read, or it is no table.
+    """
+    errors: list[tuple[Path, LoadError]] = []
+    parts: list[tuple[Sheet, int, dict[str, list[str]]]] = []
+    for sheet in group.sheets:
+        try:
+            part = _part(sheet)
+            parts += [(sheet, *part)] if part is not None else []
+        except LoadError as error:
+            errors.append((sheet.path, error))
+    if not parts or len(group.file) > MAX_COLUMN_CHARS:
+        return None, set(), errors
+    return _of_parts(group, parts), {sheet.path for sheet, *_ in parts}, errors
+
+
+def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
+    """The line of a sheet's header, and its columns; None where it is no table. Raises LoadError where it is one, and
+    broken."""
+    is_text = sheet.ending in TEXT_ENDINGS
     is_called = not is_text
     try:
         line, header = next(sheet.lines())
@@ -73,15 +119,26 @@ def _profile(sheet: Sheet) -> TableProfile | None:
         if is_called:
             raise
         return None
-    rows = len(next(iter(columns.values()), ()))
-    if rows == 0 or len(sheet.name) > MAX_COLUMN_CHARS:
+    if not next(iter(columns.values()), ()):
         return None
-    stands_apart = not is_called and _stands_apart(columns)
     if line > 1 and line > sheet.first_line() and not (_has_key_or_name(header) or _stands_apart(columns)):
         # A row below a title must not be taken for a header: its cells would become words of the schema.
         raise LoadError(NO_CERTAIN_HEADER, sheet.name, line)
+    return line, columns
+
+
+def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, list[str]]]]) -> TableProfile:
+    sheet, line, _ = parts[0]
+    columns: dict[str, list[str]] = {name: [] for _, _, part in parts for name in part}
+    for _, _, part in parts:
+        rows = len(next(iter(part.values())))
+        for name, cells in columns.items():
+            cells += part.get(name, [""] * rows)
+    is_text = sheet.ending in TEXT_ENDINGS
+    is_called = not is_text or _is_called_as_table(list(columns), delimiter_of(sheet.path))
+    stands_apart = not is_called and _stands_apart(columns)
     profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
-    concept = concept_words(sheet.name, _concept_of_file(sheet.name))
+    concept = concept_words(group.file, group.concept_words())
     key = find_key(list(profiles.values()), concept)
     if key is None and stands_apart:
         key = _first_if_unique(columns)
@@ -91,12 +148,8 @@ def _profile(sheet: Sheet) -> TableProfile | None:
     is_certain = is_called or (stands_apart and key is not None)
     header_row = line if line > 1 else None
     encoding: Encoding = encoding_of(sheet.path) if is_text else "utf-8"
-    return TableProfile(sheet.name, profiles, rows, concept, key, is_certain, header_row, encoding)
-
-
-def _concept_of_file(file: str) -> list[str]:
-    stem = stem_of(file)
-    return [] if _UPLOADED.fullmatch(stem) else full_words(stem)
+    count = len(next(iter(columns.values())))
+    return TableProfile(group.file, profiles, count, concept, key, is_certain, header_row, encoding)
 
 
 def _label(words: str) -> str:

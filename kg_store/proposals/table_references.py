@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from kg_store.formats.json_records import PARENT
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.column_words import (
     CONCEPTS,
@@ -32,6 +33,9 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
     """The table that a column refers to: the one that most of its cells are keys of, and its words speak of."""
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
+    owner = _owner(column, table, tables)
+    if owner is not None and owner.key is not None and _known(column, owner) >= MIN_KNOWN_WITHOUT_WORDS:
+        return owner
     ranked = [
         (_rank(column, table, other, share), -place, other)
         for place, other in enumerate(tables)
@@ -53,6 +57,9 @@ def find_named_target(
     column: Column, table: TableProfile, tables: Sequence[TableProfile]
 ) -> tuple[TableProfile, str] | None:
     """The one table of which a column holds names, short signs or e-mails instead of keys, and the column of those."""
+    if (owner := _owner(column, table, tables)) is not None and owner.key is not None:
+        told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
+        return None if told is None else (owner, told)
     is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
     if not is_text or column.name == table.key or column.is_unique or len(column.distinct) < MIN_DISTINCT:
         return None
@@ -66,6 +73,14 @@ def find_named_target(
         if (by := next((each.name for each in _told_by(other) if _holds(each, column)), None)) is not None
     ]
     return found[0] if len(found) == 1 else None
+
+
+def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
+    """The table of the records that hold the rows of `table` as a list, where `column` refers to them."""
+    if column.name != PARENT or "/" not in table.file:
+        return None
+    holder = table.file.rpartition("/")[0]
+    return next((other for other in tables if other.file == holder), None)
 
 
 def _told_by(table: TableProfile) -> Iterator[Column]:

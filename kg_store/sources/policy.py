@@ -187,8 +187,8 @@ class Policy(PolicyPart):
 
     `inverse_prefix`: a predicate that starts with it is the rest of its text walked backwards (`~is-a`).
     `show_relations`, `show_classes`: predicates or words whose words are shown in any case, or "all". `mask_classes`:
-    those whose words are not. `words`: may leave in questions about this graph, beside common words and the schema.
-    `classes`: settings of classes and concepts, by IRI or word.
+    those whose words are not. `skip`: names of files that are not read. `words`: may leave in questions about this
+    graph, beside common words and the schema. `classes`: settings of classes and concepts, by IRI or word.
     """
 
     names: tuple[Predicate, ...] = NAME_PREDICATES
@@ -205,6 +205,7 @@ class Policy(PolicyPart):
     show_classes: Shown = ()
     mask_classes: tuple[Predicate, ...] = ()
     words: tuple[Label, ...] = ()
+    skip: tuple[Predicate, ...] = ()
     relations: dict[Predicate, RelationPolicy] = Field(default_factory=dict)
     classes: dict[Predicate, ClassPolicy] = Field(default_factory=dict)
     tables: tuple[TablePolicy, ...] = ()

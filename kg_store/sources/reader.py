@@ -6,7 +6,7 @@ import codecs
 import gzip
 import io
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -16,11 +16,11 @@ from kg_store.errors import LoadError
 from kg_store.formats.bounds import BoundedRuns
 from kg_store.formats.encodings import encoding_of
 from kg_store.formats.files import translate_io_errors
-from kg_store.formats.property_graph import is_property_graph
+from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph
+from kg_store.formats.safe_formats import local_json, tame_xml
 from kg_store.sources.property_triples import property_triples
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
-from kg_store.sources.safe_formats import local_json, tame_xml
-from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS
+from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
 from kg_store.sources.table_files import Tables
 from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
 from kg_store.sources.triple_files import TOO_LONG, read_cells
@@ -28,12 +28,15 @@ from kg_store.sources.triple_files import TOO_LONG, read_cells
 if TYPE_CHECKING:
     import rdflib
 
+    from kg_store.sources.policy import Policy
+
 Fraction = Callable[[float], None]
 Triples = Iterator[tuple[Term, Term, Term]]
 
 _RDF = {
     ".ttl": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
     ".turtle": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
+    ".ttls": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
     ".nt": ("N-Triples", pyoxigraph.RdfFormat.N_TRIPLES),
     ".nq": ("N-Quads", pyoxigraph.RdfFormat.N_QUADS),
     ".trig": ("TriG", pyoxigraph.RdfFormat.TRIG),
@@ -43,10 +46,11 @@ _RDF = {
     ".xml": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
     ".jsonld": ("JSON-LD", pyoxigraph.RdfFormat.JSON_LD),
 }
-FORMATS = (*_RDF, *TABLE_ENDINGS)
+FORMATS = (*_RDF, *TABLE_ENDINGS, *GRAPH_ENDINGS)
 """File endings that a load accepts, each also followed by `.gz`."""
 
 # Relative IRIs of a file without a base resolve against this name, which can't be looked up (RFC 2606).
+_REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
 _BASE = "http://file.invalid/"
 _REPORT_BYTES = 1 << 18
 _UNMAPPED = (
@@ -69,13 +73,20 @@ def read_sources(
     progress: Fraction = lambda _done: None,
     tables: Sequence[TablePolicy] = (),
     triples: Sequence[TriplesPolicy] = (),
+    skip: Collection[str] = (),
 ) -> RawGraph:
     """Returns every triple of all sources.
 
-    `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows, and `triples` say which text files are
-    lists of triples. Raises LoadError with file and line; its text never quotes the file.
+    `progress` gets the share of bytes read, 0 to 1; `tables` map files of rows, `triples` say which text files are
+    lists of triples, and `skip` names files that are left out. Raises LoadError with file and line; its text never
+    quotes the file.
     """
     skipped: Counter[str] = Counter()
+    if isinstance(sources, Sequence) and skip:
+        kept = [path for path in sources if bare_name(path) not in skip]
+        if len(kept) < len(sources):
+            skipped["files are not read, as the policy says (`skip`)"] = len(sources) - len(kept)
+        sources = kept
     raw = collect(
         _all_files(sources, progress, TextFiles(sources, tables, triples), skipped)
         if isinstance(sources, Sequence)
@@ -88,6 +99,48 @@ def read_sources(
         raise LoadError(TOO_LONG, sources[0].name if isinstance(sources, Sequence) and len(sources) == 1 else "")
     raw.notes = tuple(f"{count} {reason}" for reason, count in skipped.items())
     return raw
+
+
+def read_by_policy(
+    sources: Sequence[Path] | rdflib.Graph, policy: Policy, progress: Fraction = lambda _done: None
+) -> RawGraph:
+    """Returns every triple of all sources, as a policy says how files are read. Raises LoadError: of all files."""
+    try:
+        return read_sources(sources, progress, policy.tables, policy.triples, policy.skip)
+    except LoadError as error:
+        if not isinstance(sources, Sequence) or len(sources) < 2:
+            raise
+        kept = [path for path in sources if bare_name(path) not in policy.skip]
+        raise all_of([*errors_of(kept, policy.tables, policy.triples).values()] or [error]) from None
+
+
+def errors_of(
+    paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]
+) -> dict[Path, LoadError]:
+    """Returns the first error of each file that can't be read. Raises LoadError where it is no file's own."""
+    found = dict[Path, LoadError]()
+    try:
+        texts = TextFiles(paths, tables, triples)
+    except LoadError as error:
+        # Keys are read before all else: the file that this is about is told first.
+        found = {path: error for path in paths if bare_name(path) == error.file.partition("/")[0]}
+        if not found:
+            raise
+        return found
+    for path in paths:
+        try:
+            for _ in _file(path, 0, lambda _read: None, texts, Counter()):
+                pass
+        except LoadError as error:
+            found[path] = error
+    return found
+
+
+def all_of(errors: Sequence[LoadError]) -> LoadError:
+    """Returns one error that tells all of `errors`, a line each."""
+    if len(errors) == 1:
+        return errors[0]
+    return LoadError("\n".join([f"{len(errors)} files can't be read:", *(f"- {error}" for error in errors)]))
 
 
 class TextFiles:
@@ -139,7 +192,9 @@ def _file(
     with translate_io_errors(path), path.open("rb") as opened:
         counted = io.BufferedReader(_Counted(opened, on_bytes), _REPORT_BYTES)
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=counted) if zipped else counted)
-        if ending[0] in TABLE_ENDINGS:
+        if ending[0] in GRAPH_ENDINGS:
+            yield from property_triples(path)
+        elif ending[0] in TABLE_ENDINGS:
             yield from texts.read(path, ending[0], stream, skipped)
         else:
             yield from _rdf(stream, ending[0], number, path.name, skipped)
@@ -175,9 +230,12 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
     try:
         for subject, predicate, tail, graph in pyoxigraph.parse(input=source, format=form, base_iri=_BASE):
             # In N3 a graph of its own is a formula: what is said within it is quoted, not stated.
-            if type(tail) is pyoxigraph.Triple or (label == "N3" and type(graph) is pyoxigraph.BlankNode):
+            if label == "N3" and type(graph) is pyoxigraph.BlankNode:
                 raise _NotPlainError
-            yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
+            if type(tail) is pyoxigraph.Triple:
+                yield from _statement(_plain(str(subject), blank), str(predicate), tail, blank)
+            else:
+                yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
     except SyntaxError as error:
         hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
         raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
@@ -185,7 +243,9 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
         # The parser's own bound on one term, which it checks before it takes more in.
         raise LoadError("a text of more than 16 MB: leave it out, or put it into a file of its own", file) from None
     except _NotPlainError:
-        raise LoadError("only plain triples can be loaded: no quoted triple, formula or variable", file) from None
+        raise LoadError(
+            "only plain triples can be loaded: no triple about a triple about a triple, formula or variable", file
+        ) from None
 
 
 def _skip_mark(stream: IO[bytes], file: str) -> None:
@@ -195,6 +255,15 @@ def _skip_mark(stream: IO[bytes], file: str) -> None:
         stream.read(len(codecs.BOM_UTF8))
     elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise LoadError("the file is not UTF-8 text", file, 1)
+
+
+def _statement(joint: Term, predicate: str, told: pyoxigraph.Triple, blank: str) -> Triples:
+    """A triple about which more is told, as a nameless node between its ends."""
+    if predicate != _REIFIES or type(told.object) is pyoxigraph.Triple:
+        raise _NotPlainError
+    head, relation, tail = _plain(str(told.subject), blank), str(told.predicate), _plain(str(told.object), blank)
+    yield head, f"{relation[:-1]}_details>", joint
+    yield joint, f"{relation[:-1]}_details_of>", tail
 
 
 class _NotPlainError(Exception):

@@ -15,13 +15,14 @@ from kg_store.formats.excel_sheets import sheets_of_workbook
 from kg_store.formats.files import open_bytes
 from kg_store.formats.header_rows import filled_span, with_header
 from kg_store.formats.json_records import tables_of_json
+from kg_store.formats.other_workbooks import sheets_of_other_workbook
 from kg_store.formats.property_graph import is_property_graph
 from kg_store.sources.table_policy import TablePolicy
 
 MIN_OF_HEADER = 0.5
 """A line with fewer of the header's cells is broken."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
-BOOK_ENDINGS = (".xlsx",)
+BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 
@@ -30,7 +31,7 @@ TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 class Sheet:
     """One table of a file. `name`: its name in the policy; `open_rows` yields its lines, titles and the header first.
 
-    `is_cut`: empty cells at the end of a line are not kept in the file.
+    `is_cut`: empty cells at the end of a line are not kept in the file. `is_one_object`: the file is one JSON object.
     """
 
     path: Path
@@ -38,6 +39,12 @@ class Sheet:
     open_rows: Callable[[TablePolicy | None], Rows]
     notes: tuple[tuple[int, str], ...] = ()
     is_cut: bool = False
+    is_one_object: bool = False
+
+    @property
+    def ending(self) -> str:
+        """The ending of its file, without ".gz"."""
+        return Path(bare_name(self.path)).suffix.lower()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
         """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
@@ -84,11 +91,14 @@ def sheets_of(path: Path) -> list[Sheet]:
     if ending in TEXT_ENDINGS:
         return [Sheet(path, name, _text_rows(path))]
     if ending in BOOK_ENDINGS:
-        found = sheets_of_workbook(path)
+        found = sheets_of_workbook(path) if ending == ".xlsx" else sheets_of_other_workbook(path)
         return [Sheet(path, f"{name}/{each.title}", each.open_rows, each.notes, is_cut=True) for each in found]
     return [
-        Sheet(path, f"{name}/{each.title}" if each.title else name, each.open_rows) for each in tables_of_json(path)
-    ]
+        Sheet(
+            path, f"{name}/{each.title}" if each.title else name, each.open_rows, is_one_object=each.is_one_object
+        )
+        for each in tables_of_json(path)
+    ]  # fmt: skip
 
 
 def bare_name(path: Path) -> str:

@@ -5,6 +5,7 @@ Errors name file and line, never a cell.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,9 +29,10 @@ Triple = tuple[Term, Term, Term]
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row of a table; `line` is where it ends in the file."""
+    """One row of a table; `line` is where it ends in the file, `place` tells it from all other rows of its table."""
 
     line: int
+    place: str
     cells: Mapping[str, str] = field(repr=False)
 
 
@@ -39,12 +41,12 @@ class Tables:
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy]) -> None:
         """Raises LoadError if a table has no file, its file lacks a column, or two rows share a key."""
-        self._policies = _assigned(paths, tables) if tables else {}
-        self._by_file = {table.file: table for _, table in self._policies.values()}
+        self._policies = _assigned(paths, tables) if tables else []
+        self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
         self._keys_by: dict[tuple[str, str], dict[str, str | None]] = {}
-        for sheet, table in self._policies.values():
-            self._keys.setdefault(table.file, set()).update(_keys(sheet, table))
+        for sheet, table in self._policies:
+            self._keys.setdefault(table.file, set()).update(self._keys_in(sheet, table))
         for table in self._by_file.values():
             for number, column in enumerate(table.columns.values(), start=1):
                 target = self._by_file.get(column.table) if column.table is not None else None
@@ -55,36 +57,54 @@ class Tables:
                 if target is not None and column.by is not None:
                     self._read_keys_by(target, column.by)
 
+    def _rows(self, sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None) -> Iterator[TableRow]:
+        is_one_of_many = [each for _, each in self._policies].count(table) > 1
+        of_file = f"{sheet.path.parent.name}/{sheet.name}:" if is_one_of_many else ""
+        return read_rows(sheet, table, odd, of_file)
+
+    def _keys_in(self, sheet: Sheet, table: TablePolicy) -> set[str]:
+        lines: dict[str, int] = {}
+        for row in self._rows(sheet, table):
+            if table.key is None:
+                return set()
+            key = row.cells[table.key]
+            if key in lines:
+                raise LoadError(f"the key of this line stands in line {lines[key]} too", sheet.name, row.line)
+            lines[key] = row.line
+        return set(lines)
+
     def _read_keys_by(self, target: TablePolicy, by: str) -> None:
         """Notes the row of each cell in a column; None if several rows have the same cell."""
+        if (target.file, by) in self._keys_by:
+            return
         found = self._keys_by.setdefault((target.file, by), {})
-        for sheet, table in self._policies.values():
-            if table is target and not found:
-                if by not in sheet.header(table):
-                    raise LoadError("the header has no column for `by` of a reference to this table", sheet.name, 1)
-                for row in read_rows(sheet, table):
-                    key = row.cells[table.key or ""]
-                    found[row.cells[by]] = key if found.get(row.cells[by], key) == key else None
+        for sheet, _ in (each for each in self._policies if each[1] is target):
+            if by not in sheet.header(target):
+                raise LoadError("the header has no column for `by` of a reference to this table", sheet.name, 1)
+            for row in self._rows(sheet, target):
+                key = row.cells[target.key or ""]
+                found[row.cells[by]] = key if found.get(row.cells[by], key) == key else None
 
     def has(self, path: Path) -> bool:
-        return any(sheet.path == path for sheet, _ in self._policies.values())
+        return any(sheet.path == path for sheet, _ in self._policies)
 
     def triples(self, path: Path, skipped: Counter[str]) -> Iterator[Triple]:
         """Yields the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
-        for sheet, table in self._policies.values():
+        for sheet, table in self._policies:
             if sheet.path == path:
                 skipped.update({sentence: count for count, sentence in sheet.notes})
                 yield from self._of_sheet(sheet, table, skipped)
-        unread = [sheet.name for sheet in sheets_of(path) if sheet.name not in self._policies]
+        mapped = {sheet.name for sheet, _ in self._policies}
+        unread = [sheet.name for sheet in sheets_of(path) if sheet.name not in mapped]
         if unread:
             skipped[f"tables of {path.name} are not mapped by the policy, and were not read"] += len(unread)
 
     def _of_sheet(self, sheet: Sheet, table: TablePolicy, skipped: Counter[str]) -> Iterator[Triple]:
-        unread = len(sheet.header(table)) - len(table.used())
+        unread = len(set(sheet.header(table)) - table.used().keys())
         if unread:
             skipped[f"columns of {sheet.name} are not mapped by the policy, and were not read"] += unread
         is_empty = True
-        for row in read_rows(sheet, table, skipped):
+        for row in self._rows(sheet, table, skipped):
             is_empty = False
             yield from self._of_row(row, table, sheet.name, skipped)
         if is_empty:
@@ -93,9 +113,9 @@ class Tables:
     def _of_row(self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]) -> Iterator[Triple]:
         facts = list(self._facts(row, table, file, skipped))
         if table.links:
-            yield from _link(table, row.line, facts)
+            yield from _link(table, row.place, facts)
             return
-        subject = _subject(table, row.cells[table.key] if table.key is not None else str(row.line))
+        subject = _subject(table, row.cells[table.key] if table.key is not None else row.place)
         yield subject, _TYPE, f"<{table.class_iri}>"
         for name in _names(row, table):
             yield subject, _LABEL, _text(name)
@@ -136,22 +156,29 @@ class Tables:
         return value_term(lexical, column.kind)
 
 
-def read_rows(sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None) -> Iterator[TableRow]:
-    """Yields every row below the header; counts in `odd` the lines that end before it. Raises LoadError at a row with
-    more cells than the header or without a key."""
+def read_rows(
+    sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None, of_file: str = ""
+) -> Iterator[TableRow]:
+    """Yields every row below the header; counts in `odd` the lines that end before it.
+
+    `of_file` begins the places of a file that is one of several of its table: it may lack columns. Raises LoadError at
+    a row with more cells than the header or without a key.
+    """
     lines = sheet.lines(table, odd)
     _, header = next(lines)
-    for column, role in table.used().items():
-        if column not in header:
-            raise LoadError(f"the header has no column for {role} of this table in the policy", sheet.name, 1)
+    missing = {column: role for column, role in table.used().items() if column not in header}
+    if missing and (not of_file or table.key in missing):
+        role = next(iter(missing.values()))
+        raise LoadError(f"the header has no column for {role} of this table in the policy", sheet.name, 1)
+    unsaid = dict.fromkeys(missing, "")
     for line, cells in lines:
-        row = TableRow(line, dict(zip(header, cells, strict=True)))
+        row = TableRow(line, f"{of_file}{line}", unsaid | dict(zip(header, cells, strict=True)))
         if table.key is not None and not row.cells[table.key]:
             raise LoadError("this line has no key", sheet.name, line)
         yield row
 
 
-def _link(table: TablePolicy, line: int, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
+def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
     """Joins the first reference to the second; if a row says more, a nameless node stands between them."""
     references = [(column, tail) for column, tail, _ in facts if column in table.references()]
     if not references:
@@ -160,7 +187,7 @@ def _link(table: TablePolicy, line: int, facts: list[tuple[str, Term, tuple[Trip
     if len(table.columns) == len(table.references()) == 2:
         yield from ((head, f"<{table.relation_iri(column)}>", tail) for column, tail in rest)
         return
-    joint = f"_:{quote(stem_of(table.file), safe='').replace('%', '.').replace('-', '.')}.{line}"
+    joint = "_:" + re.sub(r"[^0-9A-Za-z]", ".", quote(f"{stem_of(table.file)}.{place}", safe=""))
     yield head, f"<{table.class_iri.replace(':class:', ':relation:')}>", joint
     for column, tail, further in facts:
         if tail != head:
@@ -168,26 +195,31 @@ def _link(table: TablePolicy, line: int, facts: list[tuple[str, Term, tuple[Trip
         yield from further
 
 
-def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> dict[str, tuple[Sheet, TablePolicy]]:
-    """Each sheet's table by the sheet's name: matched by name, else by the columns of its header."""
+def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
+    """Each sheet with its table: matched by name, else by the columns of its header."""
     texts = [path for path in paths if Path(bare_name(path)).suffix.lower() in TABLE_ENDINGS]
     sheets = [sheet for path in texts for sheet in sheets_of(path)]
-    found = {sheet.name: (sheet, table) for table in tables for sheet in sheets if sheet.name == table.file}
-    taken = [table for _, table in found.values()]
+    found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
+    taken, named = [table for _, table in found], [sheet for sheet, _ in found]
     open_tables = [table for table in tables if table not in taken]
-    for sheet in (sheet for sheet in sheets if sheet.name not in found):
+    for sheet in (sheet for sheet in sheets if sheet not in named):
         fitting = [table for table in open_tables if _fits(sheet, table)]
         if len(fitting) > 1:
             raise LoadError(
                 "the header matches several tables of the policy: give the file the name of one", sheet.name
             )
-        if fitting:
-            found[sheet.name] = (sheet, fitting[0])
-    mapped = [table for _, table in found.values()]
+        found += [(sheet, fitting[0])] if fitting else []
+    mapped = [table for _, table in found]
     for number, table in enumerate(tables, start=1):
         if table not in mapped:
             raise LoadError(f"table {number} of the policy matches none of the files, by name or by its columns")
     return found
+
+
+def table_called(name: str, tables: Sequence[TablePolicy]) -> TablePolicy | None:
+    """Returns the table that a file or sheet belongs to by its name; one with its whole name before a pattern."""
+    fitting = [table for table in tables if table.has(name)]
+    return min(fitting, key=lambda table: table.is_pattern, default=None)
 
 
 def _fits(sheet: Sheet, table: TablePolicy) -> bool:
@@ -195,19 +227,6 @@ def _fits(sheet: Sheet, table: TablePolicy) -> bool:
         return set(table.used()) <= set(sheet.header(table))
     except LoadError:
         return False
-
-
-def _keys(sheet: Sheet, table: TablePolicy) -> set[str]:
-    lines: dict[str, int] = {}
-    if table.key is None:
-        next(sheet.lines(table))
-        return set()
-    for row in read_rows(sheet, table):
-        key = row.cells[table.key]
-        if key in lines:
-            raise LoadError(f"the key of this line stands in line {lines[key]} too", sheet.name, row.line)
-        lines[key] = row.line
-    return set(lines)
 
 
 def _names(row: TableRow, table: TablePolicy) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Annotated, Literal, Self
 from urllib.parse import quote
 
@@ -67,7 +68,8 @@ class TablePolicy(PolicyPart):
     """A table in which each row is an entity. `names`: columns, or lists of columns that form one name; best first.
 
     Without a `key` a row joins the things that its columns refer to. A file belongs to the table with its name, else
-    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`.
+    to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`. `*`
+    in a name stands for anything: the files of `orders-*.csv` are one table.
     `header_row`: the line of the header, where titles stand above it. `empty`: cells that say that nothing is known,
     such as `NULL`.
     """
@@ -81,6 +83,15 @@ class TablePolicy(PolicyPart):
     header_row: Annotated[int, Field(ge=1)] | None = None
     empty: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}
+
+    def has(self, name: str) -> bool:
+        """True where the file or sheet of that name belongs to this table by its name."""
+        return name == self.file or (self.is_pattern and pattern_of(self.file).fullmatch(name) is not None)
+
+    @property
+    def is_pattern(self) -> bool:
+        """True where its files may have several names; they may also lack some of its columns."""
+        return "*" in self.file
 
     def used(self) -> dict[str, str]:
         """Returns each column that the table uses, and for what: `the key`, `name 1`, `column 2`."""
@@ -134,6 +145,12 @@ class TablePolicy(PolicyPart):
             default = ColumnPolicy()
             told = [f"{name} = {toml(value)}" for name, value in filled.items() if value != getattr(default, name)]
             yield from ("", f"[tables.columns.{toml(column)}]", *told)
+
+
+@cache
+def pattern_of(file: str) -> re.Pattern[str]:
+    """Returns the names that a table's `file` stands for."""
+    return re.compile("[^/]*".join(map(re.escape, file.split("*"))))
 
 
 def stem_of(file: str) -> str:

@@ -13,6 +13,10 @@ from pathlib import Path
 
 import openpyxl
 import pyoxigraph
+import xlwt
+from odf.opendocument import OpenDocumentSpreadsheet
+from odf.table import Table, TableCell, TableRow
+from odf.text import P
 from pyoxigraph import RdfFormat
 
 from app.demo import GRAPH_FILE
@@ -50,6 +54,93 @@ APOC = [
 ]  # fmt: skip
 
 
+GRAPHML = """<?xml version="1.0"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="name" for="node" attr.name="name" attr.type="string"/>
+<key id="kind" for="node" attr.name="label" attr.type="string"/>
+<key id="since" for="edge" attr.name="since" attr.type="int"/>
+<key id="type" for="edge" attr.name="type" attr.type="string"/>
+<graph edgedefault="directed">
+<node id="1"><data key="kind">:Person</data><data key="name">Zofia Quarrel</data></node>
+<node id="2"><data key="kind">:Ward</data><data key="name">Kestrel Wing</data></node>
+<node id="3"><data key="kind">:Person</data><data key="name">Otto Brackwater</data></node>
+<node id="4"><data key="kind">:Person</data><data key="name">Barnaby Thrupp</data></node>
+<edge source="1" target="2"><data key="type">leads</data><data key="since">1993</data></edge>
+<edge source="3" target="2"><data key="type">leads</data><data key="since">1999</data></edge>
+<edge source="4" target="1"><data key="type">knows</data></edge>
+</graph></graphml>
+"""
+GEDCOM = """0 HEAD
+1 CHAR UTF-8
+0 @I1@ INDI
+1 NAME Zofia /Quarrel/
+1 BIRT
+2 DATE 11 FEB 1961
+2 PLAC Kestrel Wing
+0 @I2@ INDI
+1 NAME Otto /Brackwater/
+1 DEAT
+2 DATE ABT 1999
+0 @I3@ INDI
+1 NAME Barnaby /Brackwater/
+0 @F1@ FAM
+1 HUSB @I2@
+1 WIFE @I1@
+1 CHIL @I3@
+1 MARR
+2 DATE 1985
+0 TRLR
+"""
+VCARD = """BEGIN:VCARD
+VERSION:3.0
+FN:Zofia Quarrel
+N:Quarrel;Zofia;;;
+ORG:Kestrel Wing
+BDAY:1961-02-11
+TEL;TYPE=HOME:905-666-1234
+X-SPOUSE:Otto
+END:VCARD
+BEGIN:VCARD
+VERSION:3.0
+FN:Otto Brackwater
+N:Brackwater;Otto;;;
+ORG:Kestrel Wing;Heron Wing
+TITLE:Warden
+NOTE:Rings on Mondays
+EMAIL:otto@kestrel.test
+BDAY:1958-03-02
+TEL:905-666-1235
+END:VCARD
+"""
+ICALENDAR = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//x//EN
+BEGIN:VEVENT
+UID:e1
+SUMMARY:Round on Kestrel Wing
+DTSTART;VALUE=DATE:20231011
+DTEND:20231012T093000Z
+LOCATION:Kestrel Wing
+END:VEVENT
+BEGIN:VEVENT
+UID:e2
+SUMMARY:Supper of Zofia Quarrel
+DTSTART:20231113T180000Z
+DTEND:20231113T193000Z
+LOCATION:Heron Wing
+DESCRIPTION:For Otto Brackwater
+STATUS:CONFIRMED
+END:VEVENT
+END:VCALENDAR
+"""
+STATEMENTS = """@prefix : <http://x.test/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:p1 rdfs:label "Zofia Quarrel" ; :leads :w1 . :w1 rdfs:label "Kestrel Wing" ; :beds 9 ; :opened 1961 .
+:p2 rdfs:label "Otto Brackwater" ; :leads :w1 ; :born 1958 . :p1 :born 1963 .
+<< :p2 :leads :w1 >> :since 1999 .
+<< :p1 :leads :w1 >> :since 1993 .
+"""
+
+
 @cache
 def files() -> dict[str, bytes]:
     """File name to bytes; the names tell the formats, and every one of them loads as it is."""
@@ -73,7 +164,12 @@ def files() -> dict[str, bytes]:
     found["table.jsonl"] = found["table.ndjson"] = "\n".join(map(json.dumps, records)).encode()
     found["neo4j.csv"] = NEO4J.encode()
     found["apoc.jsonl"] = "\n".join(map(json.dumps, APOC)).encode()
-    missing = set(FORMATS) - {Path(name.removesuffix(".gz")).suffix for name in found}
+    found["graph.graphml"], found["tree.ged"] = GRAPHML.encode(), GEDCOM.encode()
+    found["cards.vcf"], found["dates.ics"] = VCARD.encode(), ICALENDAR.encode()
+    found["statements.ttls"] = STATEMENTS.encode()
+    found["table.ods"] = _open_document(records)
+    found["table.xls"] = _old_workbook(records)
+    missing = set(FORMATS) - {".xlsb"} - {Path(name.removesuffix(".gz")).suffix for name in found}
     assert not missing, missing
     return found
 
@@ -84,6 +180,32 @@ def _workbook(records: list[dict[str, str]]) -> bytes:
     sheet.title = "People"
     for row in (list(records[0]), *(list(each.values()) for each in records)):
         sheet.append(row)
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def _open_document(records: list[dict[str, str]]) -> bytes:
+    book, sheet = OpenDocumentSpreadsheet(), Table(name="People")
+    for row in (list(records[0]), *(list(each.values()) for each in records)):
+        line = TableRow()
+        for text in row:
+            cell = TableCell(valuetype="string")
+            cell.addElement(P(text=text))
+            line.addElement(cell)
+        sheet.addElement(line)
+    book.spreadsheet.addElement(sheet)
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def _old_workbook(records: list[dict[str, str]]) -> bytes:
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("People")
+    for at, row in enumerate((list(records[0]), *(list(each.values()) for each in records))):
+        for place, text in enumerate(row):
+            sheet.write(at, place, text)
     written = io.BytesIO()
     book.save(written)
     return written.getvalue()

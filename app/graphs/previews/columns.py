@@ -17,6 +17,7 @@ from kg_store.proposals.predicate_uses import PredicateUse
 from kg_store.proposals.preview import Preview
 from kg_store.sources.policy import Policy
 from kg_store.sources.sheets import Sheet, sheets_of
+from kg_store.sources.table_files import table_called
 from kg_store.sources.table_policy import CLASS_NAMESPACE, RELATION_NAMESPACE, TablePolicy
 from kg_store.terms import Relation, ValueView
 
@@ -36,11 +37,12 @@ class TableColumns:
 
 def columns_of(sources: Sequence[Path], policy: Policy) -> list[TableColumns]:
     """Returns every mapped table of the files, read completely. Raises LoadError."""
-    tables = {table.file: table for table in policy.tables}
     sheets = [sheet for path in sources for sheet in _sheets(path)]
-    if len(tables) == len(sheets) == 1 and sheets[0].name not in tables:
-        tables = {sheets[0].name: next(iter(tables.values()))}
-    return [_read(sheet, tables[sheet.name]) for sheet in sheets if sheet.name in tables]
+    if len(policy.tables) == len(sheets) == 1:
+        return [_read(sheets, policy.tables[0])]
+    named = [(sheet, table_called(sheet.name, policy.tables)) for sheet in sheets]
+    groups = ([sheet for sheet, of in named if of is table] for table in policy.tables)
+    return [_read(group, table) for group, table in zip(groups, policy.tables, strict=True) if group]
 
 
 def _sheets(path: Path) -> list[Sheet]:
@@ -50,16 +52,18 @@ def _sheets(path: Path) -> list[Sheet]:
         return []
 
 
-def _read(sheet: Sheet, table: TablePolicy) -> TableColumns:
-    lines = sheet.lines(table)
-    _, header = next(lines)
-    cells: dict[str, list[str]] = {name: [] for name in header}
+def _read(sheets: Sequence[Sheet], table: TablePolicy) -> TableColumns:
+    cells: dict[str, list[str]] = {}
     rows = 0
-    for _, line in lines:
-        rows += 1
-        for name, cell in zip(header, line, strict=True):
-            if cell:
-                cells[name].append(cell)
+    for sheet in sheets:
+        lines = sheet.lines(table)
+        _, header = next(lines)
+        cells |= {name: [] for name in header if name not in cells}
+        for _, line in lines:
+            rows += 1
+            for name, cell in zip(header, line, strict=True):
+                if cell:
+                    cells[name].append(cell)
     return TableColumns(table, {name: Column(name, filled, rows) for name, filled in cells.items()}, rows)
 
 

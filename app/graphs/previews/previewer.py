@@ -18,7 +18,7 @@ from kg_store.proposals.preview import PreviewEntity
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
-from kg_store.sources.reader import read_sources
+from kg_store.sources.reader import read_by_policy
 
 
 class PreviewBusyError(Exception):
@@ -105,7 +105,7 @@ def changed(sources: Sequence[Path], given: Policy | None, changes: PolicyChange
     if changes.columns or changes.tables:
         headers = {each.table.file: list(each.columns) for each in columns_of(sources, used)}
         used = with_changes(used, changes, headers)
-    return read_sources(sources, tables=used.tables, triples=used.triples), used
+    return read_by_policy(sources, used), used
 
 
 def _entity(entity: PreviewEntity) -> EntitySeen:

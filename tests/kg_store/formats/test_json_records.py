@@ -53,7 +53,6 @@ def test_lists_of_an_object_are_tables_by_their_keys(tmp_path: Path) -> None:
         ("[]", "no record"),
         ('"Zofia"', "no record"),
         ('[{"a": 1}, "Zofia"]', "other than objects"),
-        ('{"a": 1}', "no lists of records"),
         ('{"@context": {}, "@graph": []}', ".jsonld"),
         ('[{"a": [[1]]}]', "key 1 of this record"),
         ('[{"a": [{"b": 1}, 2]}]', "key 1 of this record"),

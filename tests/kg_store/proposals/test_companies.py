@@ -21,7 +21,7 @@ def expected_of(company: str) -> dict[tuple[str, str], str]:
 
 
 def proposed_of(company: str) -> dict[tuple[str, str], str]:
-    tables = propose_tables(sorted((FOLDER / company).glob("*.csv")))
+    tables = propose_tables(sorted((FOLDER / company).glob("*.csv"))).tables
     return {(table.file, column): said for table in tables for column, said in described(table).items()}
 
 

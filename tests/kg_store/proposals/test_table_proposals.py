@@ -49,7 +49,7 @@ def fleet(tmp_path: Path) -> list[Path]:
 
 
 def table_of(fleet: list[Path], file: str) -> TablePolicy:
-    return next(table for table in propose_tables(fleet) if table.file == file)
+    return next(table for table in propose_tables(fleet).tables if table.file == file)
 
 
 def test_long_codes_of_one_length_are_keys_and_long_figures_of_one_table_refer_to_it(fleet: list[Path]) -> None:
@@ -148,7 +148,7 @@ def test_a_broken_table_is_told_by_what_is_wrong_with_it(tmp_path: Path, name: s
 def test_a_key_that_is_called_a_name_is_the_name_and_its_own_cells_refer_to_it(tmp_path: Path) -> None:
     file = tmp_path / "staff.csv"
     file.write_text("name,city,boss\nAda Quill,Tarn,Bo Reed\nBo Reed,Osk,\n", "utf-8")
-    (staff,) = propose_tables([file])
+    (staff,) = propose_tables([file]).tables
     assert (staff.key, staff.names) == ("name", ("name",))
     assert staff.columns["boss"].table == "staff.csv"
     assert staff.columns["city"].concept == "city"
@@ -166,7 +166,7 @@ ORDERS = """order,customer,city,country,shipped,score,rhesus
 def test_cells_that_say_that_nothing_is_known_are_neither_things_nor_values(tmp_path: Path) -> None:
     file = tmp_path / "orders.csv"
     file.write_text(ORDERS, "utf-8")
-    (orders,) = propose_tables([file])
+    (orders,) = propose_tables([file]).tables
     assert orders.empty == ("?", "N/A", "NULL")
     assert {name: settings.empty for name, settings in orders.columns.items() if settings.empty} == {
         "shipped": ("-",),
@@ -184,7 +184,7 @@ def test_cells_that_say_that_nothing_is_known_are_neither_things_nor_values(tmp_
 def test_a_word_for_nothing_that_is_a_persons_name_stays(tmp_path: Path) -> None:
     file = tmp_path / "staff.csv"
     file.write_text("id,name\n1,Null\n2,Ada\n3,Bo\n", "utf-8")
-    (staff,) = propose_tables([file])
+    (staff,) = propose_tables([file]).tables
     assert staff.empty == ()
 
 
@@ -201,7 +201,7 @@ Cy Marsh;Tarn;3900;Bo Reed
 def test_titles_above_a_header_are_skipped_and_its_line_is_told(tmp_path: Path) -> None:
     file = tmp_path / "staff.csv"
     file.write_text(TITLED, "utf-8")
-    (staff,) = propose_tables([file])
+    (staff,) = propose_tables([file]).tables
     assert (staff.header_row, staff.key, list(staff.columns)) == (4, "Name", ["City", "Salary", "Boss"])
     raw, policy = read_and_propose([file])
     facts = facts_of(load_graph(raw, policy, MID_KEY))
@@ -221,7 +221,7 @@ def test_a_workbook_as_people_export_it_is_read(tmp_path: Path) -> None:
             sheet[f"{column}{line}"] = value
     file = tmp_path / "staff.xlsx"
     workbook.save(file)
-    (staff,) = propose_tables([file])
+    (staff,) = propose_tables([file]).tables
     assert (staff.header_row, staff.key, list(staff.columns)) == (5, "Name", ["City", "Boss"])
     facts = facts_of(load_graph(*read_and_propose([file]), MID_KEY))
     assert ("Ada Quill", "city", "Tarn") in facts
@@ -255,10 +255,10 @@ def test_titles_that_fill_several_cells_are_skipped_and_a_delimiter_behind_each_
         "Bo Reed,tanner,Osk,",
     )
     file.write_text("\n".join(lines) + "\n", "utf-8")
-    (people,) = propose_tables([file])
+    (people,) = propose_tables([file]).tables
     assert (people.header_row, people.key) == (3, "Name")
     file.write_text("id,name,town\n1,Ada Quill,Tarn,\n2,Bo Reed,Osk,\n", "utf-8")
-    (people,) = propose_tables([file])
+    (people,) = propose_tables([file]).tables
     assert (people.key, people.names) == ("id", ("name",))
 
 
@@ -286,4 +286,4 @@ def test_a_sheet_with_a_title_and_no_certain_header_asks_for_its_line(tmp_path: 
     file = tmp_path / "people.xlsx"
     workbook.save(file)
     with pytest.raises(LoadError, match="say its line as `header_row`"):
-        propose_tables([file])
+        read_and_propose([file])

@@ -114,7 +114,7 @@ def test_an_iri_that_is_none_is_a_load_error_from_rdflib() -> None:
         ("a.nt", NT + f"{SECRET}\n", 4),
         ("a.nq", NT + f'<http://x.test/p1> <http://x.test/p> "{SECRET}"@!! .\n', 4),
         ("a.n3", TURTLE + f"{{ :a :b :c }} => {{ :a :b '{SECRET}' }}", None),
-        ("a.ttl", "@prefix : <http://x.test/> .\n<< :a :b :c >> :d :e .\n", None),
+        ("a.ttl", "@prefix : <http://x.test/> .\n:a :b <<( :c :d :e )>> .\n", None),
         ("a.rdf", f"<rdf:RDF><name>{SECRET}</rdf:RDF>", None),
         ("a.jsonld", '{\n"name": "' + SECRET, 2),
         ("a.tsv", f"a\tb\tc\n{SECRET}\tb\n", 2),

@@ -262,7 +262,7 @@ def test_what_is_proposed_loads(tmp_path: Path) -> None:
     ],
 )
 def test_triples_stay_triples(tmp_path: Path, name: str, text: str) -> None:
-    assert propose_tables([written(tmp_path, text, name)]) == ()
+    assert propose_tables([written(tmp_path, text, name)]).tables == ()
 
 
 def test_a_column_with_a_name_longer_than_a_policy_holds_makes_no_table(tmp_path: Path) -> None:

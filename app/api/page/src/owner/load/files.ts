@@ -1,8 +1,9 @@
 /** The files of a load: their formats, and lines of them, read in this browser. */
 
-const GRAPHS = [".ttl", ".turtle", ".nt", ".nq", ".trig", ".n3", ".rdf", ".owl", ".xml", ".jsonld"];
-const TABLES = [".csv", ".tsv", ".txt", ".xlsx", ".json", ".jsonl", ".ndjson"];
-export const ENDINGS = [...GRAPHS, ...TABLES];
+const RDF = [".ttl", ".turtle", ".ttls", ".nt", ".nq", ".trig", ".n3", ".rdf", ".owl", ".xml", ".jsonld"];
+const TABLES = [".csv", ".tsv", ".txt", ".xlsx", ".xls", ".xlsb", ".ods", ".json", ".jsonl", ".ndjson"];
+const GRAPHS = [".graphml", ".ged", ".vcf", ".ics"];
+export const ENDINGS = [...RDF, ...TABLES, ...GRAPHS];
 export const ACCEPTED = [...ENDINGS, ".gz", ".toml"].join(",");
 
 export interface ChosenFile {

@@ -1,0 +1,125 @@
+"""Groups the sheets that are parts of one table: files of one name, of one header and a numbered name, or JSON objects
+of one shape in a file each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Final
+
+from kg_store.errors import LoadError
+from kg_store.lexicon import in_lexicon
+from kg_store.proposals.column_words import full_words
+from kg_store.sources.sheets import JSON_ENDINGS, Sheet, bare_name
+from kg_store.sources.table_policy import pattern_of, stem_of
+
+MIN_COMMON: Final = 4
+"""Letters that the names of several files of one header begin with, where they are parts of one table: `orders-1.csv`
+and `orders-2.csv`. Chosen by hand."""
+MIN_SHARED_KEYS: Final = 0.5
+"""Share of the keys of two JSON objects that both have, where they are of one shape. Chosen by hand."""
+_UPLOADED: Final = re.compile(r"file-\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetGroup:
+    """The sheets of one table; `file` is its name in the policy, with a `*` where its files have several names."""
+
+    file: str
+    sheets: tuple[Sheet, ...]
+
+    def concept_words(self) -> list[str]:
+        """The words for its rows that its files' names tell; none where they are uploads."""
+        stem = stem_of(self.file)
+        if "*" not in stem:
+            return [] if _UPLOADED.fullmatch(stem) else full_words(stem)
+        words = [word for word in full_words(stem.replace("*", " ")) if not re.search(r"\d", word)]
+        folder = full_words(self.sheets[0].path.parent.name)
+        return words or (folder if all(map(in_lexicon, folder)) else [])
+
+
+def groups_of(sheets: Sequence[Sheet]) -> list[SheetGroup]:
+    """Groups `sheets`, in their order. Two groups may have one name where files of one name hold different tables."""
+    gathered: list[tuple[set[str], list[Sheet]]] = []
+    for sheet in sheets:
+        columns = _columns_of(sheet)
+        for known, members in gathered:
+            if columns and known and _are_of_one_table(members[0], known, sheet, columns):
+                members.append(sheet)
+                known |= columns
+                break
+        else:
+            gathered.append((columns, [sheet]))
+    names = [sheet.name for sheet in sheets]
+    found: list[SheetGroup] = []
+    for _, members in gathered:
+        found += _named(members, names, found)
+    return found
+
+
+def _columns_of(sheet: Sheet) -> set[str]:
+    """Returns no column where the sheet can't be read: its error is told when it is."""
+    try:
+        return set(sheet.header())
+    except LoadError:
+        return set()
+
+
+def _are_of_one_table(one: Sheet, known: set[str], other: Sheet, columns: set[str]) -> bool:
+    if one.path == other.path or one.ending != other.ending:
+        return False
+    if one.name == other.name:
+        return _is_json(one) or _is_like(known, columns)
+    if _is_json(one):
+        return one.is_one_object and other.is_one_object and _title(one) == _title(other) and _is_like(known, columns)
+    return columns == known and len(_common(one, other)) >= MIN_COMMON
+
+
+def _is_like(known: set[str], columns: set[str]) -> bool:
+    return len(known & columns) >= MIN_SHARED_KEYS * min(len(known), len(columns))
+
+
+def _is_json(sheet: Sheet) -> bool:
+    return sheet.ending in JSON_ENDINGS
+
+
+def _title(sheet: Sheet) -> str:
+    return sheet.name.partition("/")[2]
+
+
+def _common(one: Sheet, other: Sheet) -> str:
+    """The beginning that two names share, without a word that is cut."""
+    common = _prefix([one.name, other.name])
+    return common if not common[-1:].isalpha() else re.sub(r"[^\W\d_]+$", "", common)
+
+
+def _pattern(members: Sequence[Sheet], before: Sequence[SheetGroup]) -> str:
+    """The name of a table in several files; that of a list within records begins with the name of their table."""
+    paths, title = {sheet.path for sheet in members}, _title(members[0])
+    for group in before:
+        if title and "/" not in group.file and paths <= {sheet.path for sheet in group.sheets}:
+            return f"{group.file}/{title}"
+    files = [bare_name(sheet.path) for sheet in members]
+    first, last = _prefix(files), _prefix([name[::-1] for name in files])[::-1]
+    ending = last if _is_json(members[0]) else members[0].ending
+    return f"{first}*{ending}" + (f"/{title}" if title else "")
+
+
+def _prefix(names: Sequence[str]) -> str:
+    """The letters that all names begin with."""
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in same)
+
+
+def _named(members: list[Sheet], names: Sequence[str], before: Sequence[SheetGroup]) -> list[SheetGroup]:
+    if len({sheet.name for sheet in members}) == 1:
+        return [SheetGroup(members[0].name, tuple(members))]
+    own = [sheet.name for sheet in members]
+    pattern = _pattern(members, before)
+    others = [name for name in names if pattern_of(pattern).fullmatch(name)]
+    if sorted(others) == sorted(own):
+        return [SheetGroup(pattern, tuple(members))]
+    return [SheetGroup(sheet.name, (sheet,)) for sheet in members]

@@ -1,0 +1,78 @@
+"""Workbooks of older programs, GraphML, family trees, address books and statements about facts become graphs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kg_store.errors import LoadError
+from kg_store.loading.load import load_graph
+from kg_store.proposals.propose import read_and_propose
+from tests.fuzz.corpus import GEDCOM, GRAPHML, ICALENDAR, STATEMENTS, VCARD, files
+from tests.kg_store.loading.test_load import facts_of
+
+MID_KEY = b"k" * 32
+
+
+def facts_in(folder: Path, name: str, data: bytes) -> set[tuple[str, str, str]]:
+    """Every fact that a load of the file holds, in names and labels."""
+    path = folder / name
+    path.write_bytes(data)
+    raw, policy = read_and_propose([path])
+    return facts_of(load_graph(raw, policy.model_copy(update={"show_relations": "all"}), MID_KEY))
+
+
+def test_a_family_tree_is_persons_and_what_ties_them(tmp_path: Path) -> None:
+    found = facts_in(tmp_path, "tree.ged", GEDCOM.encode())
+    assert {
+        ("Zofia Quarrel", "date of birth", "1961-02-11"),
+        ("Zofia Quarrel", "place of birth", "Kestrel Wing"),
+        ("Otto Brackwater", "date of death", "ABOUT 1999"),
+        ("Otto Brackwater", "married to", "Zofia Quarrel"),
+        ("Barnaby Brackwater", "father", "Otto Brackwater"),
+        ("Barnaby Brackwater", "mother", "Zofia Quarrel"),
+    } <= found
+
+
+def test_contacts_and_events_are_things_with_what_people_wrote(tmp_path: Path) -> None:
+    contact = {("Zofia Quarrel", "organisation", "Kestrel Wing"), ("Zofia Quarrel", "birthday", "1961-02-11")}
+    assert contact <= facts_in(tmp_path, "cards.vcf", VCARD.encode())
+    event = {
+        ("Round on Kestrel Wing", "start", "2023-10-11"),
+        ("Round on Kestrel Wing", "end", "2023-10-12T09:30+00:00"),
+    }
+    assert event <= facts_in(tmp_path, "dates.ics", ICALENDAR.encode())
+
+
+def test_a_graph_in_graphml_keeps_kinds_relations_and_their_data(tmp_path: Path) -> None:
+    found = facts_in(tmp_path, "graph.graphml", GRAPHML.encode())
+    assert ("Zofia Quarrel", "leads", "Kestrel Wing") in found
+    assert {(relation, end) for _, relation, end in found} >= {("leads details of", "Kestrel Wing"), ("since", "1993")}
+
+
+def test_a_statement_about_a_fact_is_a_node_between_its_ends(tmp_path: Path) -> None:
+    found = {(relation, end) for _, relation, end in facts_in(tmp_path, "a.ttls", STATEMENTS.encode())}
+    assert {("leads", "Kestrel Wing"), ("leads details of", "Kestrel Wing"), ("since", "1993")} <= found
+
+
+@pytest.mark.parametrize("name", ["table.ods", "table.xls"])
+def test_an_older_workbook_is_read_like_todays(tmp_path: Path, name: str) -> None:
+    assert facts_in(tmp_path, name, files()[name]) == facts_in(tmp_path, "table.xlsx", files()["table.xlsx"])
+
+
+@pytest.mark.parametrize("name", ["a.ged", "a.vcf", "a.graphml", "a.xls", "a.ods", "a.xlsb"])
+def test_what_is_none_of_these_is_refused_and_not_quoted(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(b"BEGIN:VCARD\n\x00Zofia <!ENTITY Quarrel>\n0 INDI")
+    with pytest.raises(LoadError) as caught:
+        read_and_propose([path])
+    assert caught.value.file == name
+    assert "Zofia" not in str(caught.value)
+
+
+def test_an_entity_made_of_entities_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.graphml"
+    path.write_text('<!DOCTYPE g [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><graphml>&b;</graphml>')
+    with pytest.raises(LoadError, match="entity"):
+        read_and_propose([path])

@@ -1,0 +1,125 @@
+"""Files that are parts of one table are read as one; a file that can't be read stops no other, and is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kg_store.errors import LoadError
+from kg_store.proposals.propose import read_and_propose
+from kg_store.sources.reader import read_by_policy
+
+ORDERS = "id,customer,weight,placed\n"
+
+
+def written(folder: Path, **texts: str) -> list[Path]:
+    paths = []
+    for name, text in texts.items():
+        path = folder / name.replace("__", "/").replace("_", ".")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, "utf-8")
+        paths.append(path)
+    return paths
+
+
+def test_numbered_files_of_one_header_are_one_table(tmp_path: Path) -> None:
+    for month in (1, 2):
+        (tmp_path / f"orders-2024-{month}.csv").write_text(ORDERS + f"{month}1,Quillow,3,2024-01-01\n", "utf-8")
+    files = sorted(tmp_path.iterdir())
+    raw, policy = read_and_propose(files)
+    assert [(table.file, table.key, table.concept) for table in policy.tables] == [
+        ("orders-2024-*.csv", "id", "order")
+    ]
+    assert {term for term in raw.terms if ":row:" in term} == {
+        "<urn:arog:row:orders-2024-%2A:11>", "<urn:arog:row:orders-2024-%2A:21>",
+    }  # fmt: skip
+    assert read_by_policy(files, policy).terms == raw.terms
+
+
+def test_tables_that_share_a_header_by_chance_stay_apart(tmp_path: Path) -> None:
+    files = written(tmp_path, staff_csv="id,name\n1,Ada\n2,Bo\n", clients_csv="id,name\n1,Cy\n2,Dee\n")
+    assert {table.file for table in read_and_propose(files)[1].tables} == {"staff.csv", "clients.csv"}
+
+
+def test_files_of_one_name_in_several_folders_are_one_table_and_may_lack_columns(tmp_path: Path) -> None:
+    files = written(
+        tmp_path,
+        at__towns_csv="code,name,people\nV,Vex,3\n",
+        ch__towns_csv="code,name,people,canton\nT,Tarn,4,Uri\n",
+    )
+    raw, policy = read_and_propose(files)
+    assert [(table.file, sorted(table.columns)) for table in policy.tables] == [("towns.csv", ["canton", "people"])]
+    assert {"Vex", "Tarn", "Uri"} <= {raw.text(at) for at in range(len(raw.terms))}
+
+
+def test_a_folder_of_json_objects_is_one_table_with_the_lists_within_them(tmp_path: Path) -> None:
+    for number, maker in enumerate(("Ada", "Bo"), start=1):
+        work = {"id": number, "title": f"Work {maker}", "makers": [{"name": maker, "role": "painter"}]}
+        (tmp_path / f"T{number}-x{maker}.json").write_text(json.dumps(work), "utf-8")
+    raw, policy = read_and_propose(sorted(tmp_path.iterdir()))
+    assert [table.file for table in policy.tables] == ["T*.json", "T*.json/makers"]
+    assert policy.tables[1].columns["parent"].table == "T*.json"
+    assert {"Work Ada", "Work Bo"} <= {raw.text(at) for at in range(len(raw.terms))}
+
+
+def test_a_bundle_is_read_by_the_types_of_its_resources(tmp_path: Path) -> None:
+    entries = [
+        {"resource": {"resourceType": kind, "id": kind[0], "name": kind}} for kind in ("Patient", "Organization")
+    ]
+    bundle = tmp_path / "b.json"
+    bundle.write_text(json.dumps({"resourceType": "Bundle", "entry": entries}), "utf-8")
+    assert {table.file for table in read_and_propose([bundle])[1].tables} == {"b.json/Patient", "b.json/Organization"}
+
+
+def test_a_file_that_can_not_be_read_stops_no_other_and_is_told(tmp_path: Path) -> None:
+    staff, broken, drawing = written(
+        tmp_path, staff_csv="id,name\n1,Ada\n2,Bo\n", sales_csv="id,name,sum\n1,x,3\n2,y,4,5,6\n", a_svg="<svg/>"
+    )
+    raw, policy = read_and_propose([staff, broken, drawing])
+    assert [table.file for table in policy.tables] == ["staff.csv"]
+    assert sorted(policy.skip) == ["a.svg", "sales.csv"]
+    told = [note for note in raw.notes if note.startswith("NOT READ: ")]
+    assert [any(name in note for note in told) for name in ("sales.csv, line 3", "a.svg: unknown file ending")] == [
+        True,
+        True,
+    ]
+    again = read_by_policy([staff, broken, drawing], policy)
+    assert again.terms == raw.terms
+    assert "2 files are not read, as the policy says (`skip`)" in again.notes
+
+
+def test_where_none_can_be_read_all_reasons_are_told_at_once(tmp_path: Path) -> None:
+    files = written(tmp_path, sales_csv="id,name,sum\n1,x,3\n2,y,4,5,6\n", a_svg="<svg/>")
+    with pytest.raises(LoadError, match=r"2 files can't be read:\n- .*\n- ") as caught:
+        read_and_propose(files)
+    assert "sales.csv, line 3" in str(caught.value)
+    assert "a.svg" in str(caught.value)
+
+
+def test_a_policy_of_ones_own_stops_at_what_can_not_be_read_and_tells_all_of_it(tmp_path: Path) -> None:
+    staff, broken, other = written(
+        tmp_path, staff_csv="id,name\n1,Ada\n2,Bo\n", one_nt="<a> <b>\n", two_nt="<a> <b>\n"
+    )
+    policy = read_and_propose([staff])[1]
+    with pytest.raises(LoadError, match="2 files can't be read") as caught:
+        read_by_policy([staff, broken, other], policy)
+    assert ["one.nt, line 1" in str(caught.value), "two.nt, line 1" in str(caught.value)] == [True, True]
+
+
+def test_equal_values_of_a_table_and_of_triples_are_one(tmp_path: Path) -> None:
+    """Their kinds are found in different ways: a load failed with two terms of one MID."""
+    from kg_store.loading.load import load_graph
+
+    table, triples = written(
+        tmp_path,
+        staff_csv="id,name,born\n1,Ada,1961\n2,Bo,1962\n",
+        a_jsonl="\n".join(
+            json.dumps(
+                {"type": "node", "id": str(at), "labels": ["Ward"], "properties": {"name": f"W{at}", "since": at}}
+            )
+            for at in (1961, 1962)
+        ),
+    )
+    assert load_graph(*read_and_propose([table, triples]), b"k" * 32).facts
