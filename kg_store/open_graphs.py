@@ -14,7 +14,7 @@ from kg_store.algebra.evaluator import SetAlgebra, ValueAlgebra
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.compact_graph import CompactGraph
-from kg_store.graph.masked_relations import masks_of, read_in_house
+from kg_store.graph.masked_relations import masks_of, read_in_house, unsaid_of
 from kg_store.graph.role_view import restricted
 from kg_store.graph.schema import read_schema
 from kg_store.names.index import NameIndex
@@ -216,5 +216,5 @@ class OpenGraphs:
 
 def _in_house(schema: Schema, vault: Vault) -> Schema:
     """The schema for the reader that sends nothing; the vault keeps the names of masked relations as hidden values."""
-    held = vault.records(list(masks_of(schema)))
+    held = vault.records(unsaid_of(schema))
     return read_in_house(schema, {mid: record.lexical or "" for mid, record in held.items()})

@@ -123,6 +123,8 @@ class Signature:
     """The set of relations that meet at a node, with the classes that its policy shows.
 
     Every node with the same kind, classes and hops shares one signature, and so one concept. `size` counts them.
+    `masked`: the classes that all of them have and that no prompt shows, by the MIDs under which the vault has their
+    words.
     """
 
     id: SignatureId
@@ -130,6 +132,7 @@ class Signature:
     classes: tuple[str, ...]
     hops: tuple[Hop, ...]
     size: int = 1
+    masked: tuple[Mid, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -21,9 +21,13 @@ that fills more stand below it."""
 def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, Rows]:
     """Returns the header's line, its cells, and the lines below it.
 
-    `header_row`: the line that it stands in. Without it, that is the first line; where that is a title, the first line
-    below it that names every column.
+    `header_row`: the line that it stands in; 0 where there is none, and columns are called `column 1` and so on. By
+    default that is the first line; where that is a title, the first line below it that names every column.
     """
+    if header_row == 0:
+        first = list(islice(rows, MAX_LINES_ABOVE))
+        width = max((len(cells) for _, cells in first), default=0)
+        return 0, [f"column {at}" for at in range(1, width + 1)], chain(first, rows)
     if header_row is not None:
         line, header = next((row for row in rows if row[0] >= header_row), (header_row, []))
         return line, header, rows

@@ -75,7 +75,8 @@ def _rows(path: Path, title: str, columns: list[str]) -> Callable[[object], Rows
 
 
 def _column_name(key: str) -> str:
-    return " ".join(key.split()) or "value"
+    """Salesforce writes `__c` behind the names that its users gave."""
+    return " ".join(key.removesuffix("__c").split()) or "value"
 
 
 def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
@@ -190,7 +191,29 @@ def _object(value: object, file: str, number: int) -> Record:
 def _all_records(path: Path) -> Iterator[tuple[str, int, dict[str, str]]]:
     """The records of every table, each as cells by column."""
     for title, line, record in records_of(path):
-        yield from _flat(title, line, record, _Place(path.name, line), None)
+        yield from _flat(title, line, with_plain_references(record), _Place(path.name, line), None)
+
+
+def with_plain_references(record: Record) -> Record:
+    """`record` with its references as the keys of what they refer to: FHIR writes `Patient/7` or `urn:uuid:7` for the
+    patient 7, Salesforce's exports `@Ref7` for the record Ref7."""
+    if isinstance(record.get("resourceType"), str):
+        return cast(Record, _fhir(record))
+    attributes = record.get("attributes")
+    if isinstance(attributes, dict) and "referenceId" in attributes:
+        return {key: each[1:] if isinstance(each, str) and each[:1] == "@" else each for key, each in record.items()}
+    return record
+
+
+def _fhir(value: object) -> object:
+    if isinstance(value, list):
+        return [_fhir(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {key: _fhir(each) for key, each in value.items()}
+    if isinstance(reference := found.get("reference"), str):
+        found["reference"] = reference.rpartition("/")[2].removeprefix("urn:uuid:")
+    return found
 
 
 @dataclass(slots=True)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from kg_store.errors import LoadError
-from kg_store.terms import Schema, cached_by_version, is_mask_word, keyed_word
+from kg_store.lexicon import in_lexicon
+from kg_store.terms import Mid, NodeKind, Schema, cached_by_version, is_mask_word, keyed_word
 from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.further_words import words_of_kinds
 from kg_store.text.labels import readable_relation
 from kg_store.text.normalise import normalise
 
+MIN_OWN_WORD: Final = 4
+"""Letters of a word of a masked class's name that may stand for the whole: "articles" for `doaj article sample`."""
 _EMPTY_WORDS = ("has ", "have ", "is ")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
@@ -47,20 +52,41 @@ def masks_of(schema: Schema) -> Mapping[int, str]:
 
 
 def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
-    """`schema` with the names of masked relations, for the reader that sends nothing.
+    """`schema` with the names of masked relations and classes, for the reader that sends nothing.
 
-    `called`: the name of each, by the MID under which the vault has it. Labels, and so expressions and answers, keep
-    the opaque words. `schema` itself where nothing is masked.
+    `called`: the name of each, by the MID under which the vault has it. Labels and concepts, and so expressions and
+    answers, keep the opaque words. `schema` itself where nothing is masked.
     """
-    if not masks_of(schema):
+    if not unsaid_of(schema):
         return schema
-    return replace(
-        schema,
-        relations=tuple(
-            replace(each, own=called.get(each.mask, "")) if each.mask is not None else each
-            for each in schema.relations
-        ),
+    relations = (
+        replace(each, own=called.get(each.mask, "")) if each.mask is not None else each for each in schema.relations
     )
+    words = {concept: (*schema.kind_words.get(concept, ()), *own) for concept, own in _own_kinds(schema, called)}
+    return replace(schema, relations=tuple(relations), kind_words={**schema.kind_words, **words})
+
+
+def unsaid_of(schema: Schema) -> list[int]:
+    """The MIDs under which the vault has the words of masked relations and classes."""
+    return [*masks_of(schema), *{mid for each in schema.signatures for mid in each.masked}]
+
+
+def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each concept of which all things are of one masked class that no other concept has, with the class's words."""
+    of_concept: dict[str, frozenset[Mid]] = {}
+    for signature in schema.signatures:
+        concept = str(schema.concepts[signature.id])
+        if signature.kind is NodeKind.ENTITY and not signature.classes:
+            masked = frozenset(signature.masked)
+            of_concept[concept] = of_concept.get(concept, masked) & masked
+        else:
+            of_concept[concept] = frozenset()
+    met = Counter(mid for mids in of_concept.values() for mid in mids)
+    for concept, mids in of_concept.items():
+        names = [called[mid] for mid in sorted(mids) if met[mid] == 1 and called.get(mid)]
+        words = [word for name in names for word in name.split() if len(word) >= MIN_OWN_WORD and in_lexicon(word)]
+        if names:
+            yield concept, tuple(dict.fromkeys([*names, *words]))
 
 
 @cached_by_version

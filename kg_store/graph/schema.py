@@ -14,6 +14,7 @@ from kg_store.errors import LoadError
 from kg_store.terms import (
     Concept,
     Hop,
+    Mid,
     NodeKind,
     Relation,
     RelationId,
@@ -63,16 +64,19 @@ def schema_bytes(schema: Schema) -> bytes:
     ]
     words = {str(each.id): each.words for each in schema.relations if each.words}
     hints = {str(each.id): each.hints for each in schema.relations if each.hints}
+    masked = {str(each.id): each.masked for each in schema.signatures if each.masked}
     content = {
         "relations": relations, "signatures": signatures, "concepts": schema.concepts,
         "words": words, "hints": hints, "kind_words": dict(schema.kind_words),
+        "masked_classes": masked,
     }  # fmt: skip
     return zlib.compress(json.dumps(content, separators=(",", ":")).encode(), level=1)
 
 
 def read_schema(data: bytes) -> Schema:
-    """Reads what `schema_bytes` wrote, including older data without further words."""
+    """Reads what `schema_bytes` wrote, including older data without further words or masked classes."""
     content = json.loads(zlib.decompress(data))
+    masked = content.get("masked_classes", {})
     words, hints = content.get("words", {}), content.get("hints", {})
     hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
     return Schema(
@@ -80,7 +84,10 @@ def read_schema(data: bytes) -> Schema:
             _relation(position, row, words.get(str(position), ()), hints.get(str(position), ()))
             for position, row in enumerate(content["relations"])
         ),
-        tuple(_signature(position, row, hops) for position, row in enumerate(content["signatures"])),
+        tuple(
+            _signature(position, row, hops, masked.get(str(position), ()))
+            for position, row in enumerate(content["signatures"])
+        ),
         tuple(Concept(concept) for concept in content["concepts"]),
         {kind: tuple(further) for kind, further in content.get("kind_words", {}).items()},
     )
@@ -97,6 +104,7 @@ def _relation(position: int, row: list[Any], words: Iterable[str], hints: Iterab
     return replace(found, words=tuple(words), hints=tuple(hints))
 
 
-def _signature(position: int, row: list[Any], hops: list[Hop]) -> Signature:
+def _signature(position: int, row: list[Any], hops: list[Hop], masked: Iterable[int]) -> Signature:
     kind, classes, codes, size = row
-    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), tuple(hops[c] for c in codes), size)
+    met = tuple(hops[code] for code in codes)
+    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), met, size, tuple(map(Mid, masked)))

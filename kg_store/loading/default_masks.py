@@ -95,12 +95,18 @@ def hidden_classes(masked: Iterable[MaskedTerm]) -> frozenset[str]:
 
 def unsaid_classes(masked: Iterable[MaskedTerm], mid_key: bytes, wordings: Wordings) -> dict[Mid, tuple[str, ...]]:
     """The own words of each masked class, the best first, by a MID of its own."""
-    classes = [each for each in masked if each.kind == "class"]
-    mids = mids_of(mid_key, [f"class\n{each.term}" for each in classes]).tolist()
+    classes = {each.word: each for each in masked if each.kind == "class"}
     return {
-        Mid(mid): own_words(each.term, ":" in each.term, [each.word, *wordings.of_class(each.term, each.word)])
-        for mid, each in zip(mids, classes, strict=True)
+        mid: own_words(each.term, ":" in each.term, [each.word, *wordings.of_class(each.term, each.word)])
+        for each, mid in zip(classes.values(), mids_of_classes(masked, mid_key).values(), strict=True)
     }
+
+
+def mids_of_classes(masked: Iterable[MaskedTerm], mid_key: bytes) -> dict[str, Mid]:
+    """The MID of each masked class, by its word."""
+    classes = {each.word: each for each in masked if each.kind == "class"}
+    mids = mids_of(mid_key, [f"class\n{each.term}" for each in classes.values()]).tolist()
+    return dict(zip(classes, map(Mid, mids), strict=True))
 
 
 def notes_of(masked: Sequence[MaskedTerm]) -> tuple[str, ...]:

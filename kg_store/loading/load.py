@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
@@ -17,6 +17,7 @@ from kg_store.loading.default_masks import (
     MaskedTerm,
     default_masks,
     hidden_classes,
+    mids_of_classes,
     notes_of,
     unsaid_classes,
     with_masks,
@@ -117,7 +118,7 @@ def load_graph(
     progress(1.0)
     return LoadedGraph(
         wordings.relations(relations.shown, unsaid.values()),
-        signatures,
+        _with_masked(signatures, adjacency, classes, mids, mids_of_classes(masked, mid_key)),
         adjacency,
         len(adjacency.targets) // 2,
         counts,
@@ -177,6 +178,25 @@ def _adjacency(
     adjacency, signatures = build_adjacency(nodes, facts, len(relations.shown))
     counts = np.bincount(nodes.kinds, minlength=len(KINDS)).tolist()
     return adjacency, signatures, dict(zip(KINDS, counts, strict=True))
+
+
+def _with_masked(
+    signatures: tuple[Signature, ...],
+    adjacency: Adjacency,
+    classes: NodeClasses,
+    mids: Mids,
+    masked: Mapping[str, Mid],
+) -> tuple[Signature, ...]:
+    """`signatures` with the masked classes that all their nodes have; `mids` are those of all terms."""
+    if not masked:
+        return signatures
+    order = np.argsort(mids, kind="stable")
+    sets = classes.set_of[order[np.searchsorted(mids[order], adjacency.mids)]]
+    common: dict[int, frozenset[Mid]] = {}
+    for signature, of in np.unique(np.stack([adjacency.signatures, sets]), axis=1).T.tolist():
+        found = frozenset(masked[word] for word in classes.words[of] if word in masked)
+        common[signature] = common.get(signature, found) & found
+    return tuple(replace(each, masked=tuple(sorted(common.get(each.id, ())))) for each in signatures)
 
 
 @dataclass(frozen=True, slots=True)

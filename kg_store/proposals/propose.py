@@ -22,7 +22,7 @@ from kg_store.sources.policy import (
 )
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import Fraction, all_of, errors_of, read_sources
-from kg_store.sources.sheets import bare_name
+from kg_store.sources.sheets import bare_name, is_text
 from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
 from kg_store.terms import ValueKind
 from kg_store.text.labels import local_name
@@ -54,6 +54,10 @@ _NAMES: tuple[str, ...] = (
 _NAMES += ("nickname", "alternatename", "alternativename", "othername", "aka", "officialname", "commonname")
 # These words often say something else ("Dr", a job): a name only where enough of their values are distinct.
 _DOUBTFUL = {"title": 0.5, "label": 0.5, "alias": 0.5, "nick": 0.5, "nickname": 0.5, "name": 0.1}
+_NO_HEADER = (
+    "was read as rows without a header, whose columns are called by their numbers: where its first line is one, say "
+    "`header_row = 1` in its [[tables]] of the policy"
+)
 # By the style that they belong to: a given name goes with a family name.
 _FIRST = {"firstname": "first", "forename": "first", "givenname": "given", "given": "given"}
 _LAST = {"lastname": "first", "surname": "first", "familyname": "given", "family": "given"}
@@ -84,11 +88,12 @@ def read_and_propose(
         return raw, propose(raw, (), triples)
     listed = {each.file for each in triples}
     errors: dict[Path, LoadError] = {}
+    without_header: set[Path] = set()
     while True:
         paths = [path for path in sources if path not in errors]
         texts = [] if None in listed else [path for path in paths if bare_name(path) not in listed]
         try:
-            found = propose_tables(texts)
+            found = propose_tables(texts, without_header)
             tables, unread = found.tables, found.unread
             if not unread:
                 raw = read_sources(paths, progress, tables, triples)
@@ -97,12 +102,23 @@ def read_and_propose(
             unread = errors_of(paths, tables, triples) if len(paths) > 1 else dict.fromkeys(paths, error)
             if not unread:
                 raise
-        errors |= unread
+        rows = _rows_alone(unread, texts) - without_header if len(sources) > 1 else set()
+        without_header |= rows
+        errors |= {path: error for path, error in unread.items() if path not in rows}
         if len(errors) == len(sources):
             raise all_of([*errors.values()]) from None
     raw.notes = (*(f"NOT READ: {error}" for error in errors.values()), *found.notes, *raw.notes)
+    raw.notes += tuple(f"{path.name} {_NO_HEADER}" for path in sorted(without_header - errors.keys()))
     policy = propose(raw, tables, triples)
     return raw, policy.model_copy(update={"skip": tuple(map(bare_name, errors))})
+
+
+def _rows_alone(unread: Mapping[Path, LoadError], texts: Sequence[Path]) -> set[Path]:
+    """The text files of a set that are neither triples nor a table with a header.
+
+    All their lines are rows, and no cell of them becomes a word. A file alone is asked about.
+    """
+    return {path for path, error in unread.items() if path in texts and is_text(path) and (error.line or 1) == 1}
 
 
 def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[TriplesPolicy, ...] = ()) -> Policy:

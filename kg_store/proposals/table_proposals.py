@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,10 +34,14 @@ from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
+NO_HEADER, MIN_ROWS = 0, 2
+"""Lines without a header are rows of a table where there are some, in columns of which one holds numbers or dates."""
 NO_CERTAIN_HEADER = (
     "lines stand above this one, and it is not certain that it is the header: say its line as `header_row` in the "
     "[[tables]] of the policy, or take away the lines above the header"
 )
+_CUSTOM = re.compile(r"__c$")
+"""The ending that Salesforce gives to the types of its users."""
 _SAME_NAME = "another file of this name has other columns: give one of them another name"
 
 
@@ -51,8 +55,8 @@ class ProposedTables:
     notes: tuple[str, ...]
 
 
-def propose_tables(paths: Iterable[Path]) -> ProposedTables:
-    """Text files that are no tables are left to `reader`."""
+def propose_tables(paths: Iterable[Path], without_header: Collection[Path] = ()) -> ProposedTables:
+    """Text files that are no tables are left to `reader`, but those `without_header`: every line of them is a row."""
     sheets, broken = list[Sheet](), list[tuple[Path, LoadError]]()
     for path in paths:
         try:
@@ -61,7 +65,8 @@ def propose_tables(paths: Iterable[Path]) -> ProposedTables:
             broken.append((path, error))
     found: dict[str, tuple[TableProfile, set[Path]]] = {}
     for group in groups_of(sheets):
-        profile, paths_read, errors = _profile(group)
+        has_none = any(sheet.path in without_header for sheet in group.sheets)
+        profile, paths_read, errors = _profile(group, NO_HEADER if has_none else None)
         broken += errors
         if profile is not None and group.file in found:
             broken += ((sheet.path, LoadError(_SAME_NAME, sheet.name)) for sheet in group.sheets)
@@ -86,7 +91,9 @@ def _sheets(path: Path) -> list[Sheet]:
         raise
 
 
-def _profile(group: SheetGroup) -> tuple[TableProfile | None, set[Path], list[tuple[Path, LoadError]]]:
+def _profile(
+    group: SheetGroup, header_row: int | None
+) -> tuple[TableProfile | None, set[Path], list[tuple[Path, LoadError]]]:
     """The profile of a table, the files that are read for it, and those of its sheets that are broken.
 
     None where none is read, or it is no table.
@@ -95,7 +102,7 @@ def _profile(group: SheetGroup) -> tuple[TableProfile | None, set[Path], list[tu
     parts: list[tuple[Sheet, int, dict[str, list[str]]]] = []
     for sheet in group.sheets:
         try:
-            part = _part(sheet)
+            part = _part(sheet) if header_row is None else _without_header(sheet)
             parts += [(sheet, *part)] if part is not None else []
         except LoadError as error:
             errors.append((sheet.path, error))
@@ -114,7 +121,7 @@ def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
         if not _may_be_header(header, is_text):
             return None
         is_called = is_called or _is_called_as_table(header, delimiter_of(sheet.path))
-        columns = _columns(sheet, header)
+        columns = _columns(sheet)
     except LoadError:
         if is_called:
             raise
@@ -127,6 +134,15 @@ def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
     return line, columns
 
 
+def _without_header(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
+    """The columns of lines that are all rows; None where they don't look like those of one table."""
+    columns = _columns(sheet, TablePolicy(file="*", header_row=NO_HEADER))
+    rows = len(next(iter(columns.values()), ()))
+    typed = any(any(cells) and all(_is_value(cell) for cell in cells if cell) for cells in columns.values())
+    is_table = len(columns) >= MIN_VALUE_COLUMNS and rows >= MIN_ROWS and typed and all(map(any, columns.values()))
+    return (NO_HEADER, columns) if is_table else None
+
+
 def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, list[str]]]]) -> TableProfile:
     sheet, line, _ = parts[0]
     columns: dict[str, list[str]] = {name: [] for _, _, part in parts for name in part}
@@ -135,21 +151,32 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
         for name, cells in columns.items():
             cells += part.get(name, [""] * rows)
     is_text = sheet.ending in TEXT_ENDINGS
-    is_called = not is_text or _is_called_as_table(list(columns), delimiter_of(sheet.path))
+    is_called = not is_text or line == NO_HEADER or _is_called_as_table(list(columns), delimiter_of(sheet.path))
     stands_apart = not is_called and _stands_apart(columns)
     profiles = {name: Column.of(name, cells) for name, cells in columns.items()}
-    concept = concept_words(group.file, group.concept_words())
+    typed = None if is_text else _type_of_all(profiles.values())
+    if typed is not None:
+        del profiles[typed.name]
+    full = group.concept_words() if typed is None else full_words(_CUSTOM.sub("", typed.cells[0]))
+    concept = concept_words(group.file, full)
     key = find_key(list(profiles.values()), concept)
-    if key is None and stands_apart:
+    if key is None and (stands_apart or line == NO_HEADER):
         key = _first_if_unique(columns)
     if not concept and key is not None:
         # An upload has left no name: the key's tells it, `patient_id` is of a patient.
         concept = concept_words(key, full_words(key))
     is_certain = is_called or (stands_apart and key is not None)
-    header_row = line if line > 1 else None
+    header_row = line if line != 1 else None
     encoding: Encoding = encoding_of(sheet.path) if is_text else "utf-8"
     count = len(next(iter(columns.values())))
     return TableProfile(group.file, profiles, count, concept, key, is_certain, header_row, encoding)
+
+
+def _type_of_all(columns: Iterable[Column]) -> Column | None:
+    """The column by which each record of a file says that it is of the same type, as programs write it: that is what
+    they are, and no fact of theirs."""
+    named = (column for column in columns if column.full[-1:] == ["type"] and len(column.cells) == column.rows)
+    return next((column for column in named if len(column.distinct) == 1 and column.cells[0][:3].isalpha()), None)
 
 
 def _label(words: str) -> str:
@@ -159,7 +186,9 @@ def _label(words: str) -> str:
 
 def _may_be_header(header: Sequence[str], is_text: bool) -> bool:
     """True where the cells can be names of columns, and not those of a list of triples."""
-    if (is_text and len(header) < 2) or any(len(column) > MAX_COLUMN_CHARS for column in header):
+    if (is_text and len(header) < 2 and not _has_key_or_name(header)) or any(
+        len(column) > MAX_COLUMN_CHARS for column in header
+    ):
         return False
     return not is_text or (not any(map(_is_value, header)) and places_in_header(header) is None)
 
@@ -210,10 +239,10 @@ def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
     return len(found) >= 2 and all(column.name not in other.keys for column, other in found)
 
 
-def _columns(sheet: Sheet, header: Sequence[str]) -> dict[str, list[str]]:
+def _columns(sheet: Sheet, table: TablePolicy | None = None) -> dict[str, list[str]]:
+    lines = sheet.lines(table)
+    _, header = next(lines)
     columns: dict[str, list[str]] = {column: [] for column in header}
-    lines = sheet.lines()
-    next(lines)
     for _, cells in lines:
         for column, cell in zip(header, cells, strict=True):
             columns[column].append(cell)
@@ -240,7 +269,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         if name not in taken and column.cells
     }
     columns = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
-    if key is None and not targets and not any(each.concept is not None for each in columns.values()):
+    if key is None and not columns and not names:
         return None
     everywhere = table.empty
     columns = {

@@ -64,6 +64,7 @@ class Sheet:
         with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
             first, header, rest = with_header(rows, table.header_row if table is not None else None)
             kept = filled_span(header)
+            header = _told_apart(header)
             _check_header(header[kept], self.name, first)
             yield first, header[kept]
             for line, cells in rest:
@@ -101,6 +102,11 @@ def sheets_of(path: Path) -> list[Sheet]:
     ]  # fmt: skip
 
 
+def is_text(path: Path) -> bool:
+    """True of a text file of rows or triples, by its ending."""
+    return Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS
+
+
 def bare_name(path: Path) -> str:
     """Returns a file's name without ".gz"."""
     return path.name.removesuffix(".gz")
@@ -125,8 +131,16 @@ def _text_rows(path: Path) -> Callable[[TablePolicy | None], Rows]:
     return rows
 
 
+def _told_apart(names: list[str]) -> list[str]:
+    """The names of columns, with a number behind each that stands there a second time."""
+    seen = Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name} {seen[name]}" if name and seen[name] > 1 else name)
+    return found
+
+
 def _check_header(names: list[str], file: str, line: int) -> None:
     if not names or not all(names):
         raise LoadError("a table needs a header line with a name for every column", file, line)
-    if len(set(names)) != len(names):
-        raise LoadError("two columns of the header have the same name", file, line)

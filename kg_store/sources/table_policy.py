@@ -70,8 +70,8 @@ class TablePolicy(PolicyPart):
     Without a `key` a row joins the things that its columns refer to. A file belongs to the table with its name, else
     to the only table whose columns are in its header. A sheet of a workbook is called `book.xlsx/Sheet`. `*`
     in a name stands for anything: the files of `orders-*.csv` are one table.
-    `header_row`: the line of the header, where titles stand above it. `empty`: cells that say that nothing is known,
-    such as `NULL`.
+    `header_row`: the line of the header, where titles stand above it; 0 where there is none. `empty`: cells that say
+    that nothing is known, such as `NULL`.
     """
 
     file: Column
@@ -80,7 +80,7 @@ class TablePolicy(PolicyPart):
     names: tuple[Column | Annotated[tuple[Column, ...], Field(min_length=2)], ...] = ()
     delimiter: Literal[",", ";", "\t", "|"] | None = None
     encoding: Encoding = "utf-8"
-    header_row: Annotated[int, Field(ge=1)] | None = None
+    header_row: Annotated[int, Field(ge=0)] | None = None
     empty: Marks = ()
     columns: dict[Column, ColumnPolicy] = {}
 

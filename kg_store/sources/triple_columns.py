@@ -28,7 +28,10 @@ MIN_AGREEMENT = 0.2
 """The degree to which a tail tells its relation: 1 for always, 0 for no better than chance. Measured: MetaQA 0.99,
 PathQuestion 0.99, OpenDialKG 0.73, ConceptNet 0.56, WebQSP 0.31; ConceptNet with columns in the wrong order 0.003."""
 
-_SAY_WHICH = "say in the policy which it is: [[triples]] for head, relation and tail, [[tables]] for one row an entity"
+_SAY_WHICH = (
+    "say in the policy which it is: [[triples]] for head, relation and tail, [[tables]] for "
+    "one row an entity (header_row = 0 where no line is a header)"
+)
 _HEADER_WORDS = (
     frozenset({"head", "subject", "source", "h", "s"}),
     frozenset({"relation", "predicate", "property", "r", "p"}),

@@ -98,7 +98,7 @@ ODD_FILES = {
     "no header, dates": OddFile("a.tsv", _cells((0, 3, 2, 1), mark="\t"), REFUSED),
     "no header, visits": OddFile("a.tsv", _joined(_visits()), REFUSED),
     "small letters, no header": OddFile("a.csv", _cells(_THREE).lower(), REFUSED),
-    "duplicated header": OddFile("a.csv", _cells(_THREE, ("name", "city", "city")), REFUSED),
+    "duplicated header": OddFile("a.csv", _cells(_THREE, ("name", "city", "city")), TABLE),
     "a column without a name": OddFile("a.csv", _cells(_THREE, ("name", "", "city")), REFUSED),
     "one column": OddFile("a.csv", _cells((0,), ("patient",)), REFUSED),
     "ragged": OddFile("a.csv", _cells(_THREE, _NAMES) + b"Wanda Plumbrecht,sciatica\n", REFUSED),

@@ -93,6 +93,26 @@ def test_the_reader_that_sends_nothing_reads_what_a_masked_relation_is_called(tm
     assert own not in repr(house) + str(phrases_of(plain)) + str(schema_bytes(house))
 
 
+def test_the_words_of_a_masked_class_are_read_in_the_house_alone(tmp_path: Path) -> None:
+    text = (
+        PREFIXES
+        + """
+:p1 a :Zorbwright ; rdfs:label "Zofia Quarrel" ; :livesIn :c1 .
+:p2 a :Zorbwright ; rdfs:label "Ottoline" ; :livesIn :c1 .
+:c1 a :City ; rdfs:label "Umbrathal" .
+"""
+    )
+    catalog = catalog_in(tmp_path)
+    load_text(catalog, text, tmp_path)
+    graph = catalog.open("t1", "clinic")
+    plain, house = graph.blind.schema, graph.in_house
+    told = {concept for concept, words in house.kind_words.items() if "zorbwright" in words}
+    assert len(told) == 1
+    assert told <= set(map(str, plain.concepts))
+    assert "zorbwright" not in str(plain) + str(schema_bytes(house)) + " ".join(phrases_of(plain))
+    assert read_schema(schema_bytes(plain)).signatures == plain.signatures
+
+
 def test_a_schema_without_masks_is_read_as_it_is(tmp_path: Path) -> None:
     catalog = catalog_in(tmp_path)
     load_text(catalog, WARD, tmp_path, policy=Policy(show_relations="all"))

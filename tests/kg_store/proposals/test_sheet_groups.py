@@ -123,3 +123,58 @@ def test_equal_values_of_a_table_and_of_triples_are_one(tmp_path: Path) -> None:
         ),
     )
     assert load_graph(*read_and_propose([table, triples]), b"k" * 32).facts
+
+
+def test_lines_without_a_header_are_rows_and_no_cell_becomes_a_word(tmp_path: Path) -> None:
+    parts, kinds = written(
+        tmp_path,
+        parts_csv="1\tAdjustable Race\t2019-04-30\t3\n2\tBearing Ball\t2019-04-30\t4\n",
+        kinds_csv="1\tBikes\t7\n2\tParts\t8\n",
+    )
+    files = [parts, kinds]
+    raw, policy = read_and_propose(files)
+    table = policy.tables[0]
+    assert (table.header_row, table.key, table.names) == (0, "column 1", ("column 2",))
+    assert sorted(table.columns) == ["column 3", "column 4"]
+    assert [note for note in raw.notes if "rows without a header" in note]
+    assert read_by_policy(files, policy).terms == raw.terms
+
+
+def test_a_broken_line_of_a_list_of_triples_is_told_and_not_read_as_a_row(tmp_path: Path) -> None:
+    file = tmp_path / "a.tsv"
+    file.write_text("head\trelation\ttail\nAda\tknows\tBo\nBo\tknows\n", "utf-8")
+    with pytest.raises(LoadError, match="line 3"):
+        read_and_propose([file])
+
+
+def test_two_columns_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    file = tmp_path / "knows.csv"
+    file.write_text("id|id|since\n1|2|2001-01-01\n3|4|2002-01-01\n", "utf-8")
+    assert sorted(read_and_propose([file])[1].tables[0].used()) == ["id", "id 2", "since"]
+
+
+def test_rows_that_have_no_key_are_things_of_their_line(tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(json.dumps([{"kind": "a", "size": 1}, {"kind": "a", "size": 1}]), "utf-8")
+    raw, policy = read_and_propose([file])
+    assert policy.tables[0].key is None
+    assert len({raw.text(at) for at in raw.subjects.tolist()}) == 2
+
+
+def test_records_of_an_export_are_what_they_say_that_they_are_and_its_references_are_joined(tmp_path: Path) -> None:
+    records = {
+        "Broker": [{"Name": name, "ref": name} for name in ("Ada", "Bo", "Cy")],
+        "Home": [
+            {"Name": f"H{at}", "Broker__c": f"@{name}R", "ref": f"H{at}"}
+            for at, name in enumerate(("Ada", "Bo", "Cy"))
+        ],
+    }
+    files = []
+    for kind, rows in records.items():
+        told = [{"attributes": {"type": f"{kind}__c", "referenceId": f"{row.pop('ref')}R"}, **row} for row in rows]
+        files.append(tmp_path / f"{kind}s-data.json")
+        files[-1].write_text(json.dumps({"records": told}), "utf-8")
+    _, policy = read_and_propose(files)
+    assert {table.concept for table in policy.tables} == {"broker", "home"}
+    homes = next(table for table in policy.tables if table.concept == "home")
+    assert homes.columns["Broker"].table == "Brokers-data.json/records"

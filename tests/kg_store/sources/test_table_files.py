@@ -135,7 +135,6 @@ def test_gzip_and_line_ends_and_quotes(tmp_path: Path) -> None:
         (PATIENTS.replace("born", "geboren"), DOCTORS, "no column for column 1", "patients.csv", 1),
         (PATIENTS.replace("alias", "spitzname"), DOCTORS, "no column for name 2", "patients.csv", 1),
         (PATIENTS.replace("patient_id", "nr"), DOCTORS, "no column for the key", "patients.csv", 1),
-        (PATIENTS.replace("notes", "alias"), DOCTORS, "same name", "patients.csv", 1),
         (PATIENTS.replace("notes", " "), DOCTORS, "a cell in a column without a name", "patients.csv", 2),
         (PATIENTS, "", "a name for every column", "doctors.csv", 1),
         (PATIENTS, DOCTORS + '9;"Otto"x;Kestrel Wing\n', "quotes", "doctors.csv", 4),
