@@ -37,6 +37,7 @@ LAST = frozenset(
     | {"apellidos", "achternaam", "cognome"}
 )
 # Columns that hold keys of their own table.
+FILE_WORDS = frozenset({"data", "export", "list", "table", "dump", "sample", "file", "records"})
 OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father", "vorgesetzter"})
 # Digits that nobody counts with.
 KEPT_AS_TEXT = frozenset(

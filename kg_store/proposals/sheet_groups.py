@@ -21,6 +21,8 @@ MIN_COMMON: Final = 4
 and `orders-2.csv`. Chosen by hand."""
 MIN_SHARED_KEYS: Final = 0.5
 """Share of the keys of two JSON objects that both have, where they are of one shape. Chosen by hand."""
+_UNNAMED: Final = re.compile(r"(sheet|tabelle|feuil|hoja|foglio|blad|planilha) ?\d*")
+"""The names that programs give to the sheets of a workbook."""
 _UPLOADED: Final = re.compile(r"file-\d+")
 
 
@@ -34,6 +36,8 @@ class SheetGroup:
     def concept_words(self) -> list[str]:
         """The words for its rows that its files' names tell; none where they are uploads."""
         stem = stem_of(self.file)
+        if _UNNAMED.fullmatch(stem.lower()):
+            stem = stem_of(bare_name(self.sheets[0].path))
         if "*" not in stem:
             return [] if _UPLOADED.fullmatch(stem) else full_words(stem)
         words = [word for word in full_words(stem.replace("*", " ")) if not re.search(r"\d", word)]

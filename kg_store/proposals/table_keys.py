@@ -11,6 +11,7 @@ from kg_store.proposals.column_words import (
     ALIAS_PHRASES,
     ALIAS_WORDS,
     COUNT_WORDS,
+    FILE_WORDS,
     FIRST,
     FIRST_BESIDE_LAST,
     KEY_WORDS,
@@ -64,8 +65,9 @@ class TableProfile:
 
 
 def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
-    """The kind of a table's rows, by the words of its file."""
+    """The kind of a table's rows, by the words of its file; numbers and words for files say nothing of it."""
     kept = [word for word in full if word not in KEY_WORDS]
+    kept = [word for word in kept if word.isalpha() and word not in FILE_WORDS] or kept
     if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
         return ()
     return (*kept[:-1], singular(kept[-1]))
