@@ -81,7 +81,7 @@ has-chromium:
 # Compiled modules are kept, whatever the shell says: each worker and each program that a test starts would compile all
 # anew.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
-TESTS = -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/house/test_layers.py
+TESTS = -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/house/test_layers.py
 test: $(VENV)/.installed-dev
 	@$(PYTEST) $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
 
