@@ -20,6 +20,7 @@ from kg_store.errors import LoadError
 from kg_store.formats.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
 from kg_store.formats.delimited_text import Rows
 from kg_store.formats.files import open_bytes
+from kg_store.formats.json_maps import as_list, places_of_maps
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 SEPARATOR = "\x1f"
@@ -34,6 +35,7 @@ _NOT_JSON = "not valid JSON, or cut off"
 _SAY_HOW = "write it as a list of objects, [{...}, {...}], or one object in each line"
 
 Record = dict[str, Any]
+Places = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ class JsonTable:
 def tables_of_json(path: Path) -> list[JsonTable]:
     """Every table, with the columns that any of its records has. Raises LoadError where the file holds no records."""
     columns: dict[str, dict[str, None]] = {}
-    for title, _, record in _all_records(path):
+    maps = places_of_maps((title, record) for title, _, record in records_of(path))
+    for title, _, record in _all_records(path, maps):
         known = columns.setdefault(title, {})
         known.update(dict.fromkeys(record))
         if len(known) > MAX_COLUMNS or len(columns) > MAX_TABLES:
@@ -61,13 +64,13 @@ def tables_of_json(path: Path) -> list[JsonTable]:
     if not columns:
         raise LoadError(f"no record: {_SAY_HOW}", path.name)
     is_one = _form_of(path) == "record"
-    return [JsonTable(title, _rows(path, title, list(keys)), is_one) for title, keys in columns.items()]
+    return [JsonTable(title, _rows(path, title, list(keys), maps), is_one) for title, keys in columns.items()]
 
 
-def _rows(path: Path, title: str, columns: list[str]) -> Callable[[object], Rows]:
+def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
         yield 1, [_column_name(column) for column in columns]
-        for of, line, record in _all_records(path):
+        for of, line, record in _all_records(path, maps):
             if of == title:
                 yield line, [record.get(column, "") for column in columns]
 
@@ -188,10 +191,10 @@ def _object(value: object, file: str, number: int) -> Record:
     return value
 
 
-def _all_records(path: Path) -> Iterator[tuple[str, int, dict[str, str]]]:
+def _all_records(path: Path, maps: Places) -> Iterator[tuple[str, int, dict[str, str]]]:
     """The records of every table, each as cells by column."""
     for title, line, record in records_of(path):
-        yield from _flat(title, line, with_plain_references(record), _Place(path.name, line), None)
+        yield from _flat(title, line, with_plain_references(record), _Place(path.name, line, title, maps), None)
 
 
 def with_plain_references(record: Record) -> Record:
@@ -220,7 +223,8 @@ def _fhir(value: object) -> object:
 class _Place:
     file: str
     line: int
-    rows: int = 0
+    title: str
+    maps: Places
 
     def refuse(self, reason: str) -> LoadError:
         return LoadError(reason, self.file, self.line)
@@ -259,7 +263,9 @@ def _fill(
         raise place.refuse(f"lists and objects lie more than {MAX_DEPTH} deep within each other")
     for number, (key, value) in enumerate(record.items(), start=1):
         column = f"{before} {key}".strip() or "value"
-        if isinstance(value, dict):
+        if isinstance(value, dict) and (place.title, column) in place.maps:
+            lists[column] = [*as_list(value)]
+        elif isinstance(value, dict):
             _fill(cells, lists, value, column, place, depth + 1)
         elif not isinstance(value, list):
             cells[column] = _plain(value)

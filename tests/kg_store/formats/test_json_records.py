@@ -65,3 +65,26 @@ def test_what_is_no_table_is_refused_and_not_quoted(tmp_path: Path, text: str, r
     with pytest.raises(LoadError, match=reason) as caught:
         sheets_of(written(tmp_path, text, "a.json"))
     assert "Zofia" not in str(caught.value)
+
+
+def test_objects_whose_keys_are_data_are_lists(tmp_path: Path) -> None:
+    """By how many keys there are in all, or by being alike; an address is neither."""
+    lands = [
+        {
+            "code": f"L{at}",
+            "money": {f"M{at}": {"name": f"Mark {at}"}},
+            "address": {"city": "Tarn", "street": "Ash"},
+            "called": {word: {"long": f"{word} {at}", "short": word} for word in ("deu", "fra", "ita", "spa", "por")},
+        }
+        for at in range(20)
+    ]
+    tables = {sheet.name: sheet for sheet in sheets_of(written(tmp_path, json.dumps(lands), "lands.json"))}
+    assert {name: tables[name].header() for name in tables} == {
+        "lands.json": ["code", "address city", "address street"],
+        "lands.json/money": ["parent", "key", "name"],
+        "lands.json/called": ["parent", "key", "long", "short"],
+    }
+    policy = read_and_propose([tmp_path / "lands.json"])[1]
+    keys = {table.file: table.key for table in policy.tables}
+    assert keys["lands.json"] == "code"
+    assert all(table.columns["parent"].table == "lands.json" for table in policy.tables if "/" in table.file)
