@@ -7,12 +7,12 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kg_store.errors import LoadError
 from kg_store.formats.bounds import MAX_LITERAL_BYTES, TOO_LONG_LITERAL
+from kg_store.formats.cell_texts import text_of
 from kg_store.formats.delimited_text import Rows
 
 if TYPE_CHECKING:
@@ -121,20 +121,7 @@ def _rows(path: Path, title: str) -> Callable[[object], Rows]:
 
 
 def _text(cell: Any, file: str) -> str:
-    value = cell.value
-    if value is None or cell.data_type == "e":
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(timespec="seconds")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    if isinstance(value, timedelta):
-        return f"{value.total_seconds():g} seconds"
-    text = str(value).strip()
+    text = "" if cell.data_type == "e" else text_of(cell.value)
     if len(text) > MAX_LITERAL_BYTES:
         raise LoadError(TOO_LONG_LITERAL, file)
     return text

@@ -11,8 +11,9 @@ import json
 import resource
 import sys
 from collections.abc import Iterator
-from datetime import date, datetime, time, timedelta
 from typing import Final
+
+from kg_store.formats.cell_texts import text_of
 
 MAX_MEMORY_BYTES: Final = 3 << 30
 MAX_SECONDS: Final = 300
@@ -35,23 +36,9 @@ def _printed(path: str) -> Iterator[object]:
     yield [[each.name, each.visible is not SheetVisibleEnum.Visible] for each in sheets]
     for sheet in sheets:
         for line, row in enumerate(workbook.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False), start=1):
-            cells = [_text(cell) for cell in row]
+            cells = [text_of(cell) for cell in row]
             if any(cells):
                 yield [sheet.name, line, cells]
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(timespec="seconds")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, timedelta):
-        return f"{value.total_seconds():g} seconds"
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    return str(value).strip()
 
 
 if __name__ == "__main__":
