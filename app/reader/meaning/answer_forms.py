@@ -75,12 +75,15 @@ class AnswerForms:
 
     def _is_asked(self, at: int) -> bool:
         """True if the noun at `at` says what is asked for: no other content word stands between it and the question
-        word.
+        word, but those right before it ("which *home* cities").
         """
-        begin = self._asked.asked
-        return 0 <= begin <= at and not any(
-            self._asked.roles[each] in ("content", "thing", "value", "person") for each in range(begin, at)
-        )
+        begin, roles = self._asked.asked, self._asked.roles
+        if not 0 <= begin <= at:
+            return False
+        first = at
+        while first > begin and roles[first - 1] == "content":
+            first -= 1
+        return not any(roles[each] in ("content", "thing", "value", "person") for each in range(begin, first))
 
     def _head_of_asked(self) -> int:
         """Bit mask of the first content word where the asked noun may stand, if it names no kind of

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.llm.embeddings.embedder import Embedder
-from app.llm.tasks import Turn
+from app.llm.tasks import SchemaStep, StepInput, Turn
+from app.reader.meaning.read_meaning import read_meaning
 from app.reader.scoring.path_scoring import PathScorer
 from tests.support.library import assert_read_as, assert_unsure, read
+from tests.support.tasks import thing
 
 
 @pytest.fixture(scope="module")
@@ -216,3 +218,18 @@ def test_one_of_those_that_nothing_tells_is_not_one_of_all(scorer: PathScorer) -
 
 def test_a_question_about_earlier_ones_is_not_read_over_everybody(scorer: PathScorer) -> None:
     assert read(scorer, "Which is the cheapest?", Turn(role="user", text="Show books about trees.")) is None
+
+
+def test_what_is_asked_for_is_no_word_of_the_way_to_something_else(scorer: PathScorer) -> None:
+    """ "Which home cities" asks for cities, not for the people who have one."""
+    ways = [("person", "home city", "city"), ("city", "^home city", "person")]
+    given = StepInput(
+        question="which home cities are there",
+        things=[],
+        evidence=[],
+        candidates=[],
+        steps=tuple(SchemaStep(kind, label, label, end) for kind, label, end in ways),
+        kinds=(thing("Sp0001", "person", "more"), thing("Sc0001", "city", "more")),
+    )
+    found = read_meaning(scorer, given)
+    assert found is None or not found.is_sure
