@@ -9,6 +9,8 @@ from kg_store.loading.sorted_triples import SortedTriples
 
 MAX_RELATIONS_OF_FEW = 30
 """As many may be more than the entities: small graphs have many relations for few things."""
+MIN_USES = 2
+"""Facts of a relation in the mean, where it is one of a wide table of few rows and no cell. Chosen by hand."""
 
 NO_INDIVIDUALS = (
     "these files hold an ontology, classes and properties, and no individual: load them together with a file of things"
@@ -36,7 +38,8 @@ def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
         return NOTHING
     if not facts:
         return NO_FACTS
-    return TOO_MANY_RELATIONS if relations > max(entities, MAX_RELATIONS_OF_FEW) else None
+    are_cells = relations > max(entities, MAX_RELATIONS_OF_FEW) and facts < MIN_USES * relations
+    return TOO_MANY_RELATIONS if are_cells else None
 
 
 def _is_ontology(triples: SortedTriples) -> bool:

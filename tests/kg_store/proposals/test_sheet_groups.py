@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError
+from kg_store.loading.load import load_graph
+from kg_store.loading.sensible import MAX_RELATIONS_OF_FEW, nonsense_of
 from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.reader import read_by_policy
+from kg_store.terms import NodeKind
 
 ORDERS = "id,customer,weight,placed\n"
 
@@ -110,8 +113,6 @@ def test_a_policy_of_ones_own_stops_at_what_can_not_be_read_and_tells_all_of_it(
 
 def test_equal_values_of_a_table_and_of_triples_are_one(tmp_path: Path) -> None:
     """Their kinds are found in different ways: a load failed with two terms of one MID."""
-    from kg_store.loading.load import load_graph
-
     table, triples = written(
         tmp_path,
         staff_csv="id,name,born\n1,Ada,1961\n2,Bo,1962\n",
@@ -178,3 +179,20 @@ def test_records_of_an_export_are_what_they_say_that_they_are_and_its_references
     assert {table.concept for table in policy.tables} == {"broker", "home"}
     homes = next(table for table in policy.tables if table.concept == "home")
     assert homes.columns["Broker"].table == "Brokers-data.json/records"
+
+
+def test_a_wide_table_of_few_rows_is_no_nonsense(tmp_path: Path) -> None:
+    """It has more relations than things, and each is of several: no cell was taken for one."""
+    words = [
+        f"{first} {second}"
+        for first in ("sea", "land", "air", "fire", "wood")
+        for second in ("cost", "gain", "time", "size", "rank", "load", "risk", "wear")
+    ]
+    rows = [",".join([str(at), f"Town {at}", *(str(at + place) for place in range(len(words)))]) for at in range(1, 9)]
+    file = tmp_path / "towns.csv"
+    file.write_text("\n".join([",".join(["id", "name", *words]), *rows]), "utf-8")
+    loaded = load_graph(*read_and_propose([file]), b"k" * 32)
+    things = loaded.counts[NodeKind.ENTITY]
+    assert len(loaded.relations) > max(things, MAX_RELATIONS_OF_FEW)
+    assert nonsense_of(things, loaded.facts, len(loaded.relations)) is None
+    assert nonsense_of(things, len(loaded.relations), len(loaded.relations)) is not None
