@@ -29,6 +29,8 @@ PARENT = "parent"
 MAX_COLUMNS = 2_000
 MAX_TABLES = 500
 MAX_DIGITS = 40
+NAME = "display name"
+_FHIR_CODES = ("code", "vaccineCode", "medicationCodeableConcept", "medication")
 MAX_ONE_RECORD_BYTES = 1 << 26
 """Of a file that is one object, which is read whole."""
 _NOT_JSON = "not valid JSON, or cut off"
@@ -201,11 +203,23 @@ def with_plain_references(record: Record) -> Record:
     """`record` with its references as the keys of what they refer to: FHIR writes `Patient/7` or `urn:uuid:7` for the
     patient 7, Salesforce's exports `@Ref7` for the record Ref7."""
     if isinstance(record.get("resourceType"), str):
-        return cast(Record, _fhir(record))
+        named = _fhir_name(record)
+        return {**cast(Record, _fhir(record)), **({NAME: named} if named else {})}
     attributes = record.get("attributes")
     if isinstance(attributes, dict) and "referenceId" in attributes:
         return {key: each[1:] if isinstance(each, str) and each[:1] == "@" else each for key, each in record.items()}
     return record
+
+
+def _fhir_name(record: Record) -> str:
+    """The name of a FHIR resource: a person's in its parts, else the text of its code."""
+    if isinstance(record.get("name"), str):
+        return ""
+    called = next((each for each in record.get("name") or () if isinstance(each, dict)), {})
+    parts = [*(called.get("prefix") or ()), *(called.get("given") or ()), called.get("family")]
+    codes = (record.get(key) for key in _FHIR_CODES)
+    texts = (code.get("text") for code in codes if isinstance(code, dict))
+    return " ".join(str(part) for part in parts if part) or next((str(text) for text in texts if text), "")
 
 
 def _fhir(value: object) -> object:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from kg_store.formats.json_records import SEPARATOR
 from kg_store.proposals.column_words import (
     CONCEPTS,
     COUNT_WORDS,
@@ -40,6 +41,7 @@ MAX_CONCEPT_CHARS = 60
 MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
+MAX_SIGN_CHARS = 6
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
@@ -76,6 +78,21 @@ class Column:
     @cached_property
     def distinct(self) -> frozenset[str]:
         return frozenset(self.cells)
+
+    @cached_property
+    def parts(self) -> list[str]:
+        """The cells, each value of a list by itself."""
+        return [part for cell in self.cells for part in cell.split(SEPARATOR)] if self.holds_lists else self.cells
+
+    @cached_property
+    def holds_lists(self) -> bool:
+        return any(SEPARATOR in cell for cell in self.cells)
+
+    @cached_property
+    def is_sign(self) -> bool:
+        """True of short words in one piece that tell all rows apart, such as `CHE` of a country."""
+        short = all(len(cell) <= MAX_SIGN_CHARS and cell.isalpha() for cell in self.distinct)
+        return short and self.is_unique
 
     @property
     def is_unique(self) -> bool:

@@ -28,13 +28,13 @@ ALIAS_PHRASES = frozenset(
 NAME_PREFIXES = frozenset({"has", "is", "full", "display", "official", "legal", "short", "common", "the", "preferred"})
 FIRST = frozenset(
     {"first name", "firstname", "given name", "givenname", "forename", "first", "given", "vorname", "prenom", "prénom"}
-    | {"voornaam"}
+    | {"voornaam", "name first", "name given"}
 )
 # Names of all kinds of things, and first names beside a last one.
 FIRST_BESIDE_LAST = frozenset({"name", "nombre", "nome"})
 LAST = frozenset(
     {"last name", "lastname", "family name", "familyname", "surname", "last", "family", "nachname", "apellido"}
-    | {"apellidos", "achternaam", "cognome"}
+    | {"apellidos", "achternaam", "cognome", "name last", "name family"}
 )
 # Columns that hold keys of their own table.
 FILE_WORDS = frozenset({"data", "export", "list", "table", "dump", "sample", "file", "records"})

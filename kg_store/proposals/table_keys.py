@@ -135,7 +135,7 @@ def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
 def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
     """Columns that call themselves names of the row, with how well: `name`, then `company_name`, then a title."""
     for place, column in enumerate(columns):
-        words = column.full
+        words = _turned(column.full)
         if not words or words[-1] not in NAME_WORDS or column.kind is not ValueKind.TEXT:
             continue
         before = [word for word in words[:-1] if word not in NAME_PREFIXES]
@@ -152,6 +152,12 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
     has_name = has_name or any(" ".join(column.full).endswith("name") for column in columns)
     kinds = [column for column in columns if _is_called_by_kind(column, table)]
     yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)
+
+
+def _turned(words: Sequence[str]) -> list[str]:
+    """`name common` as "common name"."""
+    is_turned = len(words) > 1 and words[0] in NAME_WORDS and set(words[1:]) <= NAME_PREFIXES
+    return [*words[1:], words[0]] if is_turned else [*words]
 
 
 def _is_called_by_kind(column: Column, table: TableProfile) -> bool:

@@ -61,9 +61,11 @@ def find_named_target(
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
         return None if told is None else (owner, told)
     is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
-    if not is_text or column.name == table.key or column.is_unique or len(column.distinct) < MIN_DISTINCT:
+    is_own = column.name == table.key or (column.is_unique and not column.holds_lists)
+    if not is_text or is_own or len(set(column.parts)) < MIN_DISTINCT:
         return None
-    others = [other for other in tables if other is not table or OF_THE_SAME & set(column.full)]
+    # A list of what is told by another column of the same table: the countries that border one.
+    others = [other for other in tables if other is not table or OF_THE_SAME & set(column.full) or column.holds_lists]
     if CONCEPTS & set(column.full):
         # A subject may be called as a department is, and is none.
         others = [other for other in others if any_alike(column.full, other.concept_words)]
@@ -88,16 +90,16 @@ def _told_by(table: TableProfile) -> Iterator[Column]:
     names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
     for column in table.columns.values():
         is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
-        if table.key is not None and is_filled and (column.name in names or column.holds_emails):
+        if table.key is not None and is_filled and (column.name in names or column.holds_emails or column.is_sign):
             yield column
 
 
 def _holds(told: Column, column: Column) -> bool:
-    return sum(cell in told.distinct for cell in column.cells) >= MIN_KNOWN_WITHOUT_WORDS * len(column.cells)
+    return sum(cell in told.distinct for cell in column.parts) >= MIN_KNOWN_WITHOUT_WORDS * len(column.parts)
 
 
 def _known(column: Column, other: TableProfile) -> float:
-    return sum(cell in other.keys for cell in column.cells) / len(column.cells)
+    return sum(cell in other.keys for cell in column.parts) / len(column.parts)
 
 
 def _are_figures_of(column: Column, other: TableProfile) -> bool:
