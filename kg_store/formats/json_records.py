@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,7 +20,7 @@ from kg_store.errors import LoadError
 from kg_store.formats.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
 from kg_store.formats.delimited_text import Rows
 from kg_store.formats.files import open_bytes
-from kg_store.formats.json_maps import as_list, places_of_maps
+from kg_store.formats.json_maps import KEY, as_list, places_of_maps
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 SEPARATOR = "\x1f"
@@ -278,7 +278,10 @@ def _fill(
     for number, (key, value) in enumerate(record.items(), start=1):
         column = f"{before} {key}".strip() or "value"
         if isinstance(value, dict) and (place.title, column) in place.maps:
-            lists[column] = [*as_list(value)]
+            if any(isinstance(each, dict | list) for each in value.values()):
+                lists[column] = [*as_list(value)]
+            else:
+                cells[column], cells[f"{column} {KEY}"] = map(_joined, (value.values(), value))
         elif isinstance(value, dict):
             _fill(cells, lists, value, column, place, depth + 1)
         elif not isinstance(value, list):
@@ -288,9 +291,13 @@ def _fill(
         elif any(isinstance(item, dict | list) for item in value):
             raise place.refuse(f"key {number} of this record is a list of lists, or of objects and plain values mixed")
         else:
-            cells[column] = SEPARATOR.join(_plain(item) for item in value)
+            cells[column] = _joined(value)
         if len(cells.get(column, "")) > MAX_LITERAL_BYTES:
             raise place.refuse(TOO_LONG_LITERAL)
+
+
+def _joined(values: Iterable[object]) -> str:
+    return SEPARATOR.join(map(_plain, values))
 
 
 def _plain(value: object) -> str:

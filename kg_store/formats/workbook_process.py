@@ -15,7 +15,7 @@ from typing import Final
 
 from kg_store.formats.cell_texts import text_of
 
-MAX_MEMORY_BYTES: Final = 3 << 30
+MAX_MEMORY_BYTES: Final = 1 << 30
 MAX_SECONDS: Final = 300
 
 

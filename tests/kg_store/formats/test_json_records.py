@@ -73,6 +73,7 @@ def test_objects_whose_keys_are_data_are_lists(tmp_path: Path) -> None:
         {
             "code": f"L{at}",
             "money": {f"M{at}": {"name": f"Mark {at}"}},
+            "talk": {f"t{at}": f"Tongue {at % 7}"},
             "address": {"city": "Tarn", "street": "Ash"},
             "called": {word: {"long": f"{word} {at}", "short": word} for word in ("deu", "fra", "ita", "spa", "por")},
         }
@@ -80,7 +81,7 @@ def test_objects_whose_keys_are_data_are_lists(tmp_path: Path) -> None:
     ]
     tables = {sheet.name: sheet for sheet in sheets_of(written(tmp_path, json.dumps(lands), "lands.json"))}
     assert {name: tables[name].header() for name in tables} == {
-        "lands.json": ["code", "address city", "address street"],
+        "lands.json": ["code", "talk", "talk key", "address city", "address street"],
         "lands.json/money": ["parent", "key", "name"],
         "lands.json/called": ["parent", "key", "long", "short"],
     }
