@@ -110,7 +110,9 @@ def read_and_propose(
     raw.notes = (*(f"NOT READ: {error}" for error in errors.values()), *found.notes, *raw.notes)
     raw.notes += tuple(f"{path.name} {_NO_HEADER}" for path in sorted(without_header - errors.keys()))
     policy = propose(raw, tables, triples)
-    return raw, policy.model_copy(update={"skip": tuple(map(bare_name, errors))})
+    # One of the name of a file that is read is not listed: that file would go with it.
+    skip = {bare_name(path): None for path in errors if bare_name(path) not in map(bare_name, paths)}
+    return raw, policy.model_copy(update={"skip": tuple(skip)})
 
 
 def _rows_alone(unread: Mapping[Path, LoadError], texts: Sequence[Path]) -> set[Path]:

@@ -93,6 +93,15 @@ def test_a_file_that_can_not_be_read_stops_no_other_and_is_told(tmp_path: Path) 
     assert "2 files are not read, as the policy says (`skip`)" in again.notes
 
 
+def test_a_broken_file_does_not_take_one_of_its_name_along(tmp_path: Path) -> None:
+    files = written(tmp_path, a__towns_csv="id,name\n1,Vex\n", b__towns_csv="id,name\n2,Tarn,3,4\n")
+    raw, policy = read_and_propose(files)
+    assert policy.skip == ()
+    assert "Vex" in {raw.text(at) for at in range(len(raw.terms))}
+    with pytest.raises(LoadError, match=r"towns\.csv, line 2"):
+        read_by_policy(files, policy)
+
+
 def test_where_none_can_be_read_all_reasons_are_told_at_once(tmp_path: Path) -> None:
     files = written(tmp_path, sales_csv="id,name,sum\n1,x,3\n2,y,4,5,6\n", a_svg="<svg/>")
     with pytest.raises(LoadError, match=r"2 files can't be read:\n- .*\n- ") as caught:
