@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from pathlib import Path
@@ -20,11 +21,12 @@ _WORDS: Final = {
     "location": "location", "description": "description", "categories": "category", "status": "status",
 }  # fmt: skip
 """The properties of a contact or an event that are read; the rest is for programs."""
+_OF_THE_FORMAT: Final = frozenset({"version", "prodid", "uid", "n"})
 _KINDS: Final = {"VCARD": "contact", "VEVENT": "event", "VTODO": "task", "VJOURNAL": "journal entry"}
 
 
-def read_cards(path: Path) -> Iterator[Node]:
-    """Raises LoadError, which never quotes the file."""
+def read_cards(path: Path, left: Counter[str]) -> Iterator[Node]:
+    """Counts in `left` what is not read. Raises LoadError, which never quotes the file."""
     import vobject
 
     with open_bytes(path) as stream:
@@ -38,6 +40,8 @@ def read_cards(path: Path) -> Iterator[Node]:
         raise LoadError("not a vCard or iCalendar file that can be read", path.name) from None
     for number, component in enumerate(_components(read), start=1):
         values = {word: found for key, word in _WORDS.items() if (found := _values(component.contents, key))}
+        if unread := len(component.contents.keys() - _WORDS.keys() - _OF_THE_FORMAT):
+            left[f"properties of {path.name} are for programs, or none that is read, and were left out"] += unread
         uid = next(iter(_values(component.contents, "uid")), f"{path.name}:{number}")
         yield Node(uid, [_KINDS[component.name]], values)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -12,25 +13,35 @@ from kg_store.formats.graph_elements import Node, Relationship
 
 _EVENTS: Final = {"BIRT": "birth", "DEAT": "death", "BURI": "burial", "CHR": "christening"}
 _FACTS: Final = {"SEX": "sex", "OCCU": "occupation", "EDUC": "education", "RELI": "religion", "TITL": "title"}
+_OF_PERSONS: Final = frozenset({"NAME", "FAMS", "FAMC", *_EVENTS, *_FACTS})
+_OF_FAMILIES: Final = frozenset({"HUSB", "WIFE", "CHIL", "MARR"})
 _MONTHS: Final = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
 # What this library logs quotes the file.
 logging.getLogger("ged4py").setLevel(logging.CRITICAL + 1)
 
 
-def read_gedcom(path: Path) -> Iterator[Node | Relationship]:
-    """Raises LoadError, which never quotes the file."""
+def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
+    """Counts in `left` what is not read. Raises LoadError, which never quotes the file."""
     from ged4py.parser import GedcomReader
 
     try:
         with GedcomReader(str(path)) as reader:
             for person in reader.records0("INDI"):
+                _count(person, _OF_PERSONS, path.name, left)
                 yield _person(person)
             for family in reader.records0("FAM"):
+                _count(family, _OF_FAMILIES, path.name, left)
                 yield from _ties(family)
     except LoadError:
         raise
     except Exception:
         raise LoadError("not a GEDCOM file that can be read", path.name) from None
+
+
+def _count(record: Any, known: frozenset[str], file: str, left: Counter[str]) -> None:
+    unread = sum(each.tag not in known for each in record.sub_records)
+    if unread:
+        left[f"entries of {file}, such as notes and sources, are not read, and were left out"] += unread
 
 
 def _person(record: Any) -> Node:

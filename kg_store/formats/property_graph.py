@@ -4,6 +4,7 @@ relationships.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -16,8 +17,8 @@ from kg_store.formats.graph_elements import Node, Relationship, header_of_text
 from kg_store.formats.graphml import read_graphml
 from kg_store.formats.neo4j_tables import is_node_header, read_neo4j_csv
 
-_READERS: Final[Mapping[str, Callable[[Path], Iterator[Node | Relationship]]]] = {
-    ".graphml": read_graphml,
+_READERS: Final[Mapping[str, Callable[[Path, Counter[str]], Iterator[Node | Relationship]]]] = {
+    ".graphml": lambda path, _left: read_graphml(path),
     ".ged": read_gedcom,
     ".vcf": read_cards,
     ".ics": read_cards,
@@ -41,11 +42,14 @@ def is_property_graph(path: Path) -> bool:
         return False
 
 
-def read_property_graph(path: Path) -> Iterator[Node | Relationship]:
-    """Every node and relationship of a file. Raises LoadError with the line, and never quotes it."""
+def read_property_graph(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
+    """Every node and relationship of a file; counts in `left`, by reason, what is left out.
+
+    Raises LoadError with the line, and never quotes it.
+    """
     ending = _ending(path)
     if ending in _READERS:
-        return _READERS[ending](path)
+        return _READERS[ending](path, left)
     return read_apoc_json(path) if ending in _JSON else read_neo4j_csv(path)
 
 

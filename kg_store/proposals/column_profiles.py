@@ -41,7 +41,7 @@ MAX_CONCEPT_CHARS = 60
 MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
-MAX_SIGN_CHARS = 6
+MAX_SIGN_CHARS = 12
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
@@ -91,8 +91,8 @@ class Column:
     @cached_property
     def is_sign(self) -> bool:
         """True of short words in one piece that tell all rows apart, such as `CHE` of a country."""
-        short = all(len(cell) <= MAX_SIGN_CHARS and cell.isalpha() for cell in self.distinct)
-        return short and self.is_unique
+        short = all(len(cell) <= MAX_SIGN_CHARS and cell.isalnum() for cell in self.distinct)
+        return short and self.is_unique and self.kind is ValueKind.TEXT
 
     @property
     def is_unique(self) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from os.path import commonprefix
 from typing import Final
 
 from kg_store.errors import LoadError
@@ -96,7 +96,7 @@ def _title(sheet: Sheet) -> str:
 
 def _common(one: Sheet, other: Sheet) -> str:
     """The beginning that two names share, without a word that is cut."""
-    common = _prefix([one.name, other.name])
+    common = commonprefix([one.name, other.name])  # noqa: RUF071 - letters are meant
     return common if not common[-1:].isalpha() else re.sub(r"[^\W\d_]+$", "", common)
 
 
@@ -107,15 +107,10 @@ def _pattern(members: Sequence[Sheet], before: Sequence[SheetGroup]) -> str:
         if title and "/" not in group.file and paths <= {sheet.path for sheet in group.sheets}:
             return f"{group.file}/{title}"
     files = [bare_name(sheet.path) for sheet in members]
-    first, last = _prefix(files), _prefix([name[::-1] for name in files])[::-1]
+    turned = [name[::-1] for name in files]
+    first, last = commonprefix(files), commonprefix(turned)[::-1]  # noqa: RUF071 - letters are meant
     ending = last if _is_json(members[0]) else members[0].ending
     return f"{first}*{ending}" + (f"/{title}" if title else "")
-
-
-def _prefix(names: Sequence[str]) -> str:
-    """The letters that all names begin with."""
-    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    return "".join(letters[0] for letters in same)
 
 
 def _named(members: list[Sheet], names: Sequence[str], before: Sequence[SheetGroup]) -> list[SheetGroup]:

@@ -34,15 +34,12 @@ from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
-MAX_CODE_CHARS = 12
 NO_HEADER, MIN_ROWS = 0, 2
 """Lines without a header are rows of a table where there are some, in columns of which one holds numbers or dates."""
 NO_CERTAIN_HEADER = (
     "lines stand above this one, and it is not certain that it is the header: say its line as `header_row` in the "
     "[[tables]] of the policy, or take away the lines above the header"
 )
-_CUSTOM = re.compile(r"__c$")
-"""The ending that Salesforce gives to the types of its users."""
 _SAME_NAME = "another file of this name has other columns: give one of them another name"
 
 
@@ -158,13 +155,13 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     typed = None if is_text else _type_of_all(profiles.values())
     if typed is not None:
         del profiles[typed.name]
-    full = group.concept_words() if typed is None else full_words(_CUSTOM.sub("", typed.cells[0]))
+    full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
     concept = concept_words(group.file, full)
     key = find_key(list(profiles.values()), concept)
     if key is None and (stands_apart or line == NO_HEADER):
         key = _first_if_unique(columns)
     if key is None and not is_text:
-        key = next((name for name, cells in columns.items() if _are_codes(cells)), None)
+        key = next((each.name for each in profiles.values() if each.is_sign and each.rows >= MIN_VALUE_ROWS), None)
     if not concept and key is not None:
         # An upload has left no name: the key's tells it, `patient_id` is of a patient.
         concept = concept_words(key, full_words(key))
@@ -228,12 +225,6 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
         return True
     capitals = sum(cell[0].isupper() for cell in filled[0])
     return all(name.islower() for name in columns) and capitals >= ALIKE * len(filled[0]) > 0
-
-
-def _are_codes(cells: Sequence[str]) -> bool:
-    """True of short words in one piece that tell all rows apart, such as `CH` of a country."""
-    short = all(cell and len(cell) <= MAX_CODE_CHARS and " " not in cell and not _is_value(cell) for cell in cells)
-    return short and len(set(cells)) == len(cells) >= MIN_VALUE_ROWS
 
 
 def _first_if_unique(columns: Mapping[str, Sequence[str]]) -> str | None:

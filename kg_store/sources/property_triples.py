@@ -6,6 +6,7 @@ properties belong to a nameless node between its ends.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
@@ -23,9 +24,12 @@ _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 Triple = tuple[Term, Term, Term]
 
 
-def property_triples(path: Path) -> Iterator[Triple]:
-    """Yields the triples of an export. Raises LoadError with the line, and never quotes it."""
-    read = read_property_graph(path)
+def property_triples(path: Path, left: Counter[str]) -> Iterator[Triple]:
+    """Yields the triples of an export; counts in `left` what is left out.
+
+    Raises LoadError with the line, and never quotes it.
+    """
+    read = read_property_graph(path, left)
     count = 0
     for count, each in enumerate(read, start=1):
         yield from _of_node(each) if isinstance(each, Node) else _of_relationship(each, f"{path.name}.{count}")

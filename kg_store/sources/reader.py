@@ -156,7 +156,7 @@ class TextFiles:
         if self._tables.has(path):
             return self._tables.triples(path, skipped)
         if is_property_graph(path):
-            return property_triples(path)
+            return property_triples(path, skipped)
         if ending not in TEXT_ENDINGS:
             raise LoadError(_UNMAPPED, path.name)
         policy = self._triples.get(path.name.removesuffix(".gz"), self._triples.get(None))
@@ -193,7 +193,7 @@ def _file(
         counted = io.BufferedReader(_Counted(opened, on_bytes), _REPORT_BYTES)
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=counted) if zipped else counted)
         if ending[0] in GRAPH_ENDINGS:
-            yield from property_triples(path)
+            yield from property_triples(path, skipped)
         elif ending[0] in TABLE_ENDINGS:
             yield from texts.read(path, ending[0], stream, skipped)
         else:

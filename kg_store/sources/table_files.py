@@ -46,7 +46,7 @@ class Tables:
         self._keys: dict[str, set[str]] = {}
         self._keys_by: dict[tuple[str, str], dict[str, str | None]] = {}
         for sheet, table in self._policies:
-            self._keys.setdefault(table.file, set()).update(self._keys_in(sheet, table))
+            self._keys.setdefault(table.file, set()).update(self._fresh_keys(sheet, table))
         for table in self._by_file.values():
             for number, column in enumerate(table.columns.values(), start=1):
                 target = self._by_file.get(column.table) if column.table is not None else None
@@ -62,7 +62,9 @@ class Tables:
         of_file = f"{sheet.path.parent.name}/{sheet.name}:" if is_one_of_many else ""
         return read_rows(sheet, table, odd, of_file)
 
-    def _keys_in(self, sheet: Sheet, table: TablePolicy) -> set[str]:
+    def _fresh_keys(self, sheet: Sheet, table: TablePolicy) -> set[str]:
+        """The keys of a sheet. Raises LoadError where one stands twice, here or in another file of the table: two rows
+        would be taken for one thing."""
         lines: dict[str, int] = {}
         for row in self._rows(sheet, table):
             if table.key is None:
@@ -70,6 +72,8 @@ class Tables:
             key = row.cells[table.key]
             if key in lines:
                 raise LoadError(f"the key of this line stands in line {lines[key]} too", sheet.name, row.line)
+            if key in self._keys[table.file]:
+                raise LoadError("the key of this line stands in another file of this table too", sheet.name, row.line)
             lines[key] = row.line
         return set(lines)
 

@@ -61,6 +61,16 @@ def test_an_older_workbook_is_read_like_todays(tmp_path: Path, name: str) -> Non
     assert facts_in(tmp_path, name, files()[name]) == facts_in(tmp_path, "table.xlsx", files()["table.xlsx"])
 
 
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.vcf", VCARD), ("a.ged", GEDCOM.replace("1 BIRT", "1 NOTE Odd\n1 BIRT"))]
+)
+def test_what_is_not_read_of_a_contact_or_a_person_is_counted(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    (note,) = (note for note in read_and_propose([path])[0].notes if "left out" in note)
+    assert note.startswith(f"1 {'properties' if name == 'a.vcf' else 'entries'} of {name}")
+
+
 @pytest.mark.parametrize("name", ["a.ged", "a.vcf", "a.graphml", "a.xls", "a.ods", "a.xlsb"])
 def test_what_is_none_of_these_is_refused_and_not_quoted(tmp_path: Path, name: str) -> None:
     path = tmp_path / name

@@ -41,6 +41,20 @@ def test_numbered_files_of_one_header_are_one_table(tmp_path: Path) -> None:
     assert read_by_policy(files, policy).terms == raw.terms
 
 
+def test_files_that_number_their_rows_anew_do_not_make_one_thing_of_two(tmp_path: Path) -> None:
+    """Neither when a policy is proposed, nor when such a file comes later, under a policy whose key was one."""
+    for month in (1, 2):
+        (tmp_path / f"orders-2024-{month}.csv").write_text(ORDERS + f"{month},Q{month},3,2024-01-01\n", "utf-8")
+    policy = read_and_propose(sorted(tmp_path.iterdir()))[1]
+    (tmp_path / "orders-2024-3.csv").write_text(ORDERS + "1,Q3,5,2024-03-01\n", "utf-8")
+    files = sorted(tmp_path.iterdir())
+    raw, anew = read_and_propose(files)
+    assert [(table.file, table.key) for table in anew.tables] == [("orders-2024-*.csv", None)]
+    assert len({raw.text(at) for at in raw.subjects.tolist() if ":row:" in raw.text(at)}) == 3
+    with pytest.raises(LoadError, match="stands in another file of this table too"):
+        read_by_policy(files, policy)
+
+
 def test_tables_that_share_a_header_by_chance_stay_apart(tmp_path: Path) -> None:
     files = written(tmp_path, staff_csv="id,name\n1,Ada\n2,Bo\n", clients_csv="id,name\n1,Cy\n2,Dee\n")
     assert {table.file for table in read_and_propose(files)[1].tables} == {"staff.csv", "clients.csv"}
