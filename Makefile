@@ -78,10 +78,11 @@ has-chromium:
 
 # Whole files go to a worker, those that take long first (tests/conftest.py). FAST=1, for the inner loop: no test that
 # starts a process, loads a model or takes seconds (the marks in pyproject.toml). Who imports whom is checked by `check`.
+# A worker that crashes fails the run at once: replaced, it may leave the others waiting for ever.
 # Compiled modules are kept, whatever the shell says: each worker and each program that a test starts would compile all
 # anew.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest
-TESTS = -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/house/test_layers.py
+TESTS = -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=tests/house/test_layers.py
 test: $(VENV)/.installed-dev
 	@$(PYTEST) $(TESTS) $(if $(FAST),-m "not process and not model and not slow")
 
