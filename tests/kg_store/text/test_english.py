@@ -39,7 +39,10 @@ def _asked_and_remembered() -> Iterator[object]:
     asked = "zimbrelkovs" + "ing"
     yield is_ordinary(asked)
     yield is_rare(asked)
-    yield sum(_holds(each, asked) for each in gc.get_objects() if type(each) in (dict, set, list))
+    followed = gc.get_objects()
+    # Containers of plain values are not followed by the collector: they are found from what holds them.
+    held = {id(each): each for each in (*followed, *gc.get_referents(*followed)) if type(each) in (dict, set, list)}
+    yield sum(_holds(each, asked) for each in held.values())
 
 
 def _holds(holder: dict[object, object] | set[object] | list[object], word: str) -> bool:
