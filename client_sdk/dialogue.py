@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -23,6 +25,8 @@ from client_sdk.protocol import (
     SealedTrace,
 )
 from client_sdk.trace import Trace, open_sealed_trace
+
+_PERSON_CHARS: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ class Dialogue:
                 messages=[*self._messages[-(MAX_MESSAGES - 2) :], Message(role="user", content=question)],
                 conversation=self._conversation,
                 strategy=strategy or self._strategy,
-                options=ChatOptions.model_validate({**self._options, **options}),
+                options=_options({**self._options, **options}),
                 public_key=self._key.public_text if self._key else None,
                 stream=stream,
             )
@@ -139,3 +143,10 @@ def bad_request(problem: ValidationError) -> BadRequestError:
     return BadRequestError(
         "; ".join(told), code="bad_option", hint="correct it; `help(client_sdk.Chat)` lists the options"
     )
+
+
+def _options(given: Mapping[str, object]) -> ChatOptions:
+    """The options as they travel: of who asks a digest alone. Raises ValidationError."""
+    person = given.get("person")
+    digest = sha256(str(person).encode()).hexdigest()[:_PERSON_CHARS] if person else ""
+    return ChatOptions.model_validate({**given, "person": digest})

@@ -11,8 +11,8 @@ from client_sdk.transport.waiting import OnWait
 
 class AskOptions(TypedDict, total=False):
     """Limits of one question: `width` relations a round, `depth` rounds, `relations_per_concept`, and how many
-    `names` of one set are restored; with the `language` of these; and how many questions to go on with are made as
-    `suggestions` (0: none)."""
+    `names` of one set are restored; with the `language` of these; how many questions to go on with are made as
+    `suggestions` (0: none); and which `person` asks, where several share a key (the service gets a digest of it)."""
 
     width: int
     depth: int
@@ -20,6 +20,7 @@ class AskOptions(TypedDict, total=False):
     names: int
     language: str
     suggestions: int
+    person: str
 
 
 class ChatOptions(AskOptions, total=False):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from app.chat.answers.capsule import names_of_masks, seal_names
 from app.chat.answers.disambiguation import hints_for
 from app.chat.answers.execution import AnswerExecutor, Conclusion
-from app.chat.confidence import confidence_in
+from app.chat.confidence import cases_behind, confidence_in
 from app.chat.conversations import Conversation, ConversationStore, Reason
 from app.chat.dialogue.follow_ups import NO_REASON, reason_of
 from app.chat.question_run import QuestionRun
@@ -23,6 +24,8 @@ from client_sdk.protocol import Ambiguity, ChatAnswer, Fact, Message, Names, Usa
 from kg_store.terms import Schema
 
 NAMES_IN_A_REASON = 5  # of one set
+LEANS_ON_RATING: Final = "This follows an earlier rating of yours, which nobody has checked."
+LEANS_ON_APPROVED: Final = "This follows an earlier rating, which the graph's owner approved."
 
 
 def pseudonyms_cited(table: PseudonymTable, finding: RetrievalResult, conclusion: Conclusion | None) -> list[str]:
@@ -99,10 +102,11 @@ def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
     is_answered = draft is not None and run.ended.conclusion is not None
     evidence, things = run.found.evidence, run.found.things
     paths = paths_of_answer(draft.expressions, evidence, things) if draft and is_answered else ()
-    leaned = [case for path in paths for case in run.near_cases.of_path.get(path, ())]
+    leaned = [case.id for case in cases_behind(run)]
     topics = tuple(topic.pseudonym for topic in run.read.dialogue.topics if topic.newest or run.reading.needs_context)
     is_whole = draft is not None and len(paths) == 1 and is_one_path(draft.expressions)
-    answer = RatableAnswer(cases.content_of(question, paths, is_whole), topics, bool(leaned))
+    content = cases.content_of(question, paths, is_whole, run.request.options.person)
+    answer = RatableAnswer(content, topics, bool(leaned), confidence=confidence_in(run) or 0.0)
     run.conversation.may_be_rated(run.answer_id, answer)
     return leaned
 
@@ -155,7 +159,7 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
         confidence=confidence_in(run),
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
-        notes=[*read.notes, *run.remarks],
+        notes=[*read.notes, *run.remarks, *_leans(run)],
         worked_out=worked_out(run),
         understood=understood(run),
         did_you_mean=list(run.ended.asks_back),
@@ -169,6 +173,13 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
     if run.request.public_key is None:
         return answer
     return seal_names(run.request.public_key, answer, _names(run, read, answer))
+
+
+def _leans(run: QuestionRun) -> Iterator[str]:
+    """The note on an answer that follows what people rated."""
+    behind = cases_behind(run)
+    if behind:
+        yield LEANS_ON_APPROVED if all(case.approved_at for case in behind) else LEANS_ON_RATING
 
 
 def _with_hints(ambiguity: Ambiguity, run: QuestionRun) -> Ambiguity:

@@ -218,8 +218,8 @@ class GraphSearch:
         cases = self._options.cases
         if cases is None or run.known is not None:
             return run
-        labels = _labels(run.graph.blind.schema)
-        asked = run.tenant, run.request.graph, run.conversation.key_id, labels, run.read.dialogue.question
+        labels, person = _labels(run.graph.blind.schema), run.request.options.person
+        asked = run.tenant, run.request.graph, run.conversation.key_id, person, labels, run.read.dialogue.question
         return replace(run, near_cases=await asyncio.to_thread(cases.near, *asked))
 
     async def _found(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> RetrievalResult:

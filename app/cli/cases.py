@@ -17,23 +17,28 @@ if TYPE_CHECKING:
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids of cases, as `arog cases list` shows them")]
 OfKey = Annotated[str | None, typer.Option("--key", help="All cases of the API key with this id")]
 app = typer.Typer(help="Cases: what people rated right.", no_args_is_help=True)
-_console, _errors = Console(), Console(stderr=True)
+_errors = Console(stderr=True)
 
 
 @app.command("list")
 def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
-    """Every case of a graph: whose rating left it, when, its path, how often it was used; there is no text in it."""
-    from rich.table import Column, Table
-
+    """Every case of a graph: whose rating left it, when, for which words, its path, how often it was used."""
     from app.wiring.administration import cases_in
 
-    table = Table(Column("case", no_wrap=True), Column("key", no_wrap=True), "made", "approved", "used", "path")
     with opened_store(_errors) as store:
         for case in cases_in(store).listed(tenant, graph).cases:
-            approved = f"{case.approved_at:%Y-%m-%d}" if case.approved_at else "no"
-            made = f"{case.made_at:%Y-%m-%d}"
-            table.add_row(case.id, case.key_id, made, approved, str(case.used), "\n".join(case.paths))
-    _console.print(table)
+            approved = f"approved {case.approved_at:%Y-%m-%d}" if case.approved_at else _waiting(case.held)
+            print(f"{case.id}  key {case.key_id}, made {case.made_at:%Y-%m-%d}, {approved}")
+            print(f"  used by {case.used} answers, rated so by {case.raters} persons")
+            print(f"  words: {case.asked or 'not kept'}")
+            for path in case.paths:
+                print(f"  path: {path}")
+            for path in case.before:
+                print(f"  path before: {path}")
+
+
+def _waiting(is_held: bool) -> str:
+    return "held back: it contradicts a sure answer" if is_held else "counts for who rated"
 
 
 @app.command()
@@ -43,13 +48,13 @@ def report(graph: GraphName, tenant: Tenant = "default") -> None:
 
     with opened_store(_errors) as store:
         told = cases_in(store).listed(tenant, graph).report
-    print(f"{told.cases} cases, {told.approved} of them approved")
+    print(f"{told.cases} cases, {told.approved} of them approved, {told.held} held back for you to look at")
     print(f"{told.leaned} answers leaned on cases: {told.rated_right} rated right, {told.rated_wrong} rated wrong")
 
 
 @app.command()
 def export(graph: GraphName, tenant: Tenant = "default") -> None:
-    """Print every case as a line of JSON: ids, times, counts and paths."""
+    """Print every case as a line of JSON: ids, times, counts, words and paths."""
     from app.wiring.administration import cases_in
 
     with opened_store(_errors) as store:

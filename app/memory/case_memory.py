@@ -30,10 +30,10 @@ Embed = Callable[[str], Vector]
 
 @dataclass(frozen=True, slots=True)
 class NearCases:
-    """The cases that a question may use: a gain for each path, and the ids of the cases behind each path."""
+    """The cases that a question may use: a gain for each path, and the cases behind each path."""
 
     gains: tuple[CasePath, ...] = ()
-    of_path: Mapping[LabelPath, Sequence[str]] = field(default_factory=dict, repr=False)
+    of_path: Mapping[LabelPath, Sequence[Case]] = field(default_factory=dict, repr=False)
 
 
 NO_CASES: Final = NearCases()
@@ -42,24 +42,29 @@ NO_CASES: Final = NearCases()
 class CaseMemory:
     """Finds cases.
 
-    Promise: a question uses cases of its own key and those that an owner approved, and none with a relation that its
-    asker's role does not see. Condition: `labels` are those of that role's view. Limit: which candidate is offered to
-    a model first may reveal that a case exists.
+    Promise: a question uses cases of its own key and person and those that an owner approved, and none with a relation
+    that its asker's role does not see. Condition: `labels` are those of that role's view. Limit: which candidate is
+    offered to a model first may reveal that a case exists.
     """
 
     def __init__(self, store: CaseStore, embed: Embed, model: str) -> None:
         self.store, self.embed, self._model = store, embed, model
 
-    def content_of(self, question: str, paths: Sequence[LabelPath], is_whole: bool) -> CaseContent:
+    def content_of(self, question: str, paths: Sequence[LabelPath], is_whole: bool, person: str) -> CaseContent:
         """Returns the case of a question in pseudonyms, to be stored if its answer is rated right."""
-        return CaseContent(self._model, self.embed(asked_words(question)), tuple(paths), is_whole)
+        asked = asked_words(question)
+        return CaseContent(self._model, self.embed(asked), tuple(paths), is_whole, asked=asked, person=person)
 
-    def near(self, tenant: str, graph: str, key_id: str, labels: Collection[str], question: str) -> NearCases:
+    def near(
+        self, tenant: str, graph: str, key_id: str, person: str, labels: Collection[str], question: str
+    ) -> NearCases:
         """Returns the cases most like a question in pseudonyms. Raises MasterKeyError."""
         usable = [
             each
             for each in self.store.usable_by(tenant, graph, key_id)
-            if each.content.model == self._model and each.content.is_shown_by(labels)
+            if each.counts_for(key_id, person)
+            and each.content.model == self._model
+            and each.content.is_shown_by(labels)
         ]
         if not usable:
             return NO_CASES
@@ -75,13 +80,13 @@ def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:
     raw = np.exp((cosines[order] - cosines[order[0]]) / TEMPERATURE)
     gained: dict[LabelPath, float] = defaultdict(float)
     settled: dict[LabelPath, float] = defaultdict(float)
-    of_path: dict[LabelPath, list[str]] = defaultdict(list)
+    of_path: dict[LabelPath, list[Case]] = defaultdict(list)
     for at, share in zip(order, raw / raw.sum(), strict=True):
         weight = WEIGHT_OF_SAME if cosines[at] >= SAME else WEIGHT
         content = usable[at].content
         for path in content.paths:
             gained[path] += weight * float(share)
             settled[path] += float(share) * (cosines[at] >= SAME and content.is_whole)
-            of_path[path].append(usable[at].id)
+            of_path[path].append(usable[at])
     gains = [CasePath(path=path, gain=gain, settles=bool(settled[path] > MOST)) for path, gain in gained.items()]
     return NearCases(tuple(gains), of_path)

@@ -7,7 +7,7 @@ import json
 import secrets
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -59,12 +59,10 @@ class CaseStore:
         """Stores the case of an answer in place of an earlier one of that answer; an identical one stays as it is."""
         case_id, answer = secrets.token_hex(_ID_BYTES), _digest(answer_id)
         kept = [each.content for each in self._of_answer(tenant, graph, key_id, answer)]
-        if any((each.paths, each.is_whole) == (content.paths, content.is_whole) for each in kept):
+        if any(replace(each, vector=content.vector) == replace(content, vector=content.vector) for each in kept):
             return
-        plain = json.dumps(content_to_json(content), separators=(",", ":")).encode()
-        plain += b" " * (-len(plain) % _PAD_BYTES)
         row = {"id": case_id, "tenant": tenant, "graph": graph, "key_id": key_id, "answer": answer, "used": 0}
-        row["sealed"] = self._master.seal(PURPOSE, bind(tenant, key_id, graph, case_id), plain)
+        row["sealed"] = self._sealed(bind(tenant, key_id, graph, case_id), content)
         row["made_at"] = dt.datetime.now(dt.UTC)
         try:
             with self._engine.begin() as connection:
@@ -126,11 +124,21 @@ class CaseStore:
             return connection.execute(delete(cases).where(chosen)).rowcount
 
     def forget_without(self, tenant: str, graph: str, labels: Collection[str]) -> int:
-        """Deletes cases with a relation that the graph no longer has; returns how many."""
-        gone = [each.id for each in self.of_graph(tenant, graph) if not each.content.is_shown_by(labels)]
+        """Deletes cases with a relation that the graph no longer has; returns how many.
+
+        Of the others goes what they tell of the answer before, where that had such a relation.
+        """
+        found = self.of_graph(tenant, graph)
+        gone = [each.id for each in found if not each.content.is_shown_by(labels)]
+        kept = [(each, each.content.without_others(labels)) for each in found if each.id not in gone]
         with self._engine.begin() as connection:
             for case_id in gone:
                 connection.execute(delete(cases).where(_of_graph(tenant, graph) & (cases.c.id == case_id)))
+            for case, content in kept:
+                if content is not case.content:
+                    sealed = self._sealed(bind(tenant, case.key_id, graph, case.id), content)
+                    connection.execute(update(cases).where(cases.c.id == case.id).values(sealed=sealed))
+        self._opened = {}
         return len(gone)
 
     def count_use(self, tenant: str, graph: str, ids: Sequence[str]) -> None:
@@ -150,6 +158,10 @@ class CaseStore:
         with self._engine.connect() as connection:
             row = connection.execute(query).one_or_none()
         return CaseEffects() if row is None else CaseEffects(row.leaned, row.right, row.wrong)
+
+    def _sealed(self, context: bytes, content: CaseContent) -> bytes:
+        plain = json.dumps(content_to_json(content), separators=(",", ":")).encode()
+        return self._master.seal(PURPOSE, context, plain + b" " * (-len(plain) % _PAD_BYTES))
 
     def _of_answer(self, tenant: str, graph: str, key_id: str, answer: str) -> list[Case]:
         return self._found(tenant, graph, _of_answer(tenant, graph, key_id, answer))

@@ -32,6 +32,10 @@ def rated_sentence(told: AnswerRated, corrected: bool) -> str:
         return "Thank you: similar questions will lean on this." if told.learnt else "Thank you: noted as right."
     if not corrected:
         return "Thank you: noted as wrong."
+    if told.held:
+        return (
+            "Thank you: noted as wrong. The owner of the graph will look at your answer before anything leans on it."
+        )
     if told.learnt:
         return "Thank you: noted as wrong, and similar questions will lean on the way to the right answer."
     return "Thank you: noted as wrong. The graph shows no short way to the answer that you gave."

@@ -46,7 +46,7 @@ LanguageTag = Annotated[
 
 class ChatOptions(Wire):
     """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; the
-    `language` of these; and how many questions to go on with are suggested."""
+    `language` of these; how many questions to go on with are suggested; and which `person` asks."""
 
     width: int = Field(default=3, ge=1, le=20, strict=True)
     depth: int = Field(default=3, ge=1, le=5, strict=True)
@@ -58,6 +58,13 @@ class ChatOptions(Wire):
     )
     suggestions: int = Field(
         default=3, ge=0, le=3, strict=True, description="questions to go on with; each takes a little time to check"
+    )
+    person: str = Field(
+        default="",
+        max_length=64,
+        repr=False,
+        description="who asks, where several share a key: any sign that stands for one of them. What one person rates "
+        "changes no answer of another's",
     )
 
 

@@ -35,22 +35,34 @@ class AnswerRating(Wire):
 
 
 class AnswerRated(Wire):
-    """A rating as it was taken. `learnt`: it left a case, on which later questions of this key lean."""
+    """A rating as it was taken. `learnt`: it left a case, on which later questions of who rated lean.
+
+    `held`: not before the graph's owner approves it, since it contradicts an answer that was sure.
+    """
 
     answer: str
     rating: RatingWord
     learnt: bool
+    held: bool = False
 
 
 class CaseListed(Wire):
-    """A case: whose rating left it, when, the paths in relation words, how many answers leaned on it."""
+    """A case: whose rating left it, when, the paths in relation words, how many answers leaned on it.
+
+    `asked`: the question's words without its names; `before`: the paths of the answer that was rated wrong; `held`: it
+    contradicts a sure answer; `raters`: how many persons rated the same wording so.
+    """
 
     id: str
     key_id: str
     made_at: dt.datetime
     approved_at: dt.datetime | None
     used: int
+    asked: str = ""
+    before: list[str] = Field(default_factory=list)
     paths: list[str]
+    held: bool = False
+    raters: int = 1
 
 
 class CaseReport(Wire):
@@ -59,6 +71,7 @@ class CaseReport(Wire):
     graph: str
     cases: int
     approved: int
+    held: int = 0
     leaned: int
     rated_right: int
     rated_wrong: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ PATHS: Final = (
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 # Clients that can tell one chat from another with the same turns; LibreChat's and others' headers can be set.
 _CHAT_ID_HEADERS: Final = ("x-arog-chat", "x-openwebui-chat-id")
+_PERSON_HEADERS: Final = ("x-arog-person", "x-openwebui-user-id")
 _IGNORED: Final = "x-arog-ignored"
 
 
@@ -97,6 +99,7 @@ async def _send_message(request: Request) -> Response:
 
 async def _answer(request: Request, question: Question, reply: Reply) -> Response:
     """The one path of all protocols to the service."""
+    question = replace(question, person=_told_in(request, _PERSON_HEADERS))
     sessions: Sessions = request.app.state.sessions
     headers = {_IGNORED: ", ".join(dict.fromkeys(question.ignored))} if question.ignored else {}
     if question.stream:
@@ -139,7 +142,11 @@ def _model_of(id: str, since: int) -> dict[str, Any]:
 
 
 def _chat_id(request: Request) -> str:
-    return next((request.headers[name] for name in _CHAT_ID_HEADERS if name in request.headers), "")
+    return _told_in(request, _CHAT_ID_HEADERS)
+
+
+def _told_in(request: Request, headers: Sequence[str]) -> str:
+    return next((request.headers[name] for name in headers if name in request.headers), "")
 
 
 async def _body(request: Request) -> bytes:

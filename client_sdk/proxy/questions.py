@@ -72,7 +72,7 @@ class Question:
     """One question. `turns` are those before it; `ignored` are fields that were sent and have no meaning here.
 
     With `background` it is no question but a chore that a client gives to its model, and answered without the graph;
-    with `rating` it rates the answer before it.
+    with `rating` it rates the answer before it. `person` is who asks, as far as the client tells.
     """
 
     model: str
@@ -83,13 +83,14 @@ class Question:
     stream: bool
     ignored: tuple[str, ...]
     chat_id: str = ""
+    person: str = field(default="", repr=False)
     background: BackgroundTask | None = None
     rating: tuple[RatingWord, list[str]] | None = field(default=None, repr=False)
 
     @property
     def topic(self) -> str:
         """The key of a dialogue beside its turns: they go on in one of the same topic."""
-        return "\n".join((self.graph, self.strategy, self.chat_id))
+        return "\n".join((self.graph, self.strategy, self.chat_id, self.person))
 
 
 def read_body(kind: type[BodyT], body: bytes) -> BodyT:

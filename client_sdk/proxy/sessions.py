@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
@@ -123,7 +124,9 @@ class Sessions:
 
     def _new(self, question: Question) -> AsyncChat:
         upstream = self._upstream
-        options: AskOptions = {"suggestions": 0, **upstream.options}
+        # Without a sign of who asks, a dialogue is a person of its own: its ratings reach nobody else's answers.
+        person = question.person or secrets.token_hex()
+        options: AskOptions = {"suggestions": 0, **upstream.options, "person": person}
         return AsyncChat(
             upstream.url,
             upstream.api_key,

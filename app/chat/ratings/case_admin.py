@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.memory.case_store import CaseStore
 from app.memory.cases import Case
 from client_sdk.protocol import CaseChoice, CaseList, CaseListed, CaseReport, CasesChanged
@@ -12,8 +14,8 @@ from kg_store.errors import UnknownGraphError
 class CaseAdmin:
     """Lists, approves and forgets cases.
 
-    Promise: it shows paths in relation words, ids, times and counts, but neither the text nor the vector of a
-    question.
+    Promise: it shows the words of questions without their names, paths in relation words, ids, times and counts, but
+    no name and no vector.
     """
 
     def __init__(self, catalog: Catalog, cases: CaseStore) -> None:
@@ -27,11 +29,12 @@ class CaseAdmin:
             graph=graph,
             cases=len(found),
             approved=sum(case.approved_at is not None for case in found),
+            held=sum(case.content.is_held and case.approved_at is None for case in found),
             leaned=effects.leaned,
             rated_right=effects.right,
             rated_wrong=effects.wrong,
         )
-        return CaseList(report=report, cases=[_as_listed(case) for case in found])
+        return CaseList(report=report, cases=[_as_listed(case, raters_of(case, found)) for case in found])
 
     def approve(self, tenant: str, graph: str, wanted: CaseChoice) -> CasesChanged:
         """Makes cases count for every key. Raises UnknownGraphError, UnknownCaseError."""
@@ -52,12 +55,23 @@ class CaseAdmin:
             raise UnknownGraphError
 
 
-def _as_listed(case: Case) -> CaseListed:
+def raters_of(case: Case, found: Sequence[Case]) -> int:
+    """The number of persons whose ratings teach the same path for the same words, names aside."""
+    told = case.content.asked, case.content.paths
+    alike = (each for each in found if (each.content.asked, each.content.paths) == told)
+    return len({(each.key_id, each.content.person) for each in alike})
+
+
+def _as_listed(case: Case, raters: int) -> CaseListed:
     return CaseListed(
         id=case.id,
         key_id=case.key_id,
         made_at=case.made_at,
         approved_at=case.approved_at,
         used=case.used,
+        asked=case.content.asked,
+        before=[" -> ".join(path) for path in case.content.before],
         paths=[" -> ".join(path) for path in case.content.paths],
+        held=case.content.is_held and case.approved_at is None,
+        raters=raters,
     )

@@ -11,8 +11,9 @@ import numpy as np
 from app.accounts.api_keys import Caller, require_grant
 from app.chat.conversations import Conversation, ConversationBusyError, ConversationStore, UnknownConversationError
 from app.chat.ratings.correct_paths import shortest_path_to
+from app.chat.second_opinion import SURE
 from app.memory.case_memory import CaseMemory
-from app.memory.cases import CaseContent, RatableAnswer
+from app.memory.cases import MOST_OF_CORRECTED, CaseContent, RatableAnswer
 from client_sdk.protocol import AnswerRated, AnswerRating
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import NO_MIDS, as_mids
@@ -27,9 +28,11 @@ class UnknownRatedAnswerError(Exception):
 class RatingService:
     """Takes ratings.
 
-    Promise: a rating leaves a vector and relation labels, sealed, and no word of question, answer or correction; names
-    in a correction are linked here and go to no model and no log. Condition: the conversation is the caller's own and
-    still kept. Limit: who rated how many answers of which graph, and when, is visible.
+    Promise: a rating leaves a vector, relation labels and the question's words without its names, sealed, and no word
+    of answer or correction; names in a correction are linked here and go to no model and no log. It changes nothing
+    for anybody else, and a correction of a sure answer nothing at all, before an owner approves it. Condition: the
+    conversation is the caller's own and still kept. Limit: who rated how many answers of which graph, and when, is
+    visible; the persons behind one key are told apart only where whoever holds the key says who asks.
     """
 
     def __init__(self, catalog: Catalog, conversations: ConversationStore, cases: CaseMemory | None) -> None:
@@ -65,21 +68,28 @@ class RatingService:
         # First the save that fails if another request was faster, then the steps that may be repeated.
         self._conversations.save(conversation, schema)
         self._keep(caller, name, wanted, answer, content)
-        return AnswerRated(answer=wanted.answer, rating=wanted.rating, learnt=content is not None)
+        held = content is not None and content.is_held
+        return AnswerRated(answer=wanted.answer, rating=wanted.rating, learnt=content is not None, held=held)
 
     def _content(
         self, graph: PrivateGraph, conversation: Conversation, answer: RatableAnswer, wanted: AnswerRating
     ) -> CaseContent | None:
         """The case that follows from the rating; None if there is none."""
         if wanted.rating == "right":
-            return answer.content if answer.content.paths else None
+            return replace(answer.content, most=answer.confidence) if answer.content.paths else None
         if not wanted.correct:
             return None
         topics = [conversation.table.resolve(word, graph.blind)[0] for word in answer.topics]
         begin = as_mids(np.concatenate(topics)) if topics else NO_MIDS
         right = _linked(graph, wanted.correct)
         found = shortest_path_to(graph.blind, begin, right, answer.content, self._learning.embed)
-        return replace(answer.content, paths=(found,), is_whole=True) if found else None
+        if found is None:
+            return None
+        told = answer.content.paths
+        held = found not in told and answer.confidence >= SURE
+        return replace(
+            answer.content, paths=(found,), is_whole=True, before=told, most=MOST_OF_CORRECTED, is_held=held
+        )
 
     @property
     def _learning(self) -> CaseMemory:

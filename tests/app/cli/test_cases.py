@@ -37,10 +37,11 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_cases_are_listed_reported_and_exported(kept: list[str]) -> None:
     listed = arog("cases", "list", "clinic").stdout
     assert all(case in listed for case in kept)
-    # A narrow terminal breaks it into lines.
-    assert all(relation in listed for relation in ("treated by", "-> lives in"))
+    assert "path: treated by -> lives in" in listed
+    assert "rated so by 2 persons" in listed
     assert arog("cases", "report", "clinic").stdout == (
-        "2 cases, 0 of them approved\n1 answers leaned on cases: 1 rated right, 0 rated wrong\n"
+        "2 cases, 0 of them approved, 0 held back for you to look at\n"
+        "1 answers leaned on cases: 1 rated right, 0 rated wrong\n"
     )
     lines = [json.loads(line) for line in arog("cases", "export", "clinic").stdout.splitlines()]
     assert [(line["id"], line["key_id"], line["used"]) for line in lines] == [

@@ -38,7 +38,8 @@ def test_weights_are_a_softmax_of_the_cosines() -> None:
 
 def test_what_is_not_near_gives_nothing() -> None:
     assert gained(case("a", MIN_COSINE - 0.01, "r")) == {}
-    assert nearest_cases([case("a", MIN_COSINE + 0.01, "r")], ASKED).of_path == {("r",): ["a"]}
+    near = case("a", MIN_COSINE + 0.01, "r")
+    assert nearest_cases([near], ASKED).of_path == {("r",): [near]}
 
 
 def test_only_the_nearest_count() -> None:

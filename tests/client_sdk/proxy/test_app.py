@@ -134,6 +134,16 @@ def test_a_streamed_answer_is_gone_on_with_like_any(service: FakeService, client
     assert service.seen[1]["conversation"] == "conversation-1"
 
 
+def test_each_person_of_a_client_is_told_apart_by_a_digest(service: FakeService, client: openai.OpenAI) -> None:
+    for person in ("ann@home.invalid", "bo@home.invalid", "ann@home.invalid", None, None):
+        told = {"X-OpenWebUI-User-Id": person} if person else {}
+        client.chat.completions.create(model="people", messages=[user("Who treats Anna Keller?")], extra_headers=told)
+    ann, bo, ann_again, *nobody = (seen["options"]["person"] for seen in service.seen)
+    assert ann == ann_again
+    assert len({ann, bo, *nobody}) == 4
+    assert all(seen["options"]["person"] and "@" not in seen["options"]["person"] for seen in service.seen)
+
+
 def test_a_message_that_is_a_rating_rates_the_answer_before_it(service: FakeService, client: openai.OpenAI) -> None:
     turns = [user("Who treats Anna Keller?")]
     turns += [assistant(ask(client, *turns)), user("/wrong Dr. Who; Lea")]

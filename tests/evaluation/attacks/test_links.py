@@ -52,7 +52,7 @@ def test_a_name_beside_it_is_not(text: str) -> None:
 async def test_what_a_model_writes_beside_an_answer_is_never_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with AttackTargets(limit=20) as targets:
+    async with AttackTargets(limit=4) as targets:
         kept = await links.links_on_demo(targets)
         monkeypatch.setattr(grounding, "is_prose", lambda _text, _is_pseudonym: True)
         broken = await links.links_on_demo(targets)

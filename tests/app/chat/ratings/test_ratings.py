@@ -11,9 +11,12 @@ import pytest
 from sqlalchemy import select, update
 
 from app.chat.conversations import ConversationStore
+from app.chat.reply import LEANS_ON_APPROVED, LEANS_ON_RATING
+from app.chat.second_opinion import SURE
 from app.database.tables import cases, conversations
+from app.memory.cases import MOST_OF_CORRECTED
 from client_sdk.errors import BadRequestError, RefusedError, UnknownConversationError
-from tests.support.rated_graph import ASKED, PEOPLE, SECRETS, TOWNS, case_list, chat, town, turtle
+from tests.support.rated_graph import ASKED, PEOPLE, RELATIONS, SECRETS, TOWNS, case_list, chat, town, turtle
 from tests.support.service import OPERATOR, Running, bearer, running
 
 LEARNT = "worksIn"
@@ -52,6 +55,48 @@ async def test_what_is_told_to_be_right_is_answered_from_then_on(house: Running)
     assert await told(house, key, 1) == [town(1, LEARNT)]
     assert await told(house, key, 5) == [town(5, LEARNT)]
     assert [case["paths"] for case in await case_list(house)] == [["works in"]]
+
+
+async def test_what_follows_a_correction_is_no_surer_than_it_and_says_so(house: Running) -> None:
+    key = key_of(house)
+    await taught(house, key)
+    answer = await chat(house, key=key).ask(ASKED.format(PEOPLE[1]))
+    assert answer.names == [town(1, LEARNT)]
+    assert answer.confidence is not None
+    assert answer.confidence <= MOST_OF_CORRECTED
+    assert LEANS_ON_RATING in answer.notes
+
+
+async def test_persons_who_share_a_key_change_nothing_for_one_another(house: Running) -> None:
+    key, asked = key_of(house), ASKED.format(PEOPLE[1])
+    before = await chat(house, key=key).ask(asked, person="ann")
+    for at in (0, 2, 3):
+        false = await chat(house, key=key).ask(ASKED.format(PEOPLE[at]), person="bo")
+        await false.rate("wrong", [town(at, LEARNT)])
+    hers = await chat(house, key=key).ask(asked, person="ann")
+    nobodys = await chat(house, key=key).ask(asked)
+    for after in (hers, nobodys):
+        assert (after.names, after.confidence, after.notes) == (before.names, before.confidence, before.notes)
+    assert (await chat(house, key=key).ask(asked, person="bo")).names == [town(1, LEARNT)]
+    assert {case["raters"] for case in await case_list(house)} == {1}
+    again = await chat(house, key=key).ask(ASKED.format(PEOPLE[4]), person="ann")
+    await again.rate("wrong", [town(4, LEARNT)])
+    assert {case["raters"] for case in await case_list(house)} == {2}
+
+
+async def test_false_ratings_of_one_person_make_nobody_sure_of_what_is_wrong(house: Running) -> None:
+    key, ways = key_of(house), list(RELATIONS)
+    wordings = (ASKED, "Where was {} born?", "Where does {} live?", "Where does {} work?", "Which town has {}?")
+    before = {text: await chat(house, key=key).ask(text.format(PEOPLE[1]), person="ann") for text in wordings}
+    for at, text in enumerate(wordings * 4):
+        answer = await chat(house, key=key).ask(text.format(PEOPLE[at % 8]), person="bo")
+        false = next(town(at % 8, way) for way in ways if [town(at % 8, way)] != answer.names)
+        await answer.rate("wrong", [false])
+    for text in wordings:
+        hers = await chat(house, key=key).ask(text.format(PEOPLE[1]), person="ann")
+        his = await chat(house, key=key).ask(text.format(PEOPLE[1]), person="bo")
+        assert (hers.names, hers.confidence) == (before[text].names, before[text].confidence)
+        assert his.names == before[text].names or (his.confidence or 0.0) <= MOST_OF_CORRECTED
 
 
 async def test_another_question_leans_on_nothing(house: Running) -> None:
@@ -248,6 +293,23 @@ async def typed(tmp_path: Path) -> AsyncIterator[Running]:
     async with running(tmp_path, thinks=True) as house:
         house.load(name="towns", turtle=turtle(typed=True))
         yield house
+
+
+async def test_a_correction_of_a_sure_answer_counts_for_nobody_before_an_owner_approves_it(typed: Running) -> None:
+    key, asked = key_of(typed), "Where was {} born?"
+    before = await chat(typed, key=key).ask(asked.format(PEOPLE[1]))
+    false = await chat(typed, key=key).ask(asked.format(PEOPLE[0]))
+    assert (false.confidence or 0.0) >= SURE
+    rated = await false.rate("wrong", [town(0, LEARNT)])
+    assert (rated.learnt, rated.held) == (True, True)
+    after = await chat(typed, key=key).ask(asked.format(PEOPLE[1]))
+    assert (after.names, after.confidence, after.notes) == (before.names, before.confidence, before.notes)
+    (case,) = await case_list(typed)
+    assert (case["asked"], case["before"], case["paths"]) == ("Where was born", ["born in"], ["works in"])
+    assert case["held"]
+    await typed.http.post("/admin/graphs/towns/cases/approve", json={"ids": [case["id"]]}, headers=OPERATOR)
+    approved = await chat(typed, key=key_of(typed)).ask(asked.format(PEOPLE[1]))
+    assert (approved.names, approved.notes) == ([town(1, LEARNT)], (LEANS_ON_APPROVED,))
 
 
 async def test_a_refused_question_is_answered_in_the_same_words_once_it_is_told_where_to_look(typed: Running) -> None:

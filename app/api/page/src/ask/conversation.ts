@@ -9,6 +9,8 @@ export function newConversation(graph: string): Conversation {
   return { id: crypto.randomUUID(), graph, conversation: null, created: now, updated: now, turns: [] };
 }
 
+const PERSON_CHARS = 32;
+
 export function newTurn(typed: string, sent: string = typed): Turn {
   return { id: crypto.randomUUID(), typed, sent, at: Date.now(), reply: null };
 }
@@ -37,7 +39,8 @@ export function requestOf(
     messages: [...before.slice(-(MAX_MESSAGES - 2)), { role: "user", content: turn.sent }],
     conversation: conversation.conversation,
     strategy: "auto",
-    options,
+    // Each browser is a person: what is rated in one changes no answer in another, though they share an API key.
+    options: { ...options, person: publicKey.slice(-PERSON_CHARS) },
     public_key: publicKey,
     stream: true,
   };

@@ -163,6 +163,7 @@ export interface ChatOptions {
   names?: number;
   language?: string;
   suggestions?: number;
+  person?: string;
 }
 
 export interface ChatRequest {
