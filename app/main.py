@@ -23,7 +23,7 @@ from app.api.state import (
     share_state,
 )
 from app.api.web_page import page_routes
-from app.chat.retention import purge_expired
+from app.chat.retention import RetentionDays, purge_expired
 from app.settings import ConfigurationError, Settings, load_settings
 from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
 from app.telemetry.metrics import Metrics
@@ -187,7 +187,8 @@ async def _purge_hourly(state: AppState) -> None:
     while True:
         if state.services is not None:
             store = state.services.store
-            purge = partial(purge_expired, store.master, store.conversations, store.upkeep, store.settings.ledger_days)
+            kept = RetentionDays(store.settings.ledger_days, store.settings.names_read_days)
+            purge = partial(purge_expired, store.master, store.conversations, store.upkeep, store.names_read, kept)
             try:
                 log.info("purged", expired=await run_in_threadpool(purge))
             except Exception as error:

@@ -24,7 +24,8 @@ DIGEST_BYTES: Final = 8
 """The length of the digest of a shown fact, in the sealed row of its conversation."""
 
 
-def _now() -> dt.datetime:
+def utc_now() -> dt.datetime:
+    """Returns the time by which days begin and end."""
     return dt.datetime.now(dt.UTC)
 
 
@@ -46,7 +47,7 @@ class TenantTokens:
     adds at most what `app.llm.endpoint.request_body` allows for a call, and never subtracts.
     """
 
-    def __init__(self, engine: Engine, limit: int | None = None, now: Clock = _now) -> None:
+    def __init__(self, engine: Engine, limit: int | None = None, now: Clock = utc_now) -> None:
         self._engine, self.limit, self.now = engine, limit, now
 
     def account(self, tenant: str) -> TenantAccount:
@@ -59,7 +60,7 @@ class TenantTokens:
         return DayOfTokens(day, used, self.limit, _midnight_after(day))
 
     def renews_in_s(self) -> int:
-        return _renews_in_s(self.now())
+        return renews_in_s(self.now())
 
     def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:
         """Adds `tokens`, which may be negative; returns False and adds nothing if that would exceed `limit`."""
@@ -136,7 +137,7 @@ class RevealBudgets:
     """
 
     def __init__(
-        self, engine: Engine, conversation: int | None = None, tenant: int | None = None, now: Clock = _now
+        self, engine: Engine, conversation: int | None = None, tenant: int | None = None, now: Clock = utc_now
     ) -> None:
         self._engine, self.conversation, self.tenant, self._now = engine, conversation, tenant, now
 
@@ -150,7 +151,7 @@ class RevealBudgets:
     def add(self, tenant: str, day: dt.date, facts: int) -> None:
         """Adds facts. Raises TenantRevealsUsedUpError, and adds nothing then."""
         if not _REVEALS.add(self._engine, tenant, day, facts, self.tenant):
-            raise TenantRevealsUsedUpError(_renews_in_s(self._now()))
+            raise TenantRevealsUsedUpError(renews_in_s(self._now()))
 
 
 class RevealAccount:
@@ -198,7 +199,8 @@ def read_budget(engine: Engine, budgets: Budgets, tenant: str) -> TokenBudget:
     )
 
 
-def _renews_in_s(now: dt.datetime) -> int:
+def renews_in_s(now: dt.datetime) -> int:
+    """Returns the whole seconds until the next day begins in UTC."""
     return max(1, math.ceil((_midnight_after(now.date()) - now).total_seconds()))
 
 

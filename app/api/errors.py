@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from app.accounts.names_read import NamesUsedUpError
 from app.api.problems import (
     INTERNAL,
     BadRequestError,
@@ -92,10 +93,13 @@ def _reply_to(error: BaseException, request: Request) -> Response:
     return JSONResponse(body.model_dump(), status, headers)
 
 
+_RENEWED = TenantBudgetUsedUpError | TenantRevealsUsedUpError | NamesUsedUpError
+
+
 def _retry_after_s(error: BaseException) -> int | None:
     if isinstance(error, RateLimitedError):
         return error.retry_after_s
-    return error.renews_in_s if isinstance(error, TenantBudgetUsedUpError | TenantRevealsUsedUpError) else None
+    return error.renews_in_s if isinstance(error, _RENEWED) else None
 
 
 def _counted(error: BaseException, scope: Scope) -> tuple[int, ErrorBody]:

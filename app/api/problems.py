@@ -20,6 +20,7 @@ from app.accounts.api_keys import (
     UnknownKeyError,
 )
 from app.accounts.devices import DeviceNotAdmittedError, TooManyDevicesError, UnknownDeviceError
+from app.accounts.names_read import NamesUsedUpError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
 from app.chat.ratings.rating_service import UnknownRatedAnswerError
 from app.egress.budgets import (
@@ -229,18 +230,8 @@ def problem_of(error: BaseException) -> Problem:
         case RateLimitedError():
             message = "This key has made too many requests."
             return Problem(429, "rate_limited", message, f"Wait {error.retry_after_s} seconds.")
-        case TenantBudgetUsedUpError():
-            message = "This tenant may take no more tokens of the model today."
-            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
-            return Problem(429, "budget_used_up", message, hint)
-        case ConversationRevealsUsedUpError():
-            message = "This conversation has shown the model as many facts as one may."
-            hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."
-            return Problem(429, "budget_used_up", message, hint)
-        case TenantRevealsUsedUpError():
-            message = "This tenant may show the model no more facts today."
-            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
-            return Problem(429, "budget_used_up", message, hint)
+        case BudgetUsedUpError() | NamesUsedUpError() if (told := _of_budget(error)) is not None:
+            return told
         case ReasonerUnavailableError(reason=reason) if reason:
             return _unreachable(reason)
         case AmbiguousNameError():
@@ -255,6 +246,28 @@ def problem_of(error: BaseException) -> Problem:
         case PolicyError():
             return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
     return _DISK_FULL if _is_disk_full(error) else _of_its_kind(error)
+
+
+def _of_budget(error: BaseException) -> Problem | None:
+    """The problem of a budget that is used up; None for a question's own."""
+    match error:
+        case TenantBudgetUsedUpError():
+            message = "This tenant may take no more tokens of the model today."
+            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
+            return Problem(429, "budget_used_up", message, hint)
+        case NamesUsedUpError():
+            message = f"You may read no more names of this graph today ({error.most} a day)."
+            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}, or have AROG_NAMES_PER_DAY raised."
+            return Problem(429, "budget_used_up", message, hint)
+        case ConversationRevealsUsedUpError():
+            message = "This conversation has shown the model as many facts as one may."
+            hint = "Leave `conversation` out to begin a new one, or have AROG_CONVERSATION_REVEALS raised."
+            return Problem(429, "budget_used_up", message, hint)
+        case TenantRevealsUsedUpError():
+            message = "This tenant may show the model no more facts today."
+            hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
+            return Problem(429, "budget_used_up", message, hint)
+    return None
 
 
 def _of_its_kind(error: BaseException) -> Problem:

@@ -16,6 +16,7 @@ from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
 from app.chat.dialogue.turn_classifier import TurnClassifier
+from app.chat.names_budget import NamesBudget
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.language.protocol import Language
@@ -90,7 +91,8 @@ class ChatOptions:
     `read_back`: reads facts from a sentence; without it no reply is worded by a model. `likeness`: ranks relations for
     a question without an answer; without it none are suggested. `turns`: classifies turns; without it nearly all ask
     the graph. `today`: returns the date of a question. `in_house`: the reasoner that reads questions beside a model,
-    as `endpoint_use` says; `falls_back`: it answers if the model cannot.
+    as `endpoint_use` says; `falls_back`: it answers if the model cannot. `names`: the budget of names that a person
+    reads; without it there is none.
     """
 
     remark_on: RemarkOn = no_remark
@@ -109,6 +111,7 @@ class ChatOptions:
     in_house: Reasoner | None = None
     endpoint_use: EndpointUse = "alone"
     falls_back: bool = False
+    names: NamesBudget | None = None
 
     def offers(self, strategy: str) -> bool:
         """True if the profile lets prompts show as much as the strategy needs."""

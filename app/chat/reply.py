@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +12,7 @@ from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.confidence import cases_behind, confidence_in
 from app.chat.conversations import Conversation, ConversationStore, Reason
 from app.chat.dialogue.follow_ups import NO_REASON, reason_of
+from app.chat.names_budget import NamesBudget
 from app.chat.question_run import QuestionRun
 from app.chat.understanding import count_of, understood, worked_out
 from app.memory.answer_paths import is_one_path, paths_of_answer
@@ -66,8 +67,10 @@ def to_wire_fact(fact: FoundFact, cited: Sequence[FoundFact], tail_count: int | 
 class AnswerKeeper:
     """The last stage: saves the conversation with the reason of its newest answer, and explains it when asked."""
 
-    def __init__(self, conversations: ConversationStore, cases: CaseMemory | None = None) -> None:
-        self._conversations, self._cases = conversations, cases
+    def __init__(
+        self, conversations: ConversationStore, cases: CaseMemory | None = None, names: NamesBudget | None = None
+    ) -> None:
+        self._conversations, self._cases, self._names = conversations, cases, names
 
     def keep(self, run: QuestionRun) -> None:
         """Saves the conversation. Raises ConversationBusyError."""
@@ -80,12 +83,12 @@ class AnswerKeeper:
     def explain(self, run: QuestionRun) -> ChatAnswer:
         """Returns the reason of the last answer from what the conversation kept; no reasoner is asked.
 
-        Raises ConversationBusyError.
+        Raises ConversationBusyError, NamesUsedUpError.
         """
         if self._cases:
             _keep_ratable(run, self._cases)
         self._conversations.save(run.conversation, run.graph.blind.schema)
-        return _explanation(run)
+        return _explanation(run, self._names)
 
 
 def _keep_reason(conversation: Conversation, finding: RetrievalResult, conclusion: Conclusion | None) -> None:
@@ -111,7 +114,7 @@ def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
     return leaned
 
 
-def _explanation(run: QuestionRun) -> ChatAnswer:
+def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     """The facts behind the last answer, in pseudonyms, with the capsule of their names."""
     reason = _still_shown(run.conversation.reason, run.graph.blind.schema)
     text = reason_of(reason.facts, reason.expressions)
@@ -132,7 +135,7 @@ def _explanation(run: QuestionRun) -> ChatAnswer:
     table = run.conversation.table
     names = AnswerExecutor(run.graph, table, NAMES_IN_A_REASON).names_of(table.known(text))
     names |= names_of_masks(run.graph, [text, *(step for fact in reason.facts for step in fact.path)])
-    return seal_names(run.request.public_key, answer, names)
+    return _sealed(run, answer, names, budget)
 
 
 def _still_shown(reason: Reason, schema: Schema) -> Reason:
@@ -142,8 +145,8 @@ def _still_shown(reason: Reason, schema: Schema) -> Reason:
     return reason if shown.issuperset(steps) else Reason()
 
 
-def sealed_answer(run: QuestionRun) -> ChatAnswer:
-    """Returns the answer without its cost. New pseudonyms for its choices are issued here."""
+def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAnswer:
+    """Returns the answer without its cost. New pseudonyms for its choices are issued here. Raises NamesUsedUpError."""
     conclusion, found = run.ended.conclusion, run.found
     read = replace(run.read, ambiguous=tuple(_with_hints(each, run) for each in run.read.ambiguous))
     cited = cited_by(run.conversation.table, found, conclusion)
@@ -172,7 +175,16 @@ def sealed_answer(run: QuestionRun) -> ChatAnswer:
     )
     if run.request.public_key is None:
         return answer
-    return seal_names(run.request.public_key, answer, _names(run, read, answer))
+    return _sealed(run, answer, _names(run, read, answer), budget)
+
+
+def _sealed(
+    run: QuestionRun, answer: ChatAnswer, names: Mapping[str, Names], budget: NamesBudget | None
+) -> ChatAnswer:
+    assert run.request.public_key is not None
+    if budget is not None:
+        budget.take(run.graph, run.conversation.key_id, run.request.options.person, names)
+    return seal_names(run.request.public_key, answer, names)
 
 
 def _leans(run: QuestionRun) -> Iterator[str]:

@@ -41,7 +41,7 @@ class ChatService:
         self._opener = QuestionOpener(catalog, conversations, language, options)
         self._reader = QuestionReader(options)
         self._search = GraphSearch(reasoner, strategies, statics, ledger, options)
-        self._keeper = AnswerKeeper(conversations, options.cases)
+        self._keeper = AnswerKeeper(conversations, options.cases, options.names)
 
     def with_options(self, options: ChatOptions, log: RequestLog | None = None) -> ChatService:
         """Another service over the same graphs and conversations, and the same ledger unless there is a `log`."""
@@ -53,7 +53,7 @@ class ChatService:
         """Answers one question of a dialogue.
 
         Raises UnknownGraphError, UnknownConversationError, ConversationBusyError, BadPublicKeyError,
-        StrategyNotOfferedError, and what GraphSearch raises.
+        StrategyNotOfferedError, NamesUsedUpError, and what GraphSearch raises.
         """
         timer = StageTimer(on_stage)
         run = await timer.in_thread("opening", self._opener.open, caller, request)
@@ -62,7 +62,7 @@ class ChatService:
             return await asyncio.to_thread(self._keeper.explain, run)
         run = await self._with_questions(run, caller)
         run = await self._with_next(run, timer)
-        answer = await timer.in_thread("sealing", sealed_answer, run)
+        answer = await timer.in_thread("sealing", sealed_answer, run, self.options.names)
         await timer.in_thread("keeping", self._keeper.keep, run)
         return with_usage(answer, run, timer.milliseconds(), self.options.currency)
 

@@ -9,6 +9,7 @@ from app.accounts.api_keys import Caller, UnknownAnswerError
 from app.chat.answers.capsule import names_of_masks, seal_trace
 from app.chat.answers.execution import AnswerExecutor
 from app.chat.conversations import ConversationStore, UnknownConversationError
+from app.chat.names_budget import NamesBudget
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
 from app.privacy.pseudonym_format import words_in
 from client_sdk.crypto.sealing import parse_public_key
@@ -30,13 +31,19 @@ class Tracer:
     stay.
     """
 
-    def __init__(self, ledger: Ledger, conversations: ConversationStore, catalog: Catalog) -> None:
-        self._ledger, self._conversations, self._catalog = ledger, conversations, catalog
+    def __init__(
+        self,
+        ledger: Ledger,
+        conversations: ConversationStore,
+        catalog: Catalog,
+        budget: NamesBudget | None = None,
+    ) -> None:
+        self._ledger, self._conversations, self._catalog, self._budget = ledger, conversations, catalog, budget
 
     def trace(self, caller: Caller, answer_id: str, public_key: str) -> SealedTrace:
         """Returns the sealed trace of an answer.
 
-        Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError.
+        Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError, NamesUsedUpError.
         """
         parse_public_key(public_key)  # Checked before any lookup, so that a bad key reveals nothing.
         entries = self._entries(caller, answer_id)
@@ -78,7 +85,10 @@ class Tracer:
         ours = {word: pseudonym for pseudonym, word in sent.items()}
         meant = {ours.get(each.word, each.word): each.word for each in words_in(said)}
         names = AnswerExecutor(graph, table, NAMES_OF_A_SET).names_of([word for word in meant if table.meaning(word)])
-        return {meant[word]: name for word, name in names.items()} | names_of_masks(graph, [said], sent)
+        table_of_names = {meant[word]: name for word, name in names.items()} | names_of_masks(graph, [said], sent)
+        if self._budget is not None:
+            self._budget.take(graph, caller.key_id, "", table_of_names)
+        return table_of_names
 
 
 def _calls(entries: Sequence[LedgerEntry], replies: dict[str, LedgerReply]) -> list[TracedCall]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from app.cli import api_keys, cases, concepts, endpoints, erase, graphs, ledger, master_key, roles
+from app.cli import api_keys, cases, concepts, endpoints, erase, graphs, ledger, master_key, readers, roles
 from app.cli.output import NOT_USABLE, failures_in_words
 
 # One of each that `arog[light]` brings and no smaller extra does.
@@ -35,6 +35,7 @@ def commands(app: typer.Typer) -> None:
     app.command()(serve)
     erase.join(graphs.app)
     roles.join(graphs.app)
+    readers.join(graphs.app)
     app.add_typer(graphs.app, name="graph")
     app.add_typer(concepts.app, name="concepts")
     app.add_typer(endpoints.app, name="endpoint")

@@ -116,6 +116,18 @@ tenant_reveals = Table(
     Column("reveals", BigInteger, nullable=False),
 )
 
+names_read = Table(
+    "names_read",
+    metadata,
+    Column("tenant", String(63), primary_key=True),
+    Column("graph", String(63), primary_key=True),
+    Column("key_id", String(32), primary_key=True),
+    Column("day", Date, primary_key=True),
+    Column("person", String(64), primary_key=True),
+    Column("digest", String(32), primary_key=True),
+    Index("ix_names_read_digest", "tenant", "graph", "digest"),
+)
+
 cases = Table(
     "cases",
     metadata,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from app.accounts.names_read import NamesRead
 from app.chat.conversations import ConversationStore
 from app.graphs.load_job import Approve, LoadJob, LoadRequest
 from app.graphs.previews.previewer import Previewer
@@ -28,13 +29,14 @@ class GraphAdmin:
         catalog: Catalog,
         conversations: ConversationStore,
         cases: CaseStore,
+        names_read: NamesRead,
         name_concepts: NameConcepts,
         most_unpacked_bytes: int,
         k: int = DEFAULT_K,
     ) -> None:
         """`k`: reports warn of sets with fewer entities than this."""
         self._catalog, self._conversations, self._name_concepts = catalog, conversations, name_concepts
-        self._cases = cases
+        self._cases, self._names_read = cases, names_read
         self._most_unpacked, self._k = most_unpacked_bytes, k
         self.previewer = Previewer(name_concepts, most_unpacked_bytes)
 
@@ -80,7 +82,8 @@ class GraphAdmin:
         return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph with its conversations and cases. Raises UnknownGraphError."""
+        """Deletes a graph with its conversations, its cases and who read its names. Raises UnknownGraphError."""
         self._catalog.delete(tenant, name)
         self._cases.forget_graph(tenant, name)
+        self._names_read.forget(tenant, name)
         self._conversations.forget_graph(tenant, name)

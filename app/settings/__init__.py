@@ -198,6 +198,13 @@ class Settings(BaseSettings):
     require_devices: bool = Field(
         default=False, description="capsules go to registered devices alone, and an admin registers them"
     )
+    names_per_day: int | None = Field(
+        default=None,
+        ge=1,
+        description="names of a graph that one person may read on one day (UTC), five times as many for one key; by "
+        "default a twentieth of its things, and 200 at least",
+    )
+    names_read_days: float = Field(default=90.0, gt=0, description="days that it is kept who read which names")
     conversation_days: float = Field(default=30.0, gt=0, description="days that an unused conversation is kept")
     ledger_days: float = Field(default=90.0, gt=0, description="days that the ledger is kept")
     allowed_load_dir: Path | None = Field(

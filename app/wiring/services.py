@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
+from app.chat.names_budget import NamesBudget
 from app.chat.question_run import OnStage, no_progress, no_suggestions
 from app.chat.ratings.case_admin import CaseAdmin
 from app.chat.ratings.rating_service import RatingService
@@ -104,20 +105,18 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking)), thinking.language)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()
+    suggest = suggester.suggest if thinking.in_house else no_suggestions
+    chat = chat_of(settings, store, thinking, suggest, next_questions_of(settings, store, thinking))
+    names = NamesBudget(store.names_read, settings.names_per_day)
     return Services(
         store=store,
-        chat=chat_of(
-            settings,
-            store,
-            thinking,
-            suggester.suggest if thinking.in_house else no_suggestions,
-            next_questions_of(settings, store, thinking),
-        ),
-        tracer=Tracer(store.ledger, store.conversations, store.catalog),
+        chat=chat.with_options(replace(chat.options, names=names)),
+        tracer=Tracer(store.ledger, store.conversations, store.catalog, names),
         graphs=GraphAdmin(
             store.catalog,
             store.conversations,
             store.cases,
+            store.names_read,
             thinking.name_concepts,
             settings.max_unpacked_bytes,
             settings.disclosure_k,
@@ -125,7 +124,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         jobs=jobs,
         thinking=thinking,
         suggester=suggester,
-        browser=GraphBrowser(store.catalog, store.conversations),
+        browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
         cases=CaseAdmin(store.catalog, store.cases),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -12,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from app.accounts.api_keys import Access
 from app.accounts.devices import Devices
+from app.accounts.names_read import NamesRead
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat.conversations import ConversationStore
 from app.database.engine import DatabaseExposedError, make_engine, migrate
@@ -51,6 +53,7 @@ class ServiceContext:
     devices: Devices
     conversations: ConversationStore
     cases: CaseStore
+    names_read: NamesRead
     ledger: Ledger
     upkeep: LedgerUpkeep
 
@@ -110,6 +113,7 @@ def open_store(settings: Settings) -> ServiceContext:
         devices=Devices(engine, settings.require_devices),
         conversations=ConversationStore(engine, master, settings.conversation_days),
         cases=CaseStore(engine, master),
+        names_read=NamesRead(engine, partial(master.all_derived, "names read")),
         ledger=Ledger(engine, master),
         upkeep=LedgerUpkeep(engine, master),
     )

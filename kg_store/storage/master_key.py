@@ -149,8 +149,15 @@ class MasterKey:
 
     def derived(self, purpose: str) -> bytes:
         """Returns a key of 32 bytes for `purpose`; it changes when the ring gets a newer key."""
+        return self._derived(self.newest, purpose)
+
+    def all_derived(self, purpose: str) -> list[bytes]:
+        """Returns such a key of every version in the ring, the newest first."""
+        return [self._derived(version, purpose) for version in sorted(self._secrets, reverse=True)]
+
+    def _derived(self, version: int, purpose: str) -> bytes:
         info = b"arog derive 1 " + purpose.encode()
-        return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[self.newest])
+        return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
 
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
         """The subkey's cipher, and what is bound into every seal of this purpose and key version."""

@@ -22,7 +22,7 @@ from app.api.problems import error_body
 from app.api.state import (
     state_of,
 )
-from app.chat.retention import purge_expired
+from app.chat.retention import RetentionDays, purge_expired
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, StepInput, Task, TaskKind
 from app.main import build_services, create_app
@@ -139,7 +139,8 @@ def settings_in(folder: Path, **changes: object) -> Settings:
 
 def purge(store: ServiceContext) -> int:
     """The work of every hour: expired things are deleted."""
-    return purge_expired(store.master, store.conversations, store.upkeep, store.settings.ledger_days)
+    days = RetentionDays(store.settings.ledger_days, store.settings.names_read_days)
+    return purge_expired(store.master, store.conversations, store.upkeep, store.names_read, days)
 
 
 def build_with(reasoner: ScriptedReasoner) -> Callable[[Settings], Services]:

@@ -10,6 +10,7 @@ from app.accounts.api_keys import Caller, NotPermittedError
 from app.chat.answers.capsule import names_of_masks, seal_excerpt
 from app.chat.answers.execution import AnswerExecutor
 from app.chat.conversations import Conversation, ConversationStore
+from app.chat.names_budget import NamesBudget
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import BrowseRequest, ConceptCount, ExcerptFact, ExcerptThing, GraphExcerpt, GraphOutline
 from kg_store.catalog import Catalog, PrivateGraph
@@ -28,8 +29,8 @@ class GraphBrowser:
     leave. Limit: the kinds, their sizes and what joins them are shown in clear.
     """
 
-    def __init__(self, catalog: Catalog, conversations: ConversationStore) -> None:
-        self._catalog, self._conversations = catalog, conversations
+    def __init__(self, catalog: Catalog, conversations: ConversationStore, names: NamesBudget | None = None) -> None:
+        self._catalog, self._conversations, self._names = catalog, conversations, names
 
     def outline(self, caller: Caller, graph: str) -> GraphOutline:
         """Returns the kinds with their sizes, and the relations. Raises NotPermittedError, UnknownGraphError."""
@@ -43,7 +44,7 @@ class GraphBrowser:
         """Returns the things of a kind or of a name, or one thing with its facts.
 
         Raises NotPermittedError, UnknownGraphError, UnknownConversationError, BadPublicKeyError,
-        ConversationBusyError.
+        ConversationBusyError, NamesUsedUpError.
         """
         parse_public_key(wanted.public_key)
         opened = self._open(caller, graph)
@@ -65,6 +66,8 @@ class GraphBrowser:
         shown = [*things, *(end for fact in facts for end in fact.ends)]
         names = AnswerExecutor(opened, conversation.table, PAGE).names_of(each.pseudonym for each in shown)
         names |= names_of_masks(opened, [fact.relation for fact in facts])
+        if self._names is not None:
+            self._names.take(opened, caller.key_id, "", names)
         return seal_excerpt(wanted.public_key, excerpt, names)
 
     def _open(self, caller: Caller, graph: str) -> PrivateGraph:

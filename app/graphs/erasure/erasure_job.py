@@ -10,6 +10,7 @@ from typing import Final
 
 from sqlalchemy import Engine
 
+from app.accounts.names_read import NamesRead
 from app.chat.conversations import ConversationStore
 from app.egress.ledger.retention import LedgerUpkeep
 from app.egress.ledger.search import requests_about
@@ -38,6 +39,7 @@ class ErasureStores:
     catalog: Catalog
     conversations: ConversationStore
     cases: CaseStore
+    names_read: NamesRead
     upkeep: LedgerUpkeep
     engine: Engine
     master: MasterKey
@@ -164,6 +166,7 @@ class _ErasureRun:
         # A case names no thing; but a masked relation that went with the last of its things is gone from cases, too.
         labels = frozenset(relation.label for relation in self._opened.blind.schema.relations)
         stores.cases.forget_without(erasure.tenant, erasure.graph, labels)
+        stores.names_read.forget(erasure.tenant, erasure.graph, (*erasure.names, *erasure.texts))
         # Last: what they met tells which requests are theirs.
         return stores.conversations.forget(erasure.tenant, met), len(requests)
 

@@ -1,0 +1,134 @@
+"""NamesRead: which names of a graph left the service, for whom and on which day."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hmac
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Engine, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from app.accounts.quotas import Clock, renews_in_s, utc_now
+from app.database.tables import names_read
+
+_DIGEST_CHARS: Final = 32
+_TRIES: Final = 3
+PERSONS_OF_A_KEY: Final = 5
+"""A key reads as much as this many persons: whoever holds it can make up persons. Chosen by hand."""
+
+Keys = Callable[[], Sequence[bytes]]
+"""Returns the keys of digests, the newest first."""
+
+
+class NamesUsedUpError(Exception):
+    """The answer was not given, since it holds more new names than are left; `renews_in_s`: seconds until midnight
+    UTC; `most`: names a day.
+    """
+
+    def __init__(self, most: int, renews_in_s: int) -> None:
+        super().__init__(f"{most} a day")
+        self.most, self.renews_in_s = most, renews_in_s
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The caller who gets names of a graph; `person` is empty where the key's holder tells none apart."""
+
+    tenant: str
+    graph: str
+    key_id: str
+    person: str
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfNames:
+    """The number of distinct names that a key and person read of a graph on a day."""
+
+    day: dt.date
+    key_id: str
+    person: str
+    names: int
+
+
+class NamesRead:
+    """Counts and records names as they leave, each once a person, graph and day, for all replicas.
+
+    Promise: a row tells no name, only a digest under a key that is derived from the master key; no answer goes out
+    beyond the limit. Condition: the master key is stored elsewhere. Limit: answers of one person at the same moment
+    may exceed the limit by one answer each; rows of a master key that left the ring are not found by name.
+    """
+
+    def __init__(self, engine: Engine, keys: Keys, now: Clock = utc_now) -> None:
+        self._engine, self._keys, self._now = engine, keys, now
+
+    def take(self, reader: Reader, names: Collection[str], most: int) -> tuple[int, int]:
+        """Records names; returns how many the person had read today before, and has now.
+
+        Raises NamesUsedUpError, and records nothing then.
+        """
+        digests = {_digest(self._keys()[0], name) for name in names}
+        for attempt in range(_TRIES):
+            with suppress(IntegrityError):  # The same person read some of them at the same moment.
+                return self._take(reader, digests, most)
+            if attempt == _TRIES - 1:
+                break
+        return most, most
+
+    def _take(self, reader: Reader, digests: set[str], most: int) -> tuple[int, int]:
+        now = self._now()
+        of_key = _of_graph(reader.tenant, reader.graph) & (names_read.c.key_id == reader.key_id)
+        of_key &= names_read.c.day == now.date()
+        of_person = of_key & (names_read.c.person == reader.person)
+        with self._engine.begin() as connection:
+            known = connection.execute(select(names_read.c.digest).where(of_person, names_read.c.digest.in_(digests)))
+            fresh = digests - set(known.scalars())
+            by_key = connection.execute(select(func.count()).where(of_key)).scalar_one()
+            before = connection.execute(select(func.count()).where(of_person)).scalar_one()
+            if fresh and (before + len(fresh) > most or by_key + len(fresh) > PERSONS_OF_A_KEY * most):
+                raise NamesUsedUpError(most, renews_in_s(now))
+            if fresh:
+                row = {"tenant": reader.tenant, "graph": reader.graph, "key_id": reader.key_id}
+                row |= {"person": reader.person}
+                rows = [row | {"day": now.date(), "digest": digest} for digest in sorted(fresh)]
+                connection.execute(insert(names_read), rows)
+        return before, before + len(fresh)
+
+    def days(self, tenant: str, graph: str, name: str | None = None) -> list[DayOfNames]:
+        """Returns who read names of a graph, or this one name, on which day; newest first."""
+        chosen: Any = _of_graph(tenant, graph)
+        if name is not None:
+            chosen &= names_read.c.digest.in_([_digest(key, name) for key in self._keys()])
+        columns = names_read.c.day, names_read.c.key_id, names_read.c.person
+        query = select(*columns, func.count()).where(chosen).group_by(*columns).order_by(*map(_descending, columns))
+        with self._engine.connect() as connection:
+            return [DayOfNames(*row) for row in connection.execute(query)]
+
+    def forget(self, tenant: str, graph: str, names: Collection[str] | None = None) -> int:
+        """Deletes the rows of a graph, or of these names of it; returns how many."""
+        chosen: Any = _of_graph(tenant, graph)
+        if names is not None:
+            chosen &= names_read.c.digest.in_([_digest(key, name) for key in self._keys() for name in names])
+        with self._engine.begin() as connection:
+            return connection.execute(delete(names_read).where(chosen)).rowcount
+
+    def purge(self, before: dt.date) -> int:
+        """Deletes the rows of days before this one; returns how many."""
+        with self._engine.begin() as connection:
+            return connection.execute(delete(names_read).where(names_read.c.day < before)).rowcount
+
+
+def _descending(column: Any) -> Any:
+    return column.desc()
+
+
+def _of_graph(tenant: str, graph: str) -> Any:
+    return (names_read.c.tenant == tenant) & (names_read.c.graph == graph)
+
+
+def _digest(key: bytes, name: str) -> str:
+    folded = " ".join(name.split()).casefold()
+    return hmac.digest(key, folded.encode(), "sha256").hex()[:_DIGEST_CHARS]

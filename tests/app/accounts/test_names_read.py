@@ -1,0 +1,117 @@
+"""Names that leave: a budget for each person and key, and a record by digest that goes with what it is of."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select
+
+from app.accounts.names_read import PERSONS_OF_A_KEY, NamesRead, NamesUsedUpError, Reader
+from app.database.tables import names_read
+from client_sdk import AsyncChat, KeyPair
+from client_sdk.errors import RefusedError
+from tests.support.rated_graph import PEOPLE, SECRETS, turtle
+from tests.support.service import OPERATOR, Running, running
+
+NOON = dt.datetime(2031, 5, 7, 12, tzinfo=dt.UTC)
+ANN, BO = Reader("t", "g", "k", "ann"), Reader("t", "g", "k", "bo")
+KEYS = [b"new" * 11, b"old" * 11]
+
+
+def reads(engine: Engine, keys: Sequence[bytes] = KEYS, now: dt.datetime = NOON) -> NamesRead:
+    return NamesRead(engine, lambda: keys, lambda: now)
+
+
+def test_a_name_counts_once_a_day_and_person(engine: Engine) -> None:
+    assert reads(engine).take(ANN, ["Lea Moreno", "Tarnmouth"], 3) == (0, 2)
+    assert reads(engine).take(ANN, ["lea  moreno", "Bo Reed"], 3) == (2, 3)
+    assert reads(engine).take(BO, ["Lea Moreno"], 3) == (0, 1)
+    tomorrow = NOON + dt.timedelta(days=1)
+    assert reads(engine, now=tomorrow).take(ANN, ["Zeno Mbekani"], 3) == (0, 1)
+
+
+def test_what_goes_over_the_limit_is_not_recorded_and_tells_when_it_renews(engine: Engine) -> None:
+    reads(engine).take(ANN, ["a", "b"], 3)
+    with pytest.raises(NamesUsedUpError) as caught:
+        reads(engine).take(ANN, ["b", "c", "d"], 3)
+    assert (caught.value.most, caught.value.renews_in_s) == (3, 12 * 3600)
+    assert reads(engine).take(ANN, ["b", "c"], 3) == (2, 3)
+    assert reads(engine).take(ANN, ["a"], 3) == (3, 3)
+
+
+def test_persons_that_are_made_up_do_not_read_more_than_a_key_may(engine: Engine) -> None:
+    for at in range(PERSONS_OF_A_KEY):
+        reads(engine).take(Reader("t", "g", "k", f"person {at}"), [f"{at} a", f"{at} b"], 2)
+    with pytest.raises(NamesUsedUpError):
+        reads(engine).take(Reader("t", "g", "k", "one more"), ["another"], 2)
+    assert reads(engine).take(Reader("t", "g", "another", "one more"), ["another"], 2) == (0, 1)
+
+
+def test_who_read_a_name_is_found_also_after_the_master_key_was_rotated(engine: Engine) -> None:
+    reads(engine, KEYS[1:]).take(ANN, ["Lea Moreno", "Bo Reed"], 9)
+    reads(engine).take(BO, ["Lea Moreno"], 9)
+    found = reads(engine).days("t", "g", "lea moreno")
+    assert {(each.person, each.names, each.day) for each in found} == {("ann", 1, NOON.date()), ("bo", 1, NOON.date())}
+    assert {(each.person, each.names) for each in reads(engine).days("t", "g")} == {("ann", 2), ("bo", 1)}
+    assert reads(engine).days("t", "other") == []
+    assert reads(engine).days("another", "g") == []
+
+
+def test_rows_go_with_a_name_a_graph_and_time(engine: Engine) -> None:
+    reads(engine).take(ANN, ["Lea Moreno", "Bo Reed"], 9)
+    assert reads(engine).forget("t", "g", ["Lea Moreno"]) == 1
+    assert reads(engine).days("t", "g", "Lea Moreno") == []
+    assert reads(engine).purge(NOON.date()) == 0
+    assert reads(engine).purge(NOON.date() + dt.timedelta(days=1)) == 1
+    reads(engine).take(ANN, ["Bo Reed"], 9)
+    assert reads(engine).forget("t", "g") == 1
+
+
+async def read_all(house: Running, key: str, person: str = "") -> tuple[set[str], RefusedError | None]:
+    """The names that a crawl of every person's towns reads, and the error that ended it."""
+    chat = AsyncChat("http://service", key, "towns", key=KeyPair.generate(), plain_http=True, http=house.http)
+    names: set[str] = set()
+    for person_asked in PEOPLE:
+        for text in ("Where was {} born?", "Where does {} live?", "Where does {} work?"):
+            try:
+                answer = await chat.anew().ask(text.format(person_asked), person=person)
+            except RefusedError as refused:
+                return names, refused
+            names.update(answer.names)
+    return names, None
+
+
+@pytest.mark.model
+async def test_a_crawl_ends_at_the_budget_with_a_clear_error_and_the_owner_sees_it(tmp_path: Path) -> None:
+    async with running(tmp_path, thinks=True, names_per_day=6) as house:
+        house.load(name="towns", turtle=turtle())
+        key = house.services.store.access.create("default", "user", ("towns",)).key
+        names, refused = await read_all(house, key)
+        assert refused is not None
+        assert refused.code == "budget_used_up"
+        assert "may read no more names" in str(refused)
+        assert 0 < len(names) <= 6
+        again, _ = await read_all(house, key, person="somebody else")
+        assert 0 < len(again) <= 6
+        (first, _second) = house.services.store.names_read.days("default", "towns")
+        assert first.names <= 6
+        assert (await house.http.delete("/admin/graphs/towns", headers=OPERATOR)).status_code == 204
+        assert house.services.store.names_read.days("default", "towns") == []
+
+
+@pytest.mark.model
+async def test_no_name_is_in_a_row_and_a_small_graph_may_be_read_by_default(tmp_path: Path) -> None:
+    async with running(tmp_path, thinks=True) as house:
+        house.load(name="towns", turtle=turtle())
+        key = house.services.store.access.create("default", "user", ("towns",)).key
+        names, refused = await read_all(house, key)
+        assert refused is None
+        assert len(names) == 8
+        with house.services.store.engine.connect() as connection:
+            rows = connection.execute(select(names_read)).all()
+        assert len(rows) >= 8
+        kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+        assert not any(secret in str(rows) or secret.encode() in kept for secret in SECRETS)
