@@ -20,8 +20,11 @@ from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermKind
 from kg_store.text.english import is_ordinary
 from kg_store.text.labels import local_name, readable
+from kg_store.text.plurals import singular_phrase
 
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
+_BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})
+MOST_WORDS_OF_A_PERSON: Final = 3
 # Digits stay: patient17 is not called patient.
 _SPELLED = re.compile(r"[^\W_]+")
 # Words of columns and properties that stand in no dictionary and name nobody.
@@ -71,22 +74,28 @@ class NamesOfGraph:
     ) -> None:
         runs = {run for each in candidates for run in _runs(each.words)}
         doubtful = {word for each in candidates for word in _doubtful(each.words)}
+        somebody = {word for each in candidates for word in _after_prepositions(each.words)}
         self._whole: dict[str, set[int]] = defaultdict(set)
         self._parts: dict[str, set[int]] = defaultdict(set)
+        self._surnames: dict[str, set[int]] = defaultdict(set)
         for node, text, is_name in _texts(triples, named, policy.local_part_names):
             words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
-            if (spelled := " ".join(words)) in runs:
+            # The file "summer rivers.csv" makes things of the class "summer river".
+            for spelled in {" ".join(words), singular_phrase(words)} & runs if words else ():
                 self._whole[spelled].add(node)
             for word in doubtful.intersection(words) if is_name and doubtful else ():
                 # Wards are called wards: what a thing is of its class tells of nobody.
                 if word not in classes.words_of(node):
                     self._parts[word].add(node)
+            if is_name and words and words[-1] in somebody and _may_be_person(words):
+                self._surnames[words[-1]].add(node)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
         """True where the words are or hold a name or text value of another thing than themselves; the names of
         `shown` nodes count for nothing."""
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
         nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
+        nodes += [self._surnames.get(word, ()) for word in _after_prepositions(each.words)]
         return any(node != each.position and node not in shown for node in chain.from_iterable(nodes))
 
 
@@ -95,6 +104,17 @@ def _doubtful(words: Sequence[str]) -> Iterator[str]:
     for before, word in pairwise(("", *words)):
         if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
             yield word
+
+
+def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
+    """The last word, where it stands as somebody may: "told by price", "enemies of bishop"."""
+    if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
+        yield words[-1]
+
+
+def _may_be_person(words: Sequence[str]) -> bool:
+    """True of "Jane Price" and false of "Social Work": common words alone name nobody."""
+    return 1 < len(words) <= MOST_WORDS_OF_A_PERSON and not in_lexicon(words[0])
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:

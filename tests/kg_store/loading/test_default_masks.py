@@ -55,6 +55,11 @@ def test_a_small_graph_of_common_words_shows_all_of_them(tmp_path: Path) -> None
         ([":a a :Baker ; :in :w . :w a :Place ; rdfs:label 'Ines Baker' ."], {"baker": MaskReason.NAME}),
         ([":a :seenByDrLong :b . :b rdfs:label 'Ines Long' ."], {"seen by dr long": MaskReason.NAME}),
         ([":a :seenTooLong :b . :b rdfs:label 'Ines Long' ."], {}),
+        ([":a :toldByPrice :b . :b rdfs:label 'Jane Price' ."], {"told by price": MaskReason.NAME}),
+        ([":a a :EnemiesOfLong ; :knows :b . :b rdfs:label 'Tom Long' ."], {"enemies of long": MaskReason.NAME}),
+        ([":a :placeOfWork :b . :b rdfs:label 'Social Work' ."], {}),
+        ([":a :unitPrice :b . :b rdfs:label 'Jane Price' ."], {}),
+        ([":a a :SummerRiver ; :knows :b . :b rdfs:label 'Summer Rivers' ."], {"summer river": MaskReason.NAME}),
         ([":a <http://xmlns.com/foaf/0.1/mbox_sha1sum> 'x' ."], {}),
         ([":a <http://xmlns.com/foaf/0.1/brackwede> 'x' ."], {"brackwede": MaskReason.WORDS}),
         (
