@@ -159,7 +159,8 @@ _KINDS: dict[type[BaseException], Problem] = {
         "GET /admin/jobs/{id} shows how far it is; a job of another replica is approved there.",
     ),
     PreviewBusyError: Problem(
-        409, "preview_busy", "Another preview is being made.", "Ask for yours again in a few seconds."
+        409, "preview_busy", "Another preview of yours is being made, or too many of others.",
+        "Ask for it again in a few seconds.",
     ),
     LedgerBrokenError: Problem(
         409, "ledger_broken", "The end of the ledger was changed from outside.",

@@ -152,7 +152,10 @@ _CONFLICT: dict[int | str, dict[str, Any]] = {
 
 _PREVIEW: dict[int | str, dict[str, Any]] = {
     403: NOT_ADMITTED,
-    409: {"model": ErrorBody, "description": "preview_busy: another preview is being made"},
+    409: {
+        "model": ErrorBody,
+        "description": "preview_busy: another preview of this tenant is being made, or too many of others",
+    },
 }
 
 

@@ -38,7 +38,7 @@ async def preview_files(
     if not is_upload(request.scope):
         raise BadRequestError("The body is not multipart/form-data.", "Send the files as parts named `file`.")
     upload = await receive_upload(request.stream(), request.headers["content-type"], services.store.incoming, ENDINGS)
-    return await run_in_threadpool(_preview, services, upload, sample, public_key)
+    return await run_in_threadpool(_preview, services, caller.tenant, upload, sample, public_key)
 
 
 @owner_router.get("/graphs/{name}/policy", response_model=GraphPolicy, responses=NOT_FOUND)
@@ -47,11 +47,11 @@ async def get_policy(name: GraphName, caller: CallerOf, services: ServicesOf) ->
     return await run_in_threadpool(services.graphs.policy, caller.tenant, name)
 
 
-def _preview(services: Services, upload: Upload, sample: int, public_key: str | None) -> GraphPreview:
+def _preview(services: Services, tenant: str, upload: Upload, sample: int, public_key: str | None) -> GraphPreview:
     try:
         sources = [*upload.files, *upload.ontologies]
         changes = _changes(upload.changes)
-        return services.graphs.previewer.preview(sources, upload.policy, sample, public_key, changes)
+        return services.graphs.previewer.preview(tenant, sources, upload.policy, sample, public_key, changes)
     finally:
         upload.delete()
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from app.chat.answers.capsule import seal_preview
 from app.graphs.previews.columns import columns_of, columns_seen, tables_seen
@@ -20,25 +22,58 @@ from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_by_policy
 
+MOST_AT_ONCE: Final = 2
+"""Two cores, and the memory of two loads. Chosen by hand."""
+WAIT_S: Final = 20.0
+"""Longer than most previews take, and shorter than a browser waits. Chosen by hand."""
+
 
 class PreviewBusyError(Exception):
-    """Another preview is being made."""
+    """This tenant's other preview is being made, or too many others' are."""
+
+
+class Turns:
+    """Lets `most` tenants work at once, each alone with itself; others wait for a place, `wait_s` seconds at most."""
+
+    def __init__(self, most: int, wait_s: float) -> None:
+        self._wait_s, self._places = wait_s, threading.BoundedSemaphore(most)
+        self._busy: set[str] = set()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def of(self, tenant: str) -> Iterator[None]:
+        """The turn of a tenant. Raises PreviewBusyError."""
+        with self._lock:
+            if tenant in self._busy:
+                raise PreviewBusyError
+            self._busy.add(tenant)
+        try:
+            if not self._places.acquire(timeout=self._wait_s):
+                raise PreviewBusyError
+            try:
+                yield
+            finally:
+                self._places.release()
+        finally:
+            with self._lock:
+                self._busy.discard(tenant)
 
 
 class Previewer:
-    """Makes one preview at a time, because each takes the memory of a load.
+    """Makes MOST_AT_ONCE previews at a time, because each takes the memory of a load; of a tenant one.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
-    to the caller's key. Limit: predicates and masked classes are shown as in the files, so that their owner can decide
-    about them.
+    to the caller's key. A tenant's long preview does not keep another waiting. Limit: predicates and masked classes are
+    shown as in the files, so that their owner can decide about them.
     """
 
     def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
         self._name_concepts, self._most_unpacked = name_concepts, most_unpacked_bytes
-        self._making = threading.Lock()
+        self._turns = Turns(MOST_AT_ONCE, WAIT_S)
 
     def preview(
         self,
+        tenant: str,
         sources: Sequence[Path],
         policy: str | None,
         sample: int,
@@ -51,14 +86,10 @@ class Previewer:
         Raises PolicyError, LoadError, PreviewBusyError, BadPublicKeyError.
         """
         given = None if policy is None else Policy.from_toml(policy)
-        if not self._making.acquire(blocking=False):
-            raise PreviewBusyError
-        try:
+        with self._turns.of(tenant):
             require_unpacked_within(sources, self._most_unpacked)
             raw, used = changed(sources, given, changes or PolicyChanges())
             return self._made(sources, raw, used, given is None, sample, public_key)
-        finally:
-            self._making.release()
 
     def _made(
         self,

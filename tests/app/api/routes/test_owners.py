@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -13,6 +15,7 @@ from sqlalchemy import update
 
 from app.egress.ledger.export import check_export
 from app.egress.ledger.tables import ledger_entries, ledger_heads
+from app.graphs.previews.previewer import PreviewBusyError, Turns
 from client_sdk.crypto.sealing import (
     KeyPair,
     open_capsule,
@@ -121,11 +124,42 @@ async def test_a_preview_takes_files_an_admins_key_and_a_device_that_is_admitted
         refused(await preview(service, public_key=key), 403, "device_not_admitted")
 
 
-async def test_previews_are_made_one_at_a_time(service: Running) -> None:
-    making = service.services.graphs.previewer._making
-    with making:
+async def test_of_a_tenant_one_preview_is_made_at_a_time_and_another_does_not_wait_for_it(service: Running) -> None:
+    turns = service.services.graphs.previewer._turns
+    with turns.of("default"):
         refused(await preview(service), 409, "preview_busy")
+    with turns.of("another"):
+        assert (await preview(service)).status_code == 200
     assert (await preview(service)).status_code == 200
+
+
+def test_a_turn_comes_when_another_ends_and_is_refused_when_none_does() -> None:
+    turns = Turns(most=1, wait_s=0.01)
+    with turns.of("one"), pytest.raises(PreviewBusyError), turns.of("two"):
+        pass
+    with pytest.raises(ValueError, match="broken"), turns.of("one"):
+        raise ValueError("broken")
+    with turns.of("two"), pytest.raises(PreviewBusyError), turns.of("two"):
+        pass
+    patient = Turns(most=1, wait_s=30.0)
+    leaves, ended = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with patient.of("one"):
+            leaves.wait(30)
+
+    with ThreadPoolExecutor() as pool:
+        holds = pool.submit(first)
+        waits = pool.submit(lambda: _enter(patient, ended))
+        leaves.set()
+        holds.result(30)
+        waits.result(30)
+    assert ended.is_set()
+
+
+def _enter(turns: Turns, ended: threading.Event) -> None:
+    with turns.of("two"):
+        ended.set()
 
 
 async def held(service: Running, name: str = "held") -> str:
