@@ -63,8 +63,8 @@ class Previewer:
     """Makes MOST_AT_ONCE previews at a time, because each takes the memory of a load; of a tenant one.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
-    to the caller's key. A tenant's long preview does not keep another waiting. Limit: predicates and masked classes are
-    shown as in the files, so that their owner can decide about them.
+    to the caller's key. A tenant's long preview does not keep another waiting. Limit: predicates and masked classes
+    are shown as in the files, so that their owner can decide about them.
     """
 
     def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
