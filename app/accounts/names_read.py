@@ -17,8 +17,10 @@ from app.database.tables import names_read
 
 _DIGEST_CHARS: Final = 32
 _TRIES: Final = 3
-PERSONS_OF_A_KEY: Final = 5
-"""A key reads as much as this many persons: whoever holds it can make up persons. Chosen by hand."""
+PERSONS_OF_A_KEY: Final = 2
+"""A key reads as much as this many persons: whoever holds it can make up persons, and a tenth of a graph a day is what
+a key may read. Chosen by hand.
+"""
 
 Keys = Callable[[], Sequence[bytes]]
 """Returns the keys of digests, the newest first."""

@@ -24,7 +24,7 @@ log = event_log("names")
 class NamesBudget:
     """Takes the names of every answer, reason, excerpt and trace before they are sealed.
 
-    Promise: a person reads at most `per_day` distinct names of a graph on a day (UTC), a key five times as many. With
+    Promise: a person reads at most `per_day` distinct names of a graph on a day (UTC), a key twice as many. With
     None it is SHARE of the graph's things, and LEAST at least.
     """
 

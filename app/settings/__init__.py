@@ -201,7 +201,7 @@ class Settings(BaseSettings):
     names_per_day: int | None = Field(
         default=None,
         ge=1,
-        description="names of a graph that one person may read on one day (UTC), five times as many for one key; by "
+        description="names of a graph that one person may read on one day (UTC), twice as many for one key; by "
         "default a twentieth of its things, and 200 at least",
     )
     names_read_days: float = Field(default=90.0, gt=0, description="days that it is kept who read which names")

@@ -1,4 +1,4 @@
-"""Extraction: what an ordinary user's crawler reads out of a graph that the user may ask, in 500 questions.
+"""Extraction: what an ordinary user's crawler reads out of a graph in a day: 1,000 questions, the default budget.
 
 It knows one name to begin with. What relations there are it reads off its own ledger, where every asker sees what the
 model was sent; who there is, off lists of kinds and off answers. It asks next where a question has given most so far.
@@ -11,9 +11,11 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from app.accounts.api_keys import Caller
 from app.accounts.ledger_access import read_ledger_page
+from app.accounts.names_read import NamesUsedUpError
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
 from client_sdk.answers.answer import Answer
@@ -28,7 +30,8 @@ from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import steps_from, walk
 from kg_store.terms import Mids, Step, as_mids
 
-QUESTIONS = 500
+QUESTIONS = 1_000
+BY_DEFAULT: Final = {"names_per_day": None}
 _HOPED = 3.0  # facts, of a relation that was not asked about yet
 _NO_NAME = "(no name)"
 
@@ -51,6 +54,7 @@ class Crawler:
     waiting: dict[Way, list[str]] = field(default_factory=dict, repr=False)
     given: dict[Way, list[int]] = field(default_factory=lambda: defaultdict(list), repr=False)
     listed: set[Kind] = field(default_factory=set)
+    refused: int = 0
 
     async def crawl(self, first: str, questions: int) -> None:
         """Asks `questions` times, or until nothing is left to ask."""
@@ -87,6 +91,9 @@ class Crawler:
         dialogue = Dialogue(self.target.loaded.graph, self.key, "sets", ANSWER_ALONE)
         try:
             reply = await self.target.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
+        except NamesUsedUpError:
+            self.refused += 1
+            return
         except (ReasonerError, PrivacyError):
             return
         answer = dialogue.accept(text, reply)
@@ -128,16 +135,18 @@ class Crawler:
 
 
 async def extraction(targets: AttackTargets) -> list[Attempted]:
-    """Told without a bound: whoever may ask a graph may ask all of it."""
+    """Told without a bound: whoever may ask a graph may ask all of it, in time."""
     lines = []
     for source in targets.among(DEMO, PQ_3H):
-        target = await targets.open(source)
+        target = await targets.open(source, changes=BY_DEFAULT)
         lines += await crawled(target, TITLES[source], targets.at_most(QUESTIONS))
     return lines
 
 
 async def crawled(target: AttackTarget, title: str, questions: int) -> list[Attempted]:
-    """Counts the names, the facts between named things, and the facts with values that were read."""
+    """Counts the names, the facts between named things, the facts with values that were read, and the questions that
+    the budget refused.
+    """
     graph = target.bench.graph(target.loaded)
     names, facts = true_names(graph), true_facts(graph)
     crawler = Crawler(target, Caller(TENANT, "crawler", "user", frozenset({target.loaded.graph})))
@@ -148,6 +157,7 @@ async def crawled(target: AttackTarget, title: str, questions: int) -> list[Atte
     return [
         Attempted(name=f"names {name}", tries=len(names), successes=len(names & crawler.names.keys()), most=1.0),
         Attempted(name=f"facts {name}", tries=total, successes=len(read), most=1.0),
+        Attempted(name=f"refused by the budget of {name}", tries=questions, successes=crawler.refused, most=1.0),
     ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 from pydantic import SecretStr
 
@@ -94,8 +94,13 @@ class ChatByStrategy:
         return await chat.answer(caller, request, on_stage)
 
 
+NO_LIMIT: Final = 1_000_000_000
+"""Names of a day: a run asks more than any person, by one key."""
+
+
 class Bench:
-    """The service as it is deployed, in a folder that is deleted at the end. For public data only.
+    """The service as it is deployed, but for its budget of names, in a folder that is deleted at the end. For public
+    data only.
 
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
     AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has
@@ -286,6 +291,7 @@ def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint |
             "master_key": SecretStr(MasterKey.generate()),
             "master_key_file": None,
             "reasoner": "embedded" if reasoner == "embedded" else "endpoint",
+            "names_per_day": NO_LIMIT,
         }
     )
     if scripted is None:
