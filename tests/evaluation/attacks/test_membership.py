@@ -91,10 +91,15 @@ async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -
 async def test_a_crawler_reads_names_and_facts_that_are_true() -> None:
     async with AttackTargets(limit=25) as targets:
         target = await targets.open(DEMO)
-        names, facts = await extraction.crawled(target, "demo", targets.at_most(500))
+        names, facts, refused = await extraction.crawled(target, "demo", targets.at_most(500))
         assert names.rate > 0.4
         assert facts.successes > 5
+        assert refused.successes == 0
         true = extraction.true_facts(target.bench.graph(target.loaded))
         assert [tail for head, way, tail in true if (head, way) == ("Rosalind Rose", "date of birth")] == [
             "1965-12-06"
         ]
+        bounded = await targets.open(DEMO, changes={"names_per_day": 20})
+        names, _, refused = await extraction.crawled(bounded, "demo", 25)
+        assert names.successes <= 2 * 20
+        assert refused.successes > 0
