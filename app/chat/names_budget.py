@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from app.accounts.api_keys import Caller
 from app.accounts.names_read import NamesRead, Reader
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Names
@@ -24,22 +25,23 @@ log = event_log("names")
 class NamesBudget:
     """Takes the names of every answer, reason, excerpt and trace before they are sealed.
 
-    Promise: a person reads at most `per_day` distinct names of a graph on a day (UTC), a key twice as many. With
-    None it is SHARE of the graph's things, and LEAST at least.
+    Promise: a person who is no admin reads at most `per_day` distinct names of a graph on a day (UTC), a key twice as
+    many. With None it is SHARE of the graph's things, and LEAST at least.
     """
 
     def __init__(self, reads: NamesRead, per_day: int | None) -> None:
         self._reads, self._per_day = reads, per_day
 
-    def take(self, graph: PrivateGraph, key_id: str, person: str, table: Mapping[str, Names]) -> None:
+    def take(self, graph: PrivateGraph, caller: Caller, person: str, table: Mapping[str, Names]) -> None:
         """Counts what `table` restores. Raises NamesUsedUpError."""
         names = {name for each in table.values() for name in each.names}
         if not names:
             return
         most = self._per_day or max(LEAST, int(SHARE * _things(graph.whole or graph)))
-        before, now = self._reads.take(Reader(graph.tenant, graph.name, key_id, person), names, most)
+        reader = Reader(graph.tenant, graph.name, caller.key_id, person, caller.is_admin)
+        before, now = self._reads.take(reader, names, most)
         if before < ALARM_AT * most <= now:
-            log.warning("many_names_read", caller=key_id, count=now)
+            log.warning("many_names_read", caller=caller.key_id, count=now)
 
 
 def _things(graph: PrivateGraph) -> int:

@@ -211,7 +211,7 @@ class QuestionRun:
     """
 
     answer_id: str
-    tenant: str
+    caller: Caller
     request: ChatRequest
     graph: PrivateGraph
     conversation: Conversation
@@ -233,6 +233,10 @@ class QuestionRun:
     near_cases: NearCases = NO_CASES
     suggestions: tuple[SuggestedQuestion, ...] = ()
     remarks: tuple[str, ...] = ()
+
+    @property
+    def tenant(self) -> str:
+        return self.caller.tenant
 
     @property
     def read(self) -> Anonymised:

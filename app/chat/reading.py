@@ -66,9 +66,7 @@ class QuestionOpener:
         )
         schema, names = graph.blind.schema, self._catalog.name_words(caller.tenant)
         lexicon = Lexicon(graph.public, names, schema_words(schema), schema_units(schema), schema_periods(schema))
-        return QuestionRun(
-            secrets.token_urlsafe(12), caller.tenant, request, graph, conversation, lexicon, self._reader
-        )
+        return QuestionRun(secrets.token_urlsafe(12), caller, request, graph, conversation, lexicon, self._reader)
 
 
 def strategy_for(turn: TurnKind, asked: str) -> str:

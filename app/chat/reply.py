@@ -183,7 +183,7 @@ def _sealed(
 ) -> ChatAnswer:
     assert run.request.public_key is not None
     if budget is not None:
-        budget.take(run.graph, run.conversation.key_id, run.request.options.person, names)
+        budget.take(run.graph, run.caller, run.request.options.person, names)
     return seal_names(run.request.public_key, answer, names)
 
 

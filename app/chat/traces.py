@@ -87,7 +87,7 @@ class Tracer:
         names = AnswerExecutor(graph, table, NAMES_OF_A_SET).names_of([word for word in meant if table.meaning(word)])
         table_of_names = {meant[word]: name for word, name in names.items()} | names_of_masks(graph, [said], sent)
         if self._budget is not None:
-            self._budget.take(graph, caller.key_id, "", table_of_names)
+            self._budget.take(graph, caller, "", table_of_names)
         return table_of_names
 
 

@@ -67,7 +67,7 @@ class GraphBrowser:
         names = AnswerExecutor(opened, conversation.table, PAGE).names_of(each.pseudonym for each in shown)
         names |= names_of_masks(opened, [fact.relation for fact in facts])
         if self._names is not None:
-            self._names.take(opened, caller.key_id, "", names)
+            self._names.take(opened, caller, "", names)
         return seal_excerpt(wanted.public_key, excerpt, names)
 
     def _open(self, caller: Caller, graph: str) -> PrivateGraph:

@@ -123,7 +123,7 @@ def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: 
     copied = replace(
         before, version=before.version + 1, table=table, reason=Reason(), revealed={*before.revealed}, answers={}
     )
-    return QuestionRun(secrets.token_urlsafe(12), run.tenant, request, run.graph, copied, run.lexicon, run.reader)
+    return QuestionRun(secrets.token_urlsafe(12), run.caller, request, run.graph, copied, run.lexicon, run.reader)
 
 
 def _as_asked(run: QuestionRun, candidate: NextQuestion, wording: str, table: PseudonymTable) -> str:

@@ -14,7 +14,7 @@ from app.database.tables import names_read
 from client_sdk import AsyncChat, KeyPair
 from client_sdk.errors import RefusedError
 from tests.support.rated_graph import PEOPLE, SECRETS, turtle
-from tests.support.service import OPERATOR, Running, running
+from tests.support.service import OPERATOR, OPERATOR_KEY, Running, bearer, running
 
 NOON = dt.datetime(2031, 5, 7, 12, tzinfo=dt.UTC)
 ANN, BO = Reader("t", "g", "k", "ann"), Reader("t", "g", "k", "bo")
@@ -48,6 +48,12 @@ def test_persons_that_are_made_up_do_not_read_more_than_a_key_may(engine: Engine
     with pytest.raises(NamesUsedUpError):
         reads(engine).take(Reader("t", "g", "k", "one more"), ["another"], 2)
     assert reads(engine).take(Reader("t", "g", "another", "one more"), ["another"], 2) == (0, 1)
+
+
+def test_an_admin_has_no_limit_and_is_recorded(engine: Engine) -> None:
+    admin = Reader("t", "g", "k", "", is_admin=True)
+    assert reads(engine).take(admin, ["a", "b", "c"], 1) == (0, 3)
+    assert [each.names for each in reads(engine).days("t", "g")] == [3]
 
 
 def test_who_read_a_name_is_found_also_after_the_master_key_was_rotated(engine: Engine) -> None:
@@ -100,6 +106,24 @@ async def test_a_crawl_ends_at_the_budget_with_a_clear_error_and_the_owner_sees_
         assert first.names <= 6
         assert (await house.http.delete("/admin/graphs/towns", headers=OPERATOR)).status_code == 204
         assert house.services.store.names_read.days("default", "towns") == []
+
+
+@pytest.mark.model
+async def test_what_browse_and_an_admin_read_is_counted_too(tmp_path: Path) -> None:
+    async with running(tmp_path, thinks=True, names_per_day=3) as house:
+        house.load(name="towns", turtle=turtle())
+        key = house.services.store.access.create("default", "user", ("towns", "inspect:towns")).key
+        wanted = {"search": PEOPLE[0], "public_key": KeyPair.generate().public_text}
+        found = await house.http.post("/graphs/towns/browse", json=wanted, headers=bearer(key))
+        (thing,) = found.json()["things"]
+        one = {"public_key": wanted["public_key"], "thing": thing["pseudonym"]}
+        one["conversation"] = found.json()["conversation"]
+        facts = await house.http.post("/graphs/towns/browse", json=one, headers=bearer(key))
+        assert (facts.status_code, facts.json()["code"]) == (429, "budget_used_up")
+        assert int(facts.headers["Retry-After"]) > 0
+        _, refused = await read_all(house, OPERATOR_KEY)
+        assert refused is None
+        assert sorted(each.names for each in house.services.store.names_read.days("default", "towns"))[0] == 1
 
 
 @pytest.mark.model
