@@ -3,11 +3,12 @@
 Promise: no byte of an upload passes through the system's temporary folder, and a file's name leads nowhere else.
 Limit: while the job runs the files lie in the data folder as they came, in clear, mode 0600, under the names that they
 were sent with; those of tables stand in the policy. They are deleted when the job ends, and at the next start when the
-process died before.
+process died before; a lock tells that it lives.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import secrets
@@ -24,6 +25,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
 from app.api.problems import BadRequestError
+from app.wiring.store import UPLOAD_LOCK
 
 MAX_FILES = 100
 
@@ -59,9 +61,12 @@ class Upload:
     ontologies: list[Path] = field(default_factory=list)
     policy: str | None = field(default=None, repr=False)
     changes: str | None = field(default=None, repr=False)
+    lock: IO[bytes] | None = field(default=None, repr=False)
 
     def delete(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self.lock is not None:
+            self.lock.close()
 
 
 async def receive_upload(
@@ -74,6 +79,8 @@ async def receive_upload(
     incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
     upload = Upload(incoming / secrets.token_hex(8))
     upload.folder.mkdir(mode=0o700)
+    upload.lock = (upload.folder / UPLOAD_LOCK).open("ab")
+    fcntl.flock(upload.lock, fcntl.LOCK_SH)
     parts = _Parts(upload, endings)
     try:
         parser = MultipartParser(options[b"boundary"], parts.callbacks())  # type: ignore[arg-type]

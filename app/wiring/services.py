@@ -39,7 +39,7 @@ from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_q
 from app.wiring.endpoints import endpoints_of
 from app.wiring.master_key import read_master_key
 from app.wiring.sentence_models import embedder_of, head_of, read_back_of, retriever_of, turn_classifier_of
-from app.wiring.store import ServiceContext, _delete_uploads, open_store
+from app.wiring.store import ServiceContext, delete_uploads, open_store
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
@@ -101,7 +101,7 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
     thinking = thinking or think(settings)
     store.catalog.when_opened(thinking.warm)
     store.catalog.name_concepts_by(thinking.name_concepts)
-    _delete_uploads(store.incoming)
+    delete_uploads(store.incoming)
     suggester = QuestionSuggester(store.catalog, chat_of(settings, store, in_house(thinking)), thinking.language)
     jobs = JobRunner(store.engine, DataFolder(settings.data_dir).id, describe_error)
     jobs.mark_interrupted()

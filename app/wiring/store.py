@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +30,8 @@ from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
 INCOMING = "incoming"
+UPLOAD_LOCK = ".lock"
+"""The file in an upload's folder that its process holds locked."""
 
 
 class _RequestWords:
@@ -119,6 +123,9 @@ def open_store(settings: Settings) -> ServiceContext:
     )
 
 
-def _delete_uploads(folder: Path) -> None:
-    """Deletes uploads of a killed process, which are not encrypted."""
-    shutil.rmtree(folder, ignore_errors=True)
+def delete_uploads(folder: Path) -> None:
+    """Deletes uploads of a killed process, which are not encrypted. Those that a living process holds are left."""
+    for upload in folder.glob("*"):
+        with suppress(OSError), (upload / UPLOAD_LOCK).open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError where somebody holds it.
+            shutil.rmtree(upload, ignore_errors=True)

@@ -8,7 +8,7 @@ import datetime as dt
 import os
 import stat
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import httpx2
@@ -17,6 +17,7 @@ import uvicorn
 from sqlalchemy import insert, select, update
 
 from app.api.problems import error_body
+from app.api.uploads import receive_upload
 from app.database.tables import jobs
 from app.egress.ledger.ledger import LedgerEntry
 from app.egress.ledger.tables import ledger_entries
@@ -119,6 +120,26 @@ def test_what_a_killed_process_left_is_put_right_at_the_next_start(tmp_path: Pat
     assert second.jobs.status("default", "j1").state == "failed"
     second.jobs.close()
     second.store.close()
+
+
+def test_a_second_service_on_the_folder_leaves_the_uploads_of_the_first(tmp_path: Path) -> None:
+    settings = settings_in(tmp_path)
+    first = build_with(ScriptedReasoner())(settings)
+    body, boundary = CLINIC.encode(), "b"
+
+    async def parts() -> AsyncIterator[bytes]:
+        yield f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.ttl"\r\n\r\n'.encode()
+        yield body + f"\r\n--{boundary}--\r\n".encode()
+
+    kind = f"multipart/form-data; boundary={boundary}"
+    upload = asyncio.run(receive_upload(parts(), kind, first.store.incoming, (".ttl",)))
+    second = build_with(ScriptedReasoner())(settings)
+    assert upload.files[0].read_bytes() == body
+    upload.delete()
+    assert not list(first.store.incoming.iterdir())
+    for services in (first, second):
+        services.jobs.close()
+        services.store.close()
 
 
 @pytest.mark.model
