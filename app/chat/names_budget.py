@@ -14,7 +14,7 @@ from kg_store.terms import NodeKind
 
 SHARE: Final = 0.05
 """The part of a graph's things whose names a person reads in a day of much work. Chosen by hand; not fitted."""
-LEAST: Final = 200
+MIN_NAMES: Final = 200
 """So many names may be read of a small graph. Chosen by hand."""
 ALARM_AT: Final = 0.5
 """From this part of the budget on the log tells of it, once a day and person. Chosen by hand."""
@@ -26,7 +26,7 @@ class NamesBudget:
     """Takes the names of every answer, reason, excerpt and trace before they are sealed.
 
     Promise: a person who is no admin reads at most `per_day` distinct names of a graph on a day (UTC), a key twice as
-    many. With None it is SHARE of the graph's things, and LEAST at least.
+    many. With None it is SHARE of the graph's things, and MIN_NAMES at least.
     """
 
     def __init__(self, reads: NamesRead, per_day: int | None) -> None:
@@ -37,7 +37,7 @@ class NamesBudget:
         names = {name for each in table.values() for name in each.names}
         if not names:
             return
-        most = self._per_day or max(LEAST, int(SHARE * _things(graph.whole or graph)))
+        most = self._per_day or max(MIN_NAMES, int(SHARE * _things(graph.whole or graph)))
         reader = Reader(graph.tenant, graph.name, caller.key_id, person, caller.is_admin)
         before, now = self._reads.take(reader, names, most)
         if before < ALARM_AT * most <= now:

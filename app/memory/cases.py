@@ -18,7 +18,7 @@ LabelPath = tuple[str, ...]
 Rating = Literal["right", "wrong"]
 MAX_RATABLE = 20
 """The number of answers of one conversation that can still be rated. Chosen by hand."""
-MOST_OF_CORRECTED = 0.5
+MAX_CORRECTED_CONFIDENCE = 0.5
 """The highest confidence of an answer on a way that a person gave as a correction: nobody has measured how often such
 corrections are right, so it is said to be no surer than a coin. Chosen by hand.
 """
@@ -127,7 +127,7 @@ def content_from_json(data: dict[str, Any]) -> CaseContent:
         asked=data.get("asked", ""),
         before=tuple(map(tuple, data.get("before", ()))),
         person=data.get("person", ""),
-        most=data.get("most", MOST_OF_CORRECTED),
+        most=data.get("most", MAX_CORRECTED_CONFIDENCE),
         is_held=data.get("held", False),
     )
 

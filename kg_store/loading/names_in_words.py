@@ -24,7 +24,7 @@ from kg_store.text.plurals import singular_phrase
 
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
 _BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})
-MOST_WORDS_OF_A_PERSON: Final = 3
+MAX_WORDS_OF_A_PERSON: Final = 3
 # Digits stay: patient17 is not called patient.
 _SPELLED = re.compile(r"[^\W_]+")
 # Words of columns and properties that stand in no dictionary and name nobody.
@@ -114,7 +114,7 @@ def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
 
 def _may_be_person(words: Sequence[str]) -> bool:
     """True of "Jane Price" and false of "Social Work": common words alone name nobody."""
-    return 1 < len(words) <= MOST_WORDS_OF_A_PERSON and not in_lexicon(words[0])
+    return 1 < len(words) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(words[0])
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:

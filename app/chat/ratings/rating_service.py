@@ -13,7 +13,7 @@ from app.chat.conversations import Conversation, ConversationBusyError, Conversa
 from app.chat.ratings.correct_paths import shortest_path_to
 from app.chat.second_opinion import SURE
 from app.memory.case_memory import CaseMemory
-from app.memory.cases import MOST_OF_CORRECTED, CaseContent, RatableAnswer
+from app.memory.cases import MAX_CORRECTED_CONFIDENCE, CaseContent, RatableAnswer
 from client_sdk.protocol import AnswerRated, AnswerRating
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.terms import NO_MIDS, as_mids
@@ -88,7 +88,7 @@ class RatingService:
         told = answer.content.paths
         held = found not in told and answer.confidence >= SURE
         return replace(
-            answer.content, paths=(found,), is_whole=True, before=told, most=MOST_OF_CORRECTED, is_held=held
+            answer.content, paths=(found,), is_whole=True, before=told, most=MAX_CORRECTED_CONFIDENCE, is_held=held
         )
 
     @property

@@ -22,7 +22,7 @@ from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_by_policy
 
-MOST_AT_ONCE: Final = 2
+MAX_PREVIEWS: Final = 2
 """Two cores, and the memory of two loads. Chosen by hand."""
 WAIT_S: Final = 20.0
 """Longer than most previews take, and shorter than a browser waits. Chosen by hand."""
@@ -60,7 +60,7 @@ class Turns:
 
 
 class Previewer:
-    """Makes MOST_AT_ONCE previews at a time, because each takes the memory of a load; of a tenant one.
+    """Makes MAX_PREVIEWS previews at a time, because each takes the memory of a load; of a tenant one.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
     to the caller's key. A tenant's long preview does not keep another waiting. Limit: predicates and masked classes
@@ -69,7 +69,7 @@ class Previewer:
 
     def __init__(self, name_concepts: NameConcepts, most_unpacked_bytes: int) -> None:
         self._name_concepts, self._most_unpacked = name_concepts, most_unpacked_bytes
-        self._turns = Turns(MOST_AT_ONCE, WAIT_S)
+        self._turns = Turns(MAX_PREVIEWS, WAIT_S)
 
     def preview(
         self,

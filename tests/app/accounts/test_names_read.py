@@ -139,3 +139,18 @@ async def test_no_name_is_in_a_row_and_a_small_graph_may_be_read_by_default(tmp_
         assert len(rows) >= 8
         kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
         assert not any(secret in str(rows) or secret.encode() in kept for secret in SECRETS)
+
+
+@pytest.mark.model
+async def test_who_read_a_person_that_is_forgotten_is_forgotten_too(tmp_path: Path) -> None:
+    async with running(tmp_path, thinks=True) as house:
+        house.load(name="towns", turtle=turtle())
+        key = house.services.store.access.create("default", "user", ("towns",)).key
+        chat = AsyncChat("http://service", key, "towns", key=KeyPair.generate(), plain_http=True, http=house.http)
+        assert PEOPLE[0] in (await chat.ask("Who lives in Umbrathal?")).names
+        reads_of = house.services.store.names_read
+        assert reads_of.days("default", "towns", PEOPLE[0])
+        job = await house.http.post("/admin/graphs/towns/forget", json={"name": PEOPLE[0]}, headers=OPERATOR)
+        assert (await house.ended(str(job.json()["id"]), OPERATOR))["state"] == "done"
+        assert reads_of.days("default", "towns", PEOPLE[0]) == []
+        assert reads_of.days("default", "towns")

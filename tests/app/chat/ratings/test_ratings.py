@@ -14,7 +14,7 @@ from app.chat.conversations import ConversationStore
 from app.chat.reply import LEANS_ON_APPROVED, LEANS_ON_RATING
 from app.chat.second_opinion import SURE
 from app.database.tables import cases, conversations
-from app.memory.cases import MOST_OF_CORRECTED
+from app.memory.cases import MAX_CORRECTED_CONFIDENCE
 from client_sdk.errors import BadRequestError, RefusedError, UnknownConversationError
 from tests.support.rated_graph import ASKED, PEOPLE, RELATIONS, SECRETS, TOWNS, case_list, chat, town, turtle
 from tests.support.service import OPERATOR, Running, bearer, running
@@ -63,7 +63,7 @@ async def test_what_follows_a_correction_is_no_surer_than_it_and_says_so(house: 
     answer = await chat(house, key=key).ask(ASKED.format(PEOPLE[1]))
     assert answer.names == [town(1, LEARNT)]
     assert answer.confidence is not None
-    assert answer.confidence <= MOST_OF_CORRECTED
+    assert answer.confidence <= MAX_CORRECTED_CONFIDENCE
     assert LEANS_ON_RATING in answer.notes
 
 
@@ -96,7 +96,7 @@ async def test_false_ratings_of_one_person_make_nobody_sure_of_what_is_wrong(hou
         hers = await chat(house, key=key).ask(text.format(PEOPLE[1]), person="ann")
         his = await chat(house, key=key).ask(text.format(PEOPLE[1]), person="bo")
         assert (hers.names, hers.confidence) == (before[text].names, before[text].confidence)
-        assert his.names == before[text].names or (his.confidence or 0.0) <= MOST_OF_CORRECTED
+        assert his.names == before[text].names or (his.confidence or 0.0) <= MAX_CORRECTED_CONFIDENCE
 
 
 async def test_another_question_leans_on_nothing(house: Running) -> None:
