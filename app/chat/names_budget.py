@@ -34,7 +34,8 @@ class NamesBudget:
 
     def take(self, graph: PrivateGraph, caller: Caller, person: str, table: Mapping[str, Names]) -> None:
         """Counts what `table` restores. Raises NamesUsedUpError."""
-        names = {name for each in table.values() for name in each.names}
+        # Numbers and dates tell nobody apart from their owner, whose name counts.
+        names = {name for each in table.values() for name in each.names if any(map(str.isalpha, name))}
         if not names:
             return
         most = self._per_day or max(MIN_NAMES, int(SHARE * _things(graph.whole or graph)))

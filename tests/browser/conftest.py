@@ -81,7 +81,12 @@ class House:
 
     def start(self) -> None:
         """The service, as a new process over the same data."""
-        settings = {"ADMIN_KEY": OPERATOR_KEY, "REQUESTS_PER_MINUTE": "10000", **self.settings}
+        settings = {
+            "ADMIN_KEY": OPERATOR_KEY,
+            "REQUESTS_PER_MINUTE": "10000",
+            "NAMES_PER_DAY": "10000",
+            **self.settings,
+        }
         self.service = self.stack.enter_context(service_process(self.folder, **settings))
         self.wire.lead_to(self.service.port)
 

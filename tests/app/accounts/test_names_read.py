@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
+from app.accounts.api_keys import Caller
 from app.accounts.names_read import PERSONS_OF_A_KEY, NamesRead, NamesUsedUpError, Reader
+from app.chat.names_budget import NamesBudget
 from app.database.tables import names_read
 from client_sdk import AsyncChat, KeyPair
 from client_sdk.errors import RefusedError
+from client_sdk.protocol import Names
 from tests.support.rated_graph import PEOPLE, SECRETS, turtle
 from tests.support.service import OPERATOR, OPERATOR_KEY, Running, bearer, running
 
@@ -139,6 +142,16 @@ async def test_no_name_is_in_a_row_and_a_small_graph_may_be_read_by_default(tmp_
         assert len(rows) >= 8
         kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
         assert not any(secret in str(rows) or secret.encode() in kept for secret in SECRETS)
+
+
+async def test_numbers_and_dates_do_not_count(tmp_path: Path) -> None:
+    async with running(tmp_path) as house:
+        house.load(name="towns", turtle=turtle())
+        store = house.services.store
+        table = {"V1": Names(names=["1984-02-11", "41,000", "8"], total=3), "E1": Names(names=["Lea"], total=1)}
+        caller = Caller("default", "k", "user", frozenset({"towns"}))
+        NamesBudget(store.names_read, None).take(store.catalog.open("default", "towns"), caller, "", table)
+        assert [each.names for each in store.names_read.days("default", "towns")] == [1]
 
 
 @pytest.mark.model
