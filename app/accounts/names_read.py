@@ -76,12 +76,10 @@ class NamesRead:
         Raises NamesUsedUpError, and records nothing then.
         """
         digests = {_digest(self._keys()[0], name) for name in names}
-        for attempt in range(_TRIES):
+        for _ in range(_TRIES):
             with suppress(IntegrityError):  # The same person read some of them at the same moment.
                 return self._take(reader, digests, most)
-            if attempt == _TRIES - 1:
-                break
-        return most, most
+        return self._take(reader, digests, most)
 
     def _take(self, reader: Reader, digests: set[str], most: int) -> tuple[int, int]:
         now = self._now()

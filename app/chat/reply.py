@@ -25,7 +25,7 @@ from client_sdk.protocol import Ambiguity, ChatAnswer, Fact, Message, Names, Usa
 from kg_store.terms import Schema
 
 NAMES_IN_A_REASON = 5  # of one set
-LEANS_ON_RATING: Final = "This follows an earlier rating of yours, which nobody has checked."
+LEANS_ON_RATING: Final = "This follows an earlier rating, which nobody has checked."
 LEANS_ON_APPROVED: Final = "This follows an earlier rating, which the graph's owner approved."
 
 

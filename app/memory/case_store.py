@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from hashlib import blake2b
@@ -123,13 +123,15 @@ class CaseStore:
             self._opened = {}
             return connection.execute(delete(cases).where(chosen)).rowcount
 
-    def forget_without(self, tenant: str, graph: str, labels: Collection[str]) -> int:
-        """Deletes cases with a relation that the graph no longer has; returns how many.
+    def forget_without(
+        self, tenant: str, graph: str, labels: Collection[str], is_told: Callable[[str], bool] = lambda _asked: False
+    ) -> int:
+        """Deletes cases with a relation that the graph no longer has, or of whose words `is_told`; returns how many.
 
         Of the others goes what they tell of the answer before, where that had such a relation.
         """
         found = self.of_graph(tenant, graph)
-        gone = [each.id for each in found if not each.content.is_shown_by(labels)]
+        gone = [each.id for each in found if not each.content.is_shown_by(labels) or is_told(each.content.asked)]
         kept = [(each, each.content.without_others(labels)) for each in found if each.id not in gone]
         with self._engine.begin() as connection:
             for case_id in gone:

@@ -90,6 +90,10 @@ class RatableAnswer:
     rating: Rating | Literal[""] = ""
     confidence: float = 0.0
 
+    def rated_right(self) -> CaseContent:
+        """The case that this answer leaves: no surer than the answer was, and unsure where nothing measured it."""
+        return replace(self.content, most=self.confidence or MAX_CORRECTED_CONFIDENCE)
+
     def to_json(self) -> dict[str, Any]:
         rest = {"topics": list(self.topics), "leaned": self.leaned, "rating": self.rating, "sure": self.confidence}
         return {**content_to_json(self.content), **rest}

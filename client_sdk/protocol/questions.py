@@ -62,9 +62,10 @@ class ChatOptions(Wire):
     person: str = Field(
         default="",
         max_length=64,
+        pattern=r"^[A-Za-z0-9_-]*$",
         repr=False,
-        description="who asks, where several share a key: any sign that stands for one of them. What one person rates "
-        "changes no answer of another's",
+        description="who asks, where several share a key: a sign that stands for one of them, and no name. What one "
+        "person rates changes no answer of another's",
     )
 
 

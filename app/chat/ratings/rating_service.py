@@ -76,7 +76,7 @@ class RatingService:
     ) -> CaseContent | None:
         """The case that follows from the rating; None if there is none."""
         if wanted.rating == "right":
-            return replace(answer.content, most=answer.confidence) if answer.content.paths else None
+            return answer.rated_right() if answer.content.paths else None
         if not wanted.correct:
             return None
         topics = [conversation.table.resolve(word, graph.blind)[0] for word in answer.topics]

@@ -163,9 +163,10 @@ class _ErasureRun:
         requests = stores.requests_about(erasure.tenant, met, self._sought)
         if requests:
             stores.upkeep.erase(erasure.tenant, requests)
-        # A case names no thing; but a masked relation that went with the last of its things is gone from cases, too.
+        # A case names no thing that was known when it was made; it goes where its words hold one all the same, or a
+        # masked relation that went with the last of its things.
         labels = frozenset(relation.label for relation in self._opened.blind.schema.relations)
-        stores.cases.forget_without(erasure.tenant, erasure.graph, labels)
+        stores.cases.forget_without(erasure.tenant, erasure.graph, labels, self._sought.is_in)
         stores.names_read.forget(erasure.tenant, erasure.graph, (*erasure.names, *erasure.texts))
         # Last: what they met tells which requests are theirs.
         return stores.conversations.forget(erasure.tenant, met), len(requests)

@@ -7,6 +7,7 @@ import datetime as dt
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sqlalchemy import select, update
 
@@ -14,7 +15,7 @@ from app.chat.conversations import ConversationStore
 from app.chat.reply import LEANS_ON_APPROVED, LEANS_ON_RATING
 from app.chat.second_opinion import SURE
 from app.database.tables import cases, conversations
-from app.memory.cases import MAX_CORRECTED_CONFIDENCE
+from app.memory.cases import MAX_CORRECTED_CONFIDENCE, CaseContent, RatableAnswer
 from client_sdk.errors import BadRequestError, RefusedError, UnknownConversationError
 from tests.support.rated_graph import ASKED, PEOPLE, RELATIONS, SECRETS, TOWNS, case_list, chat, town, turtle
 from tests.support.service import OPERATOR, Running, bearer, running
@@ -342,6 +343,33 @@ async def test_a_relation_that_goes_with_a_person_takes_its_cases_along(house: R
     ended = await house.ended(str(job.json()["id"]), OPERATOR)
     assert ended["state"] == "done", ended
     assert [case["paths"] for case in await case_list(house)] == [["works in"]]
+
+
+def test_an_answer_that_nothing_measured_leaves_a_case_that_is_unsure() -> None:
+    content = CaseContent("m", np.ones(4, np.float32), (("lives in",),))
+    assert RatableAnswer(content, confidence=0.93).rated_right().most == 0.93
+    assert RatableAnswer(content).rated_right().most == MAX_CORRECTED_CONFIDENCE
+
+
+async def test_a_case_whose_words_hold_a_name_goes_with_the_person(house: Running) -> None:
+    store = house.services.store
+    for number, asked in enumerate((f"Where is {PEOPLE[0]}", "Where is she")):
+        content = CaseContent("m", np.ones(4, np.float32), (("lives in",),), asked=asked)
+        store.cases.keep("default", "towns", "k", f"answer {number}", content)
+    job = await house.http.post("/admin/graphs/towns/forget", json={"name": PEOPLE[0]}, headers=OPERATOR)
+    assert (await house.ended(str(job.json()["id"]), OPERATOR))["state"] == "done"
+    assert [case["asked"] for case in await case_list(house)] == ["Where is she"]
+
+
+async def test_a_person_is_no_name(house: Running) -> None:
+    body = {
+        "graph": "towns",
+        "messages": [{"role": "user", "content": "Hello"}],
+        "options": {"person": "ann@x.invalid"},
+    }
+    told = await house.http.post("/chat", json=body, headers=bearer(key_of(house)))
+    assert told.status_code == 422
+    assert "ann@" not in told.text
 
 
 async def test_ratings_of_one_conversation_and_its_questions_may_come_at_once(house: Running) -> None:
