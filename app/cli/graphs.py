@@ -22,12 +22,43 @@ if TYPE_CHECKING:
 Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to", callback=named)]
 GraphName = Annotated[str, typer.Argument(help="The graph's name", callback=named)]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask")]
-Files = Annotated[list[Path], typer.Argument(exists=True, dir_okay=False, help="Turtle, N-Triples, TSV, ...; .gz too")]
+
+
+def _in_folders(paths: list[Path]) -> list[Path]:
+    """`paths`, with every folder as the files in it that can be read, by their endings. Tells those that are left out.
+
+    Raises BadParameter where a folder holds none.
+    """
+    from kg_store.sources.reader import FORMATS
+
+    found: list[Path] = []
+    for path in paths:
+        within = [*_files_of(path)] if path.is_dir() else []
+        read = [each for each in within if each.name.lower().removesuffix(".gz").endswith(FORMATS)]
+        if path.is_dir() and not read:
+            raise typer.BadParameter(f"the folder {path} holds no file that can be read: one of {', '.join(FORMATS)}")
+        if len(read) < len(within):
+            left_out = ", ".join(str(each.relative_to(path)) for each in within if each not in read)
+            _errors.print(f"Not read, by their endings: {left_out}", markup=False, highlight=False, soft_wrap=True)
+        found += read or [path]
+    return found
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """Every file of a folder and of those in it, but hidden ones."""
+    files = (each for each in folder.rglob("*") if each.is_file())
+    return sorted(each for each in files if not any(part[0] == "." for part in each.relative_to(folder).parts))
+
+
+_console, _errors = Console(), Console(stderr=True)
+Files = Annotated[
+    list[Path],
+    typer.Argument(exists=True, callback=_in_folders, help="Turtle, CSV, Excel, JSON, ...; .gz too; or folders"),
+]
 PolicyFile = Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="TOML; else one is proposed")]
 Ontology = Annotated[list[Path], typer.Option(exists=True, dir_okay=False, help="A file with labels of relations")]
 Triples = Annotated[bool, typer.Option("--triples", help="Lines of text files are head, relation, tail: no tables")]
 app = typer.Typer(help="Private graphs.", no_args_is_help=True)
-_console, _errors = Console(), Console(stderr=True)
 
 
 @app.command()

@@ -42,6 +42,11 @@ MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
 MAX_SIGN_CHARS = 12
+LIST_MARKS: Final = ("|", ";", ",")
+MIN_LISTS, MIN_LIST_SHARE = 2, 0.05
+"""So many cells, and so many of a column's different ones, hold a mark that parts values."""
+MAX_LIST_CHARS = 80
+MAX_LISTED_SHARE = 0.9
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
@@ -82,11 +87,33 @@ class Column:
     @cached_property
     def parts(self) -> list[str]:
         """The cells, each value of a list by itself."""
-        return [part for cell in self.cells for part in cell.split(SEPARATOR)] if self.holds_lists else self.cells
+        if self.separator is None:
+            return self.cells
+        return [part.strip() for cell in self.cells for part in cell.split(self.separator) if part.strip()]
 
     @cached_property
-    def holds_lists(self) -> bool:
-        return any(SEPARATOR in cell for cell in self.cells)
+    def separator(self) -> str | None:
+        """The mark between the values of one cell; None where each cell holds one value."""
+        if any(SEPARATOR in cell for cell in self.cells):
+            return SEPARATOR
+        if not self.cells or LONG_TEXT & set(self.full) or self.is_private_text:
+            return None
+        return next((mark for mark in LIST_MARKS if self._is_parted_by(mark)), None)
+
+    def _is_parted_by(self, mark: str) -> bool:
+        """True where `mark` stands in many cells and between short values; a comma, which stands in names and
+        sentences too, only without a blank and between values that come again and again."""
+        cells = [cell for cell in self._sample if mark in cell]
+        if len(cells) < max(MIN_LISTS, MIN_LIST_SHARE * len(self._sample)):
+            return False
+        parts = [part for cell in cells for part in cell.split(mark)]
+        if any(len(part) > MAX_LIST_CHARS for part in parts) or not all(part.strip() for part in parts):
+            return False
+        if mark != ",":
+            return True
+        is_tight = not any(part[:1].isspace() or part.isdigit() for part in parts)
+        every = [part for cell in self.cells for part in cell.split(mark)]
+        return is_tight and len(set(every)) <= MAX_CONCEPT_SHARE * len(every)
 
     @cached_property
     def is_sign(self) -> bool:
@@ -190,6 +217,12 @@ class Column:
         if called and self.has_words:
             return True
         return len(self.cells) > 3 and self.distinct_share <= MAX_CONCEPT_SHARE
+
+    @property
+    def comes_again(self) -> bool:
+        """True of short words of which some stand in several cells, as authors and tags do."""
+        is_short = max(map(len, self._sample), default=0) <= MAX_LIST_CHARS
+        return is_short and self.has_words and not self.is_private_text and self.distinct_share <= MAX_LISTED_SHARE
 
     def share_of(self, kind: ValueKind) -> float:
         """The share of different cells that read as a value of `kind`."""

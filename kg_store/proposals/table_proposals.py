@@ -9,7 +9,6 @@ from pathlib import Path
 
 from kg_store.errors import LoadError
 from kg_store.formats.encodings import Encoding, encoding_of
-from kg_store.formats.json_records import SEPARATOR
 from kg_store.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import ALIKE, Column
 from kg_store.proposals.column_words import (
@@ -32,6 +31,7 @@ from kg_store.sources.triple_columns import places_in_header, words_of
 from kg_store.terms import ValueKind
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
+from kg_store.text.plurals import singular
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 NO_HEADER, MIN_ROWS = 0, 2
@@ -307,17 +307,20 @@ def _column(
     if named is not None:
         by_key = _column(column, named[0])
         return by_key.model_copy(update={"by": named[1]})
-    separator = SEPARATOR if any(SEPARATOR in cell for cell in column.cells) else None
+    separator = column.separator
     if target is not None:
         label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
         return ColumnPolicy(relation=_telling(label, target), table=target.file, separator=separator)
     label = _label(relation_words(column.name)) or "related to"
     if separator is not None:
-        parts = [part for cell in column.cells for part in cell.split(SEPARATOR)]
-        column = replace(column, cells=parts, rows=len(parts))
+        column = replace(column, cells=column.parts, rows=len(column.parts))
     kind = column.kind
-    if kind is ValueKind.TEXT and column.is_concept:
-        return ColumnPolicy(relation=label, concept=_concept(label), separator=separator)
+    if kind is ValueKind.TEXT and (column.is_concept or (separator is not None and column.comes_again)):
+        concept = _concept(label)
+        if separator is not None:
+            *before, last = concept.split()
+            concept = " ".join((*before, singular(last)))
+        return ColumnPolicy(relation=label, concept=concept, separator=separator)
     return ColumnPolicy(
         relation=label,
         kind=kind,

@@ -61,11 +61,12 @@ def find_named_target(
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
         return None if told is None else (owner, told)
     is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
-    is_own = column.name == table.key or (column.is_unique and not column.holds_lists)
+    is_own = column.name == table.key or (column.is_unique and column.separator is None)
     if not is_text or is_own or len(set(column.parts)) < MIN_DISTINCT:
         return None
     # A list of what is told by another column of the same table: the countries that border one.
-    others = [other for other in tables if other is not table or OF_THE_SAME & set(column.full) or column.holds_lists]
+    may_be_own = bool(OF_THE_SAME & set(column.full)) or column.separator is not None
+    others = [other for other in tables if other is not table or may_be_own]
     if CONCEPTS & set(column.full):
         # A subject may be called as a department is, and is none.
         others = [other for other in others if any_alike(column.full, other.concept_words)]

@@ -13,7 +13,8 @@ MAX_WORDS_BESIDE_CODE = 8
 """The greatest number of words of a label that is used because the alternative is a meaningless id. Chosen by hand."""
 _CODE = re.compile(r"[a-z]{0,3}[ _-]?[0-9]+", re.IGNORECASE)
 _MAX_LABEL_CHARS = 80
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Plurals of abbreviations, such as `ISSNs` and `OrderIDs`, stay one word.
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
 # Path segments without meaning for people: versions, dates, plain numbers.
 _DULL_SEGMENT = re.compile(r"[\d.]*|v\d.*|ns|terms?|vocab|vocabulary|ontology|www\..*", re.IGNORECASE)
 _PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})

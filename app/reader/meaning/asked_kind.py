@@ -11,6 +11,7 @@ from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.reading import Reading
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
+from kg_store.text.plurals import singular
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
 # Cost of a date or a person as the answer to "what" with a verb. Chosen by hand; not fitted.
@@ -89,6 +90,12 @@ class AskedKind:
         last = (_LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
         return last in ("on", "by") and (each.value == "date" or each.kinds <= self._named.persons)
 
+    def _says_its_noun(self, each: Reading) -> bool:
+        """True if the question says the noun of the last relation: "who are the authors of X", whose authors are
+        texts."""
+        last = (_LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
+        return bool(last) and singular(last.lower()) in map(singular, self._asked.words)
+
     def _is_year(self, each: Reading) -> bool:
         labels = _LABEL.findall(each.expression)
         return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
@@ -96,6 +103,8 @@ class AskedKind:
     def _fits_people(self, each: Reading) -> float:
         words = {self._asked.words[at] for at in self._asked.at("person")}
         may_be_group = self._asked.wh in ("who", "whom") and words <= {"who", "whom"}
+        if each.value == "text" and self._says_its_noun(each):
+            return 0.0
         if each.value or not each.kinds & (
             self._named.persons | (self._named.groups if may_be_group else frozenset())
         ):

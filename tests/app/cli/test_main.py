@@ -297,3 +297,19 @@ def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeyp
     assert 'curl -s http://127.0.0.1:8000/chat -H "Authorization: Bearer $(cat data/demo.key)"' in lines
     assert os.path.exists("data/demo.key")
     store.close()
+
+
+def test_a_folder_is_read_file_by_file_and_what_is_left_out_is_told(folder: Path) -> None:
+    deep = folder / "ward" / "deep"
+    deep.mkdir(parents=True)
+    (folder / "clinic.ttl").rename(deep / "clinic.ttl")
+    (folder / "ward" / "LICENSE").write_text("free")
+    (folder / "ward" / ".hidden.ttl").write_text("broken")
+    loaded = arog("graph", "load", "clinic", "ward")
+    assert loaded.exit_code == 0, loaded.output
+    assert "clinic: 3 triples" in loaded.stdout
+    assert "Not read, by their endings: LICENSE" in loaded.stderr
+    (deep / "clinic.ttl").unlink()
+    empty = arog("graph", "inspect", "ward")
+    assert empty.exit_code == 2
+    assert "the folder ward holds no file that can be read" in " ".join(empty.stderr.replace("│", " ").split())

@@ -286,3 +286,28 @@ def test_a_sheet_with_a_title_and_no_certain_header_asks_for_its_line(tmp_path: 
     workbook.save(file)
     with pytest.raises(LoadError, match="say its line as `header_row`"):
         read_and_propose([file])
+
+
+ARTICLES = """Title,Authors,Subjects,States,Abstract,Issue
+On tidal mills,Ivo Lund|Mara Quist,mills|tides,"HB,HH","Mills; and tides; of the Esk",12
+On salt,Mara Quist,salt|trade,HH,"Salt; a history",13
+On ropes,Ivo Lund,ropes|trade,"HB,NI,HH","Ropes; and how they are laid",14
+On tar,Tove Birk|Ivo Lund,tar|trade,NI,"Tar; its uses",15
+"""
+
+
+def test_cells_that_hold_several_values_are_lists_by_the_mark_between_them(tmp_path: Path) -> None:
+    (tmp_path / "articles.csv").write_text(ARTICLES, "utf-8")
+    columns = table_of([tmp_path / "articles.csv"], "articles.csv").columns
+    assert (columns["Authors"].separator, columns["Authors"].concept) == ("|", "author")
+    assert (columns["Subjects"].separator, columns["Subjects"].concept) == ("|", "subject")
+    assert (columns["States"].separator, columns["States"].concept) == (",", "state")
+    # Prose has semicolons too.
+    assert columns["Abstract"].separator is None
+
+
+def test_commas_of_names_and_sentences_part_nothing(tmp_path: Path) -> None:
+    rows = "\n".join(f'{at},"Lund, Ivo {at}","1,{at}00","Esk, a town"' for at in range(9))
+    (tmp_path / "people.csv").write_text(f"id,person,amount,place\n{rows}\n", "utf-8")
+    columns = table_of([tmp_path / "people.csv"], "people.csv").columns
+    assert {column.separator for column in columns.values()} == {None}

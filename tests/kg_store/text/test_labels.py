@@ -128,3 +128,16 @@ def test_a_class_is_its_short_label_or_its_local_name() -> None:
     }
     words = [class_word(iri, labels) for iri in (*labels, "http://x.test/BankAccount")]
     assert words == ["ward", "icu", "MRI scan", "bank account"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("ISSNs", "ISSNs"),
+        ("OrderIDs", "Order IDs"),
+        ("customerID", "customer ID"),
+        ("parseHTMLText", "parse HTML Text"),
+    ],
+)
+def test_an_abbreviation_and_its_plural_stay_one_word(typed: str, words: str) -> None:
+    assert readable(typed) == words

@@ -1,0 +1,67 @@
+"""Files as people have them, loaded by the proposal alone and asked: each question with the names that are right."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluation.bench.bench import Bench
+from evaluation.bench.report import RunLabel
+from evaluation.datasets.questions import Question
+
+pytestmark = pytest.mark.slow
+
+ARTICLES = {
+    "articles.csv": """Title,Authors,Subjects,Licence
+On tidal mills,Ivo Lund|Mara Quist,mills|tides,CC BY
+On salt roads,Mara Quist,salt|trade,CC BY
+On rope walks,Ivo Lund,ropes|trade,CC0
+On pine tar,Tove Birk|Ivo Lund,tar|trade,CC BY
+On the herring fleet,Runa Falk,fish|trade,CC0
+"""
+}
+LETTERS = {
+    "letters.csv": """No,Title,Writers
+1,To the harbour,Ivo Lund; Mara Quist
+2,To the mill,Runa Falk; Sven Oster
+3,To the saltworks,Tove Birk; Ada Holm
+"""
+}
+
+ASKED: list[tuple[dict[str, str], str, set[str]]] = [
+    (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
+    (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
+    (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
+    (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
+]
+
+
+def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> list[set[str]]:
+    """The names of each answer, from a service that loaded `files` by the proposed policy."""
+
+    async def ask() -> list[set[str]]:
+        found: list[set[str]] = []
+
+        def see(_question: object, _outcome: object, answer: Any, _steps: object) -> None:
+            found.append({*answer.names} if answer is not None else set())
+
+        async with Bench() as bench:
+            loaded = bench.load("own", sorted(folder.iterdir()), None, masks=True)
+            asked = [Question(id=str(at), turns=(text,), answers=()) for at, text in enumerate(questions)]
+            label = RunLabel(set_name="own", strategy="auto", reasoner="embedded", seed=0)
+            await bench.ask(loaded, label, asked, see=see)
+        return found
+
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize("files", [ARTICLES, LETTERS], ids=["articles", "letters"])
+def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
+    asked = [(question, names) for of, question, names in ASKED if of is files]
+    given = answers_to(files, [question for question, _ in asked], tmp_path)
+    assert dict(zip([question for question, _ in asked], given, strict=True)) == dict(asked)
