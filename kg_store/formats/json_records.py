@@ -19,6 +19,7 @@ from typing import IO, Any, Literal, cast
 from kg_store.errors import LoadError
 from kg_store.formats.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
 from kg_store.formats.delimited_text import Rows
+from kg_store.formats.fhir import is_resource, plain_resource
 from kg_store.formats.files import open_bytes
 from kg_store.formats.json_maps import KEY, as_list, places_of_maps
 
@@ -29,8 +30,6 @@ PARENT = "parent"
 MAX_COLUMNS = 2_000
 MAX_TABLES = 500
 MAX_DIGITS = 40
-NAME = "display name"
-_FHIR_CODES = ("code", "vaccineCode", "medicationCodeableConcept", "medication")
 MAX_ONE_RECORD_BYTES = 1 << 26
 """Of a file that is one object, which is read whole."""
 _NOT_JSON = "not valid JSON, or cut off"
@@ -55,7 +54,7 @@ class JsonTable:
 def tables_of_json(path: Path) -> list[JsonTable]:
     """Every table, with the columns that any of its records has. Raises LoadError where the file holds no records."""
     columns: dict[str, dict[str, None]] = {}
-    maps = places_of_maps((title, record) for title, _, record in records_of(path))
+    maps = places_of_maps((title, as_people_say_it(record)) for title, _, record in records_of(path))
     for title, _, record in _all_records(path, maps):
         known = columns.setdefault(title, {})
         known.update(dict.fromkeys(record))
@@ -196,41 +195,18 @@ def _object(value: object, file: str, number: int) -> Record:
 def _all_records(path: Path, maps: Places) -> Iterator[tuple[str, int, dict[str, str]]]:
     """The records of every table, each as cells by column."""
     for title, line, record in records_of(path):
-        yield from _flat(title, line, with_plain_references(record), _Place(path.name, line, title, maps), None)
+        yield from _flat(title, line, as_people_say_it(record), _Place(path.name, line, title, maps), None)
 
 
-def with_plain_references(record: Record) -> Record:
-    """`record` with its references as the keys of what they refer to: FHIR writes `Patient/7` or `urn:uuid:7` for the
-    patient 7, Salesforce's exports `@Ref7` for the record Ref7."""
-    if isinstance(record.get("resourceType"), str):
-        named = _fhir_name(record)
-        return {**cast(Record, _fhir(record)), **({NAME: named} if named else {})}
+def as_people_say_it(record: Record) -> Record:
+    """`record` without what only programs read: a FHIR resource in plain values, and Salesforce's `@Ref7` as the
+    record Ref7 that it refers to."""
+    if is_resource(record):
+        return plain_resource(record)
     attributes = record.get("attributes")
     if isinstance(attributes, dict) and "referenceId" in attributes:
         return {key: each[1:] if isinstance(each, str) and each[:1] == "@" else each for key, each in record.items()}
     return record
-
-
-def _fhir_name(record: Record) -> str:
-    """The name of a FHIR resource: a person's in its parts, else the text of its code."""
-    if isinstance(record.get("name"), str):
-        return ""
-    called = next((each for each in record.get("name") or () if isinstance(each, dict)), {})
-    parts = [*(called.get("prefix") or ()), *(called.get("given") or ()), called.get("family")]
-    codes = (record.get(key) for key in _FHIR_CODES)
-    texts = (code.get("text") for code in codes if isinstance(code, dict))
-    return " ".join(str(part) for part in parts if part) or next((str(text) for text in texts if text), "")
-
-
-def _fhir(value: object) -> object:
-    if isinstance(value, list):
-        return [_fhir(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    found = {key: _fhir(each) for key, each in value.items()}
-    if isinstance(reference := found.get("reference"), str):
-        found["reference"] = reference.rpartition("/")[2].removeprefix("urn:uuid:")
-    return found
 
 
 @dataclass(slots=True)

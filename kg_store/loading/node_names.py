@@ -20,6 +20,8 @@ _UUID = re.compile(r"([0-9a-fA-F]{8})-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _OPAQUE = re.compile(
     r"(?:(?P<prefix>[A-Za-z][A-Za-z_]*?)[-_:.])??(?P<id>" + _UUID.pattern + r"|\d+(?:[-_.]\d+)*|[0-9a-fA-F]{12,})"
 )
+_EXPLAINED = re.compile(r"(\w[^()]+?)\s*\([^()]+\)")
+"""Matches a name with an explanation in brackets behind it."""
 _PAGE = re.compile(r"https?://([^/]+/.*[^/])/+")
 _MIN_ALIAS_CHARS = 3
 
@@ -33,7 +35,17 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
             words = [texts[node] for texts in by_part if node in texts]
             if len(words) > 1:
                 spelled[node].append(" ".join(words))
-    return {node: unique(texts) for node, texts in spelled.items()}
+    return {node: unique(texts) for node, texts in _with_bare_names(spelled).items()}
+
+
+def _with_bare_names(spelled: Mapping[int, list[str]]) -> dict[int, list[str]]:
+    """The names with `Queen` as another of `Queen (band)`, where nothing else is called Queen by itself."""
+    taken = {text.casefold() for texts in spelled.values() for text in texts}
+    found = {}
+    for node, texts in spelled.items():
+        bare = (match[1] for text in texts if (match := _EXPLAINED.fullmatch(text)))
+        found[node] = [*texts, *(each for each in bare if each.casefold() not in taken)]
+    return found
 
 
 def labels_by_language(triples: SortedTriples, policy: Policy) -> dict[int, tuple[tuple[str, str], ...]]:

@@ -38,6 +38,8 @@ MAX_PROFILED = 20_000
 MAX_CONCEPT_SHARE = 0.5
 MAX_CONCEPT_CELLS = 1_000
 MAX_CONCEPT_CHARS = 60
+MAX_CALLED_CHARS = 200
+"""Of a column that is called like what people ask by, such as a diagnosis: their official names are long."""
 MAX_NAME_CHARS = 80
 MIN_NAMED_SHARE = 0.9
 MIN_CODE_DIGITS = 10
@@ -211,11 +213,11 @@ class Column:
         """True where few texts are shared by many rows, or the column is called like such a thing."""
         if self.is_private_text or LONG_TEXT & set(self.full) or not self.cells:
             return False
-        if max(map(len, self._sample)) > MAX_CONCEPT_CHARS or len(self.distinct) > MAX_CONCEPT_CELLS:
-            return False
-        called = bool(CONCEPTS & {*self.words, *self.full})
-        if called and self.has_words:
+        longest = max(map(len, self._sample))
+        if CONCEPTS & {*self.words, *self.full} and self.has_words and longest <= MAX_CALLED_CHARS:
             return True
+        if longest > MAX_CONCEPT_CHARS or len(self.distinct) > MAX_CONCEPT_CELLS:
+            return False
         return len(self.cells) > 3 and self.distinct_share <= MAX_CONCEPT_SHARE
 
     @property

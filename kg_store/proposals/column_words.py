@@ -116,6 +116,12 @@ CONCEPTS = frozenset(
         "subject",
         "speciality",
         "specialty",
+        "condition",
+        "diagnosis",
+        "medication",
+        "vaccine",
+        "procedure",
+        "allergy",
         "ville",
         "pays",
     }

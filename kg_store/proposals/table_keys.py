@@ -26,6 +26,8 @@ from kg_store.text.plurals import singular
 
 MIN_TITLE_SHARE = 0.5
 MIN_NAME_SHARE = 0.1
+OF_OTHERS = 2
+"""From this rank on, a column that calls itself a name may be that of something else."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,9 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     parts = set(joined or ())
     rest = [column for column in columns if column.name not in parts and column.name != table.key]
     called = sorted(_called(table, rest, bool(joined)))
+    if found or (called and called[0][0] < OF_OTHERS):
+        # A mother's maiden name is no name of hers, nor a contact's name one of the firm, where these have their own.
+        called = [each for each in called if each[0] < OF_OTHERS]
     found += [column for _, _, column in called]
     if not found and table.key is not None and _is_plain_name(table.columns[table.key]):
         found = [table.key]
@@ -144,7 +149,7 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
         elif words[-1] in ("title", "titel", "label") or not column.looks_like_names:
             continue
         else:
-            rank = 2
+            rank = OF_OTHERS
         is_title = words[-1] not in ("name", "names", "nom", "nombre", "naam", "bezeichnung", "benennung")
         if column.distinct_share < (MIN_TITLE_SHARE if is_title else MIN_NAME_SHARE):
             continue

@@ -61,12 +61,14 @@ def find_named_target(
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
         return None if told is None else (owner, told)
     is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
-    is_own = column.name == table.key or (column.is_unique and column.separator is None)
-    if not is_text or is_own or len(set(column.parts)) < MIN_DISTINCT:
+    if not is_text or column.name == table.key or len(set(column.parts)) < MIN_DISTINCT:
         return None
     # A list of what is told by another column of the same table: the countries that border one.
     may_be_own = bool(OF_THE_SAME & set(column.full)) or column.separator is not None
     others = [other for other in tables if other is not table or may_be_own]
+    if column.is_unique and column.separator is None:
+        # Texts of which each row has its own are names of its own, unless the column is called like the others.
+        others = [other for other in others if any_alike(column.full, other.concept_words)]
     if CONCEPTS & set(column.full):
         # A subject may be called as a department is, and is none.
         others = [other for other in others if any_alike(column.full, other.concept_words)]

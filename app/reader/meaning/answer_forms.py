@@ -113,8 +113,9 @@ class AnswerForms:
     def _judged(self, expression: str, used: int, reading: Reading, gain: float) -> Meaning:
         asked = self._asked
         left = (asked.content | asked.working) & ~used & ~(asked.words[0] == "and" and bool(reading.value))
-        is_head, is_kind = bool(self._head & reading.final), reading.said == self._noun >= 0
-        left &= ~self._idle.of(expression, left, reading.value, is_head, is_kind)
+        is_head = bool(self._head & reading.final)
+        kind = asked.words[self._noun] if reading.said == self._noun >= 0 else ""
+        left &= ~self._idle.of(expression, left, reading.value, is_head, kind)
         named = sum(not used >> at & 1 for role in ("thing", "value") for at in asked.at(role))
         idle = (asked.content & left).bit_count() * UNEXPLAINED + (asked.working & left).bit_count() * UNEXECUTED
         score = reading.score + gain - idle - UNEXECUTED * named

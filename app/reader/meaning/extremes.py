@@ -33,6 +33,10 @@ Nouns = Mapping[int, tuple[int, frozenset[str]]]
 """The nouns that name kinds, by the position of their first token: bit mask of their tokens, and the kinds."""
 
 
+_OCCURS: Final = frozenset("occurs occur appears appear comes".split())
+"""What is said of the frequent itself: "which reason occurs most often"."""
+
+
 class Extremes:
     """Makes new readings from others by applying a superlative of the question."""
 
@@ -171,9 +175,10 @@ class Extremes:
                 longer = longer._replace(final=said.used)
                 score = each.score + 1.0 + gain_of(said) - cost
                 yield longer._replace(score=score, value=hop.value, is_whole=False, is_implied=False)
-        elif each.said == at + 2:
+        elif each.said == at + 2 or (at + 2 == len(self._asked.words) and 0 <= each.said < at):
+            occurs = 1 << at - 1 if self._asked.words[at - 1] in _OCCURS else 0
             for tokens, gain in self._who_lead(hop, each):
-                longer = each.spanning(1 << at | tokens)
+                longer = each.spanning(1 << at | tokens | occurs)
                 chosen = f'{function}({text}, "{hop.label}")'
                 yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
 
@@ -190,21 +195,18 @@ class Extremes:
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
         """The tokens that say which things lead to a frequent one by `hop`, with their gain; without such words,
-        people.
+        people, or what else alone leads there; popular is only what people choose.
         """
         for used, kinds in self._nouns.values():
             if not used & each.used and not kinds.isdisjoint(hop.ends):
                 yield used, float(used.bit_count())
         for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
             yield said.used, gain_of(said)
-        leading = [one for one, _ in self._graph.leaving(each.kinds) if self._are_led_by_people(one)]
-        if [one.label for one in leading] == [hop.label]:
+        led = [one for one, _ in self._graph.leaving(each.kinds) if one.label.startswith("^") and one.ends]
+        by_people = [one for one in led if one.ends <= self._named.persons]
+        is_popular = "popular" in self._asked.words
+        if [one.label for one in by_people or ([] if is_popular else led)] == [hop.label]:
             yield 0, ONLY_ONE
-
-    def _are_led_by_people(self, hop: SchemaHop) -> bool:
-        return (
-            hop.label.startswith("^") and "|" not in hop.label and bool(hop.ends) and hop.ends <= self._named.persons
-        )
 
     def _with_greatest_sum(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         """The members whose things add up to the most: "the clinic with the most beds in total"."""

@@ -91,20 +91,6 @@ def test_objects_whose_keys_are_data_are_lists(tmp_path: Path) -> None:
     assert all(table.columns["parent"].table == "lands.json" for table in policy.tables if "/" in table.file)
 
 
-def test_what_people_call_a_fhir_resource_is_its_name(tmp_path: Path) -> None:
-    patient = {"resourceType": "Patient", "id": "7", "name": [{"family": "Quarrel", "given": ["Zofia", "Ann"]}]}
-    illness = {
-        "resourceType": "Condition", "id": "8", "code": {"text": "Fenwhistle"}, "subject": {"reference": "urn:uuid:7"},
-    }  # fmt: skip
-    bundle = {"resourceType": "Bundle", "entry": [{"resource": each} for each in (patient, illness)]}
-    raw, policy = read_and_propose([written(tmp_path, json.dumps(bundle), "b.json")])
-    assert {table.concept: table.names for table in policy.tables if table.key == "id"} == {
-        "patient": ("display name",), "condition": ("display name",),
-    }  # fmt: skip
-    assert {"Zofia Ann Quarrel", "Fenwhistle", "7"} <= {raw.text(at) for at in range(len(raw.terms))}
-    assert "urn:uuid:7" not in raw.terms
-
-
 def test_a_list_of_signs_refers_to_the_rows_that_they_tell_apart(tmp_path: Path) -> None:
     lands = [
         {

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from kg_store.text.morphology import is_agent, verbs_of
+from kg_store.text.plurals import singular
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
 _HOLDING: Final = frozenset(
@@ -21,8 +22,13 @@ _LIGHT: Final = frozenset(
 """Verbs that add little if their object names a value: "what salary does X get paid"."""
 _PLACED: Final = frozenset("based located situated sit sits sitting stand stands standing lie lies lying".split())
 """Verbs that add nothing to the noun of a place that is asked for: "in what country is X based"."""
+_LIVING: Final = frozenset("live lives living lived stay stays reside resides residing come comes".split())
+_BELONGING: Final = frozenset("work works working worked employed belong belongs assigned".split())
+"""Verbs that add nothing to the noun of a place, or of another thing, that is asked for: "which city does X live in",
+"which department does X work in". Where somebody works is not where they live."""
 _PLACING: Final = frozenset({"in", "at", "located", "based", "situated"})
 _DOING: Final = frozenset("do does did can could would will should must has have had".split())
+PLACES: Final = frozenset("city town village country region county state province district place address".split())
 _MONEY: Final = frozenset(
     "eur euro usd gbp chf price cost salary wage fee rent deposit budget stipend premium".split()
 )
@@ -49,15 +55,17 @@ class IdleWords:
         words = asked.words
         self._holding = mask(at for at, word in enumerate(words) if word in _HOLDING)
         self._placed = mask(at for at, word in enumerate(words) if word in _PLACED)
+        self._living = mask(at for at, word in enumerate(words) if word in _LIVING)
+        self._belonging = mask(at for at, word in enumerate(words) if word in _BELONGING)
         self._how_much = mask(at for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "much"))
         self._money = mask(at for at in range(2, len(words)) if words[at - 2 : at + 1] == ("how", "much", "money"))
         self._objects = {at: self._object_of(at) for at, word in enumerate(words) if self._is_light(at, word)}
 
-    def of(self, expression: str, left: int, value: str, is_head: bool, is_kind: bool) -> int:
+    def of(self, expression: str, left: int, value: str, is_head: bool, kind: str) -> int:
         """Returns the bit mask of the tokens in `left` that are idle in `expression`.
 
         `value`: the value type that `expression` ends in, else empty. `is_head`: the asked noun says its last hop;
-        `is_kind`: it names the kind that this leads to.
+        `kind`: the asked noun where it names the kind that this leads to, else empty.
         """
         labels = set(_LABEL.findall(expression))
         idle = 0
@@ -67,8 +75,11 @@ class IdleWords:
         last = set((_LABEL.findall(expression) or [""])[-1].lower().split())
         if value == "number":
             idle |= self._how_much | (self._money if not _MONEY.isdisjoint(last) else 0)
-        if is_head or (is_kind and not _PLACING.isdisjoint(last)):
+        says_it = bool(kind) and singular(kind) in last
+        if is_head or says_it or (kind and not _PLACING.isdisjoint(last)):
             idle |= self._placed
+        if says_it:
+            idle |= self._living if singular(kind) in PLACES else self._belonging
         return idle | self._light(labels, left & ~idle)
 
     def _light(self, labels: set[str], left: int) -> int:

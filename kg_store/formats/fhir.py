@@ -1,0 +1,196 @@
+"""FHIR resources as plain records: the data types of HL7 FHIR (R4) are written as people would put them in a table.
+
+https://hl7.org/fhir/R4/datatypes.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+Record = dict[str, Any]
+
+NAME: Final = "display name"
+ALSO_CALLED: Final = "also called"
+_FOR_PROGRAMS: Final = frozenset({"meta", "text", "contained", "implicitRules", "modifierExtension"})
+_RECORDED: Final = {
+    "Condition": ("code", "condition"),
+    "AllergyIntolerance": ("code", "allergy"),
+    "Observation": ("code", "observation"),
+    "Procedure": ("code", "procedure"),
+    "Immunization": ("vaccineCode", "vaccine"),
+    "MedicationRequest": ("medication", "medication"),
+    "MedicationStatement": ("medication", "medication"),
+    "MedicationAdministration": ("medication", "medication"),
+    "MedicationDispense": ("medication", "medication"),
+    "DiagnosticReport": ("code", "report"),
+    "ServiceRequest": ("code", "service"),
+}
+"""Resources that record something of a patient on a day, with the element that says what, and how people call that.
+They join the two and have no name of their own: two patients with asthma have one and the same."""
+_CHOICES: Final = ("value", "onset", "abatement", "effective", "performed", "occurrence", "medication", "deceased")
+_CHOICES += ("multipleBirth", "serviced", "allowed", "rate", "dose", "asNeeded", "timing", "product", "location")
+"""Elements whose key ends with their type: `onsetDateTime`, `valueQuantity`."""
+_OF_A_PROFILE: Final = re.compile(r"(?:us|uk|de|au)-core-|(?:patient|individual|humanname)-")
+_OF_OTHERS: Final = ("Group/", "Device/", "Location/", "Medication/", "Substance/", "Practitioner/", "Organization/")
+
+
+def is_resource(record: Mapping[str, Any]) -> bool:
+    """True of an object that says that it is a FHIR resource."""
+    return isinstance(record.get("resourceType"), str)
+
+
+def plain_resource(resource: Record) -> Record:
+    """`resource` with its codes as their texts, references as ids, people's names as one, addresses as columns.
+
+    What is written for programs (metadata, the narrative, resources within) is left out.
+    """
+    element, word = _RECORDED.get(resource["resourceType"], ("", ""))
+    found: Record = {}
+    for key, value in resource.items():
+        for name, plain in () if key in _FOR_PROGRAMS else _plain(key, value):
+            found.setdefault(word if name == element else name, plain)
+    if word:
+        found.pop("id", None)
+        found["resourceType"] += "Record"
+    is_own = [name for name, plain in found.items() if name != "id" and plain in (found.get("id"), [found.get("id")])]
+    found = {name: plain for name, plain in found.items() if name not in is_own}
+    return {**found, **{key: name for key, name in ((NAME, _name_of(resource)), (ALSO_CALLED, _short_name(resource))) if name}}
+
+
+def _name_of(resource: Record) -> str:
+    """The full name of a person, the type of anything else without a name."""
+    name = resource.get("name")
+    first = name[0] if isinstance(name, list) and name else None
+    if isinstance(first, dict):
+        return _full_name(first)
+    kind = resource.get("type")
+    return "" if isinstance(name, str) else _text_of(kind[0] if isinstance(kind, list) and kind else kind)
+
+
+def _short_name(resource: Record) -> str:
+    """The first given name of a person with the family name, without title and further names."""
+    names = resource.get("name")
+    first = names[0] if isinstance(names, list) and names and isinstance(names[0], dict) else {}
+    given, family = first.get("given") or (), first.get("family")
+    return f"{given[0]} {family}" if given and family else ""
+
+
+def _full_name(name: Record) -> str:
+    parts = [*(name.get("prefix") or ()), *(name.get("given") or ()), name.get("family")]
+    return str(name.get("text") or " ".join(str(part) for part in parts if part))
+
+
+def _plain(key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The columns that one element becomes."""
+    first = value[0] if isinstance(value, list) and value else value
+    if key == "name" and isinstance(first, dict):
+        return
+    if key == "extension":
+        yield from _extensions(value)
+    elif key == "telecom":
+        yield from _contacts(value)
+    elif key == "identifier":
+        yield from _identifiers(value if isinstance(value, list) else [value])
+    elif key == "address" and isinstance(first, dict):
+        yield from _address(first)
+    elif isinstance(value, dict) and {"value", "unit"} & value.keys() and not isinstance(value.get("value"), dict):
+        name = _without_type(key)
+        yield name, value.get("value")
+        yield ("unit" if name == "value" else f"{name} unit"), value.get("unit") or value.get("code")
+    else:
+        is_of_patient = key == "subject" and not str(_reference(first)).startswith(_OF_OTHERS)
+        name = "patient" if is_of_patient else _without_type(key)
+        plain = _simple(value)
+        if name == "value" and isinstance(plain, str):
+            name = "value text"
+        if isinstance(plain, list) and plain and all(isinstance(each, dict) and len(each) == 1 for each in plain):
+            (inner,) = plain[0]
+            if all(inner in each and not isinstance(each[inner], dict | list) for each in plain):
+                name, plain = inner, [each[inner] for each in plain]
+        yield name, plain
+
+
+def _without_type(key: str) -> str:
+    """`onsetDateTime` -> `onset`; other keys as they are."""
+    return next((each for each in _CHOICES if key.startswith(each) and key[len(each) : len(each) + 1].isupper()), key)
+
+
+def _simple(value: Any) -> Any:
+    """A value with every code, reference and name in it as a text."""
+    if isinstance(value, list):
+        return [_simple(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "reference" in value or ("display" in value and value.keys() <= {"display", "identifier", "type"}):
+        return _id_of(value)
+    if text := _text_of(value):
+        return text
+    return {name: plain for key, each in value.items() if key not in _FOR_PROGRAMS for name, plain in _plain(key, each)}
+
+
+def _text_of(value: Any) -> str:
+    """The text of a CodeableConcept or a Coding; empty of anything else."""
+    if not isinstance(value, dict):
+        return ""
+    if isinstance(value.get("coding"), list) or value.keys() == {"text"}:
+        codings = (each for each in value.get("coding") or () if isinstance(each, dict))
+        texts = (str(each.get("display") or each.get("code") or "") for each in codings)
+        return str(value.get("text") or next(filter(None, texts), ""))
+    if "code" in value and value.keys() <= {"system", "version", "code", "display", "userSelected"}:
+        return str(value.get("display") or value["code"])
+    return ""
+
+
+def _reference(value: Any) -> Any:
+    return value.get("reference") if isinstance(value, dict) else None
+
+
+def _id_of(value: Record) -> str:
+    """The id that a Reference leads to: `Patient/7`, `urn:uuid:7` and `Patient?identifier=system|7` all to 7; else
+    the name that it shows, else the identifier."""
+    if isinstance(reference := value.get("reference"), str):
+        return reference.rpartition("|" if "|" in reference else "/")[2].removeprefix("urn:uuid:")
+    identifier = value.get("identifier")
+    known = identifier.get("value") if isinstance(identifier, dict) else None
+    return str(value.get("display") or known or "")
+
+
+def _extensions(values: Any) -> Iterator[tuple[str, Any]]:
+    """Each extension by the end of its URL: `.../us-core-race` is the column `race`."""
+    for each in values if isinstance(values, list) else ():
+        if not isinstance(each, dict):
+            continue
+        name = str(each.get("url", "")).rpartition("/")[2].removesuffix("-extension")
+        name = " ".join(_OF_A_PROFILE.sub("", name).split("-"))
+        inner = [part for part in each.get("extension") or () if isinstance(part, dict)]
+        told = next((part for part in inner if part.get("url") == "text"), inner[0] if inner else each)
+        value = next((part for key, part in told.items() if key.startswith("value")), None)
+        if isinstance(value, dict) and "city" in value:
+            value = ", ".join(str(value[part]) for part in ("city", "state", "country") if value.get(part))
+        if name and value is not None and not isinstance(plain := _simple(value), dict | list):
+            yield name, plain
+
+
+def _contacts(values: Any) -> Iterator[tuple[str, Any]]:
+    by_system: dict[str, list[str]] = {}
+    for each in values if isinstance(values, list) else ():
+        if isinstance(each, dict) and each.get("value"):
+            by_system.setdefault(str(each.get("system", "contact")), []).append(str(each["value"]))
+    yield from by_system.items()
+
+
+def _identifiers(values: Any) -> Iterator[tuple[str, Any]]:
+    """Identifiers by what they are: `social security number`; those that don't say it together."""
+    by_type: dict[str, list[str]] = {}
+    for each in values:
+        if isinstance(each, dict) and each.get("value"):
+            by_type.setdefault(_text_of(each.get("type")) or "identifier", []).append(str(each["value"]))
+    yield from by_type.items()
+
+
+def _address(value: Record) -> Iterator[tuple[str, Any]]:
+    lines = value.get("line") or ()
+    yield "address", ", ".join(map(str, lines)) or value.get("text")
+    yield from ((key, value[key]) for key in ("city", "state", "postalCode", "country") if value.get(key))
