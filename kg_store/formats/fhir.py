@@ -29,8 +29,10 @@ _RECORDED: Final = {
 }
 """Resources that record something of a patient on a day, with the element that says what, and how people call that.
 They join the two and have no name of their own: two patients with asthma have one and the same."""
-_CHOICES: Final = ("value", "onset", "abatement", "effective", "performed", "occurrence", "medication", "deceased")
-_CHOICES += ("multipleBirth", "serviced", "allowed", "rate", "dose", "asNeeded", "timing", "product", "location")
+_CHOICES: Final = (
+    *("value", "onset", "abatement", "effective", "performed", "occurrence", "medication", "deceased"),
+    *("multipleBirth", "serviced", "allowed", "rate", "dose", "asNeeded", "timing", "product", "location"),
+)
 """Elements whose key ends with their type: `onsetDateTime`, `valueQuantity`."""
 _OF_A_PROFILE: Final = re.compile(r"(?:us|uk|de|au)-core-|(?:patient|individual|humanname)-")
 _OF_OTHERS: Final = ("Group/", "Device/", "Location/", "Medication/", "Substance/", "Practitioner/", "Organization/")
@@ -56,7 +58,8 @@ def plain_resource(resource: Record) -> Record:
         found["resourceType"] += "Record"
     is_own = [name for name, plain in found.items() if name != "id" and plain in (found.get("id"), [found.get("id")])]
     found = {name: plain for name, plain in found.items() if name not in is_own}
-    return {**found, **{key: name for key, name in ((NAME, _name_of(resource)), (ALSO_CALLED, _short_name(resource))) if name}}
+    names = ((NAME, _name_of(resource)), (ALSO_CALLED, _short_name(resource)))
+    return {**found, **{key: name for key, name in names if name}}
 
 
 def _name_of(resource: Record) -> str:
@@ -127,7 +130,8 @@ def _simple(value: Any) -> Any:
         return _id_of(value)
     if text := _text_of(value):
         return text
-    return {name: plain for key, each in value.items() if key not in _FOR_PROGRAMS for name, plain in _plain(key, each)}
+    kept = ((key, each) for key, each in value.items() if key not in _FOR_PROGRAMS)
+    return {name: plain for key, each in kept for name, plain in _plain(key, each)}
 
 
 def _text_of(value: Any) -> str:

@@ -33,7 +33,7 @@ Nouns = Mapping[int, tuple[int, frozenset[str]]]
 """The nouns that name kinds, by the position of their first token: bit mask of their tokens, and the kinds."""
 
 
-_OCCURS: Final = frozenset("occurs occur appears appear comes".split())
+_OCCURS = frozenset("occurs occur appears appear comes".split())
 """What is said of the frequent itself: "which reason occurs most often"."""
 
 
