@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kg_store.formats.encodings import Encoding
+from kg_store.lexicon import kinds_of
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.column_words import (
     ALIAS_PHRASES,
@@ -72,6 +73,9 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
     kept = [word for word in kept if word.isalpha() and word not in FILE_WORDS] or kept
     if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
         return ()
+    if len(kept) > 1 and "a" in kinds_of(kept[-1]) and singular(kept[-2]) != kept[-2]:
+        # `legislators-current` are current legislators.
+        kept = [*kept[:-2], kept[-1], kept[-2]]
     return (*kept[:-1], singular(kept[-1]))
 
 

@@ -269,6 +269,8 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         if name not in taken and column.cells
     }
     columns = {name: _beside_its_name(name, settings, table, columns) for name, settings in columns.items()}
+    if key is None:
+        columns = _as_link(table, {**targets, **{name: of for name, (of, _) in named.items()}}, columns)
     if key is None and not columns and not names:
         return None
     everywhere = table.empty
@@ -286,6 +288,28 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
         empty=everywhere,
         columns=columns,
     )
+
+
+def _as_link(
+    table: TableProfile, targets: Mapping[str, TableProfile], columns: Mapping[str, ColumnPolicy]
+) -> dict[str, ColumnPolicy]:
+    """The columns of a table that joins others, in the words of its file: in `person_worksAt_firm` a firm is what a
+    person "works at"; in `bill_subjects` the column `title` holds subjects."""
+    found = dict(columns)
+    words = list(table.concept_words)
+    if len(targets) == 2:
+        (_, first), (name, second) = targets.items()
+        start, end = len(first.concept_words), len(words) - len(second.concept_words)
+        if tuple(words[:start]) == first.concept_words and tuple(words[end:]) == second.concept_words and end > start:
+            found[name] = found[name].model_copy(update={"relation": _label(" ".join(words[start:end]))})
+    said = {word for target in targets.values() for word in target.concept_words}
+    rest = " ".join(word for word in words if word not in said)
+    for name, settings in columns.items():
+        if name not in targets and targets and rest and settings.relation in NAME_WORDS:
+            is_text = settings.concept is None and settings.kind is ValueKind.TEXT
+            concept = _label(rest) if is_text else settings.concept
+            found[name] = settings.model_copy(update={"relation": _label(rest), "concept": concept})
+    return found
 
 
 def _beside_its_name(
@@ -339,7 +363,7 @@ def _concept(label: str) -> str:
 
 
 def _telling(label: str, target: TableProfile) -> str:
-    return _label(target.concept) if label in KEY_WORDS and target.concept_words else label
+    return _label(target.concept) if label in KEY_WORDS | NAME_WORDS and target.concept_words else label
 
 
 def _is_value(cell: str) -> bool:

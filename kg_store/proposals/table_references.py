@@ -98,7 +98,9 @@ def _told_by(table: TableProfile) -> Iterator[Column]:
 
 
 def _holds(told: Column, column: Column) -> bool:
-    return sum(cell in told.distinct for cell in column.parts) >= MIN_KNOWN_WITHOUT_WORDS * len(column.parts)
+    """True of the cells of `column` that are nearly all cells of `told`; of one name and a key, most of them."""
+    needed = MIN_KNOWN if column.name == told.name and told.is_called_key else MIN_KNOWN_WITHOUT_WORDS
+    return sum(cell in told.distinct for cell in column.parts) >= needed * len(column.parts)
 
 
 def _known(column: Column, other: TableProfile) -> float:
@@ -170,8 +172,11 @@ def _is_borrowed(table: TableProfile, others: Sequence[TableProfile]) -> bool:
     keyless = replace(table, key=None)
     key = table.columns[table.key]
     rest = [word for word in key.full if word not in KEY_WORDS]
-    if not rest or (table.concept_words and any_alike(rest, table.concept_words[-1:])):
+    target = find_target(key, keyless, others)
+    if not rest or target is None:
         return False
-    if find_target(key, keyless, others) is None:
+    # A table of orders may tell them apart by an order's number; `place_isPartOf_place` is none of places, if one is.
+    is_of_rest = any_alike(rest, target.concept_words) and len(target.concept_words) < len(table.concept_words)
+    if table.concept_words and any_alike(rest, table.concept_words[-1:]) and not is_of_rest:
         return False
     return any(find_target(each, keyless, others) is not None for each in table.columns.values() if each is not key)

@@ -183,19 +183,24 @@ def read_rows(
 
 
 def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
-    """Joins the first reference to the second; if a row says more, a nameless node stands between them."""
-    references = [(column, tail) for column, tail, _ in facts if column in table.references()]
-    if not references:
+    """Joins the first reference to the second; if a row says more, a nameless node stands between them.
+
+    The row belongs to what the first reference column of the table leads to, in every row: where that is missing, the
+    node has only what the others say, so that one relation never stands for two.
+    """
+    owner = next(iter(table.references()))
+    heads = [tail for column, tail, _ in facts if column == owner]
+    rest = [(column, tail, further) for column, tail, further in facts if tail not in heads[:1]]
+    if not any(column in table.references() for column, *_ in facts):
         return
-    (_, head), *rest = references
     if len(table.columns) == len(table.references()) == 2:
-        yield from ((head, f"<{table.relation_iri(column)}>", tail) for column, tail in rest)
+        yield from ((head, f"<{table.relation_iri(column)}>", tail) for head in heads[:1] for column, tail, _ in rest)
         return
     joint = "_:" + re.sub(r"[^0-9A-Za-z]", ".", quote(f"{stem_of(table.file)}.{place}", safe=""))
-    yield head, f"<{table.class_iri.replace(':class:', ':relation:')}>", joint
-    for column, tail, further in facts:
-        if tail != head:
-            yield joint, f"<{table.relation_iri(column)}>", tail
+    if heads:
+        yield heads[0], f"<{table.class_iri.replace(':class:', ':relation:')}>", joint
+    for column, tail, further in rest:
+        yield joint, f"<{table.relation_iri(column)}>", tail
         yield from further
 
 

@@ -25,6 +25,7 @@ _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")
 _EITHER_VALUE = re.compile(r'union\(filter\((E\w{5}), ("[^"]*"), =, V\w{5}\), filter\(\1, \2, =, V\w{5}\)\)')
 _BACK = re.compile(r'reach\(reach\((E\w{5}), "[^"^]*"\), "\^[^"]*"\)')
 _AGENT = re.compile(r'reach\(E\w{5}, "\^[^"]*\|[^"|^]* by"\)$')
+_ONLY_ITSELF = re.compile(r"(?:filter|having|intersect)\((\w{6}), ")
 _OUTSIDE = re.compile(r"(?:count\(|exists\()?(?:difference|none)\(")
 _OF_VALUE = re.compile(r"(?:count\()?(?:intersect\()?filter\(")
 # Costs of a content word that is not explained, and of an operator or name that is not executed, which changes the
@@ -105,10 +106,23 @@ class AnswerForms:
                     continue
                 if self._asks_recipient and _AGENT.search(expression):
                     continue
+                if self._says_its_topic(expression):
+                    continue
                 meaning = self._judged(expression, used, reading, gain)
                 if expression not in found or found[expression].score < meaning.score:
                     found[expression] = meaning
         return sorted(found.values(), key=lambda each: -each.score)
+
+    def _says_its_topic(self, expression: str) -> bool:
+        """True if the answer to a question for things could only be the one thing that it names.
+
+        Some of those told before may be asked for, and one of several of one name: "which Smith was born in 1980".
+        """
+        found, words = _ONLY_ITSELF.match(expression), self._asked.words
+        if found is None or self._asked.form != "things" or not self._asked.wh or found[1] in self._named.spoken:
+            return False
+        named = list(self._asked.at("thing"))
+        return [words[at] for at in named] == [found[1]] and words[named[0] - 1] not in ("which", "what")
 
     def _judged(self, expression: str, used: int, reading: Reading, gain: float) -> Meaning:
         asked = self._asked

@@ -73,7 +73,8 @@ class ReadMeaning:
 def scores_of(meaning: Meaning, margin: float, likeness: float = 0.0) -> ReadingScores:
     """The scores of `meaning`, with its lead `margin` over the next meaning of another sense."""
     # Each label once: both ends of a range use one hop, and so does a set beside the one it excludes.
-    steps = len(set(_LABEL.findall(meaning.expression)))
+    # Both hops of a row that is narrowed are one, too.
+    steps = len(set(_LABEL.findall(meaning.expression))) - meaning.expression.count("reach(filter(reach(")
     return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent, likeness)
 
 
