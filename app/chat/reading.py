@@ -137,6 +137,7 @@ class QuestionReader:
             today=self._options.today,
             leading=lambda mids: relations_to(graph.blind, mids),
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
+            kinds={word for kind in kinds_of(graph.in_house) for word in kind.lower().split()},
         )
         messages = without_questions(run.request.messages)
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])

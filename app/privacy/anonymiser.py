@@ -28,6 +28,7 @@ from kg_store.text.dated_names import named_date
 from kg_store.text.english import is_ordinary
 from kg_store.text.literals import parse_value, read_literal
 from kg_store.text.normalise import normalise
+from kg_store.text.plurals import singular
 
 MAX_EARLIER_TOPICS: Final = 8
 
@@ -77,15 +78,17 @@ class Anonymiser:
         leading: Leading = leads_nowhere,
         *,
         is_concept: Callable[[str], bool] | None = None,
+        kinds: Collection[str] = (),
     ) -> None:
         """`masks`: the opaque word of each masked relation, by the MID under which its own words are guarded.
 
         `holds`: filters what the caller may know of the graph; names of anything else are replaced like unknown words.
         `is_concept`: if given, common nouns are also read as names, except those for which it is true.
+        `kinds`: the words of the graph's concepts, of masked classes too.
         """
         self._names, self._masks, self._holds = names, masks or {}, holds or (lambda mids: mids)
         self._finder = SpanFinder(linker, names, lexicon, regions, self._masks.values(), recogniser)
-        self._is_concept = is_concept
+        self._is_concept, self._kinds = is_concept, frozenset(kinds)
         self._wording = PlainWording(names, lexicon, today, leading)
 
     def anonymise(self, messages: Sequence[Message], table: PseudonymTable, resolve: Resolve) -> Anonymised:
@@ -120,7 +123,9 @@ class Anonymiser:
         for span in turn.spans:
             written = turn.text[span.start : span.end]
             is_word = span.source is SpanSource.WORD and (len(written) > MAX_INITIALS or _is_everyday(written))
-            if is_word or not self._masks.keys().isdisjoint(span.mids):
+            # "Councillors" looks like a part of "councillor 7", and says no thing.
+            is_kind = span.source is SpanSource.UNKNOWN and singular(written.lower()) in self._kinds
+            if is_word or is_kind or not self._masks.keys().isdisjoint(span.mids):
                 yield self._pseudonym(turn.text, span, table), written
 
     def _by_kinds(self, turn: _Turn, safe: SafeText, table: PseudonymTable, resolve: Resolve) -> KindsReading | None:

@@ -41,6 +41,7 @@ from app.reader.suggestions.kind_questions import questions_of_kind
 from app.reader.suggestions.step_questions import wordings
 from app.reader.warm_up import CacheWarmer
 from kg_store.algebra.expressions import ExpressionResult, parse
+from kg_store.algebra.rewriting import of_one_row
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Schema
 
@@ -74,7 +75,7 @@ class EnglishReader:
         """The whole question as one expression; None where no reading is sure."""
         if given.steps:
             found = read_meaning(self.paths, given)
-            return SureReading(found.meaning.expression, found.scores) if found and found.is_sure else None
+            return SureReading(of_one_row(found.meaning.expression), found.scores) if found and found.is_sure else None
         plan = plan_step(self.paths, given)
         if plan is None or len(plan.expressions) != 1 or plan.scores is None:
             return None

@@ -23,7 +23,7 @@ from app.reader.plans.case_plans import scores_of_settled, settled_expression
 from app.reader.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion
 from app.reader.plans.quantified_plans import plan_turned
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.rewriting import walked_along
+from kg_store.algebra.rewriting import of_one_row, walked_along
 
 # A path that scores less does not answer the question; chosen by the curve in docs/results.md ("When to refuse").
 MIN_SCORE = 0.2
@@ -134,6 +134,7 @@ def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: b
 
 def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> NextAction:
     """Follows the candidates on the paths of `text`, the longest first; answers with `text` if there are none left."""
+    text = of_one_row(text)
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
         text = text.replace(walked_along(fact.start, fact.path), fact.end)
     ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]

@@ -276,7 +276,13 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
 
 
 def _is_needed(text: str, word: WordForms, inside: frozenset[int]) -> bool:
-    return len(text) > 1 and text not in SMALL_WORDS and text not in _SUFFIXES and word.start not in inside
+    """True of a word that a mention can't leave out. A figure can't be, however short: `ward 1` is not the ward."""
+    return (
+        (len(text) > 1 or text.isdigit())
+        and text not in SMALL_WORDS
+        and text not in _SUFFIXES
+        and word.start not in inside
+    )
 
 
 def _inside_parentheses(name: str) -> frozenset[int]:

@@ -31,10 +31,29 @@ LETTERS = {
 """
 }
 
+BENCHES = {
+    "councillors.csv": "id,name\n1,Ivo Lund\n2,Mara Quist\n3,Runa Falk\n4,Sven Oster\n",
+    "committees-current.csv": "code,name\nHB,Harbour Board\nSB,Salt Board\n",
+    "committee_members.csv": """committee_code,councillor_id,rank,year
+HB,1,1,1936
+HB,2,2,1940
+SB,2,1,1936
+SB,3,2,1936
+XX,4,1,1936
+""",
+    "councillor_livesIn_town.csv": "councillor_id,town_id\n1,7\n2,7\n3,8\n4,8\n",
+    "towns.csv": "town_id,name\n7,Eskport\n8,Oskham\n9,Tarn\n",
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
+    # Rank 1 on that board, in that year; not on the one, and rank 1 or that year on another.
+    (BENCHES, "Which members of the Harbour Board have rank 1?", {"Ivo Lund"}),
+    (BENCHES, "Which councillors have rank 2 in the Salt Board?", {"Runa Falk"}),
+    (BENCHES, "How many current committees are there?", {"2"}),
+    (BENCHES, "Where does Ivo Lund live?", {"Eskport"}),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 
@@ -60,7 +79,7 @@ def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> lis
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize("files", [ARTICLES, LETTERS], ids=["articles", "letters"])
+@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES], ids=["articles", "letters", "benches"])
 def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
     asked = [(question, names) for of, question, names in ASKED if of is files]
     given = answers_to(files, [question for question, _ in asked], tmp_path)

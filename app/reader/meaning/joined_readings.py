@@ -31,8 +31,6 @@ SPLIT = 0.5
 fitted.
 """
 _LABEL = re.compile(r'"([^"]*)"')
-_WITH_VALUE = re.compile(r'filter\(\w+, "(?P<record>[^"|]*)\|(?P<label>[^"|]*)", (?P<test>[<>=!]+, \w+)\)')
-_LED_TO = re.compile(r'reach\((?P<thing>\w+), "(?P<record>[^"|]*)\|(?P<label>[^"|]*)"\)')
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
 
 
@@ -75,9 +73,7 @@ class Joins:
             cost += BEHIND_COUNTED * (0 < extremes[0].counted < 1 << other.near)
             yield both._replace(score=both.score - cost)
             return
-        chosen = _of_one_record(first.expression, second.expression)
-        chosen = chosen or f"intersect({first.expression}, {second.expression})"
-        both, inside = first.merged(second, chosen), len(extremes)
+        both, inside = first.merged(second, f"intersect({first.expression}, {second.expression})"), len(extremes)
         cost = OF_WHOLE * (first.is_of_whole + second.is_of_whole) + EXTREME_INSIDE * inside
         cost += SPLIT * self._splits(first, second)
         yield both._replace(score=both.score - cost)
@@ -128,18 +124,6 @@ class Joins:
                 rest = narrowed(text, lambda inner: f"difference({inner}, {taken.expression})", self._narrows_first)
                 found = whole.merged(taken, rest, 1 << at)
                 yield found._replace(score=found.score - OF_WHOLE * taken.is_of_whole)
-
-
-def _of_one_record(first: str, second: str) -> str:
-    """Things with a value in the same record in which another thing has them: who has rank 1 *in a committee*, not who
-    is in it and has rank 1 somewhere. Empty where the two are of different records.
-    """
-    for one, other in ((first, second), (second, first)):
-        valued, led = _WITH_VALUE.fullmatch(one), _LED_TO.fullmatch(other)
-        if valued and led and valued["record"] == reversed_label(led["label"]):
-            rows = f'reach({led["thing"]}, "{led["record"]}")'
-            return f'reach(filter({rows}, "{valued["label"]}", {valued["test"]}), "{led["label"]}")'
-    return ""
 
 
 def _without_counted(text: str) -> str:

@@ -13,14 +13,13 @@ from typing import Final, NamedTuple
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.said_hops import Said
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
-from kg_store.text.labels import plain_words, reversed_label
+from kg_store.text.labels import plain_words
 from kg_store.text.synonyms import synonyms_of
 
 EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
 _RECORD: Final = re.compile(
     r'reach\((?:intersect\(\w+, )?filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\)\)?, "([^"]*)"\)'
 )
-_OTHER_RECORD: Final = re.compile(r'filter\(reach\(\w+, "[^"|]*\|([^"|]*)"\), "([^"|]*)\|[^"|]*", ')
 # Words say a hop from this likeness on; at 0.5 they gain nothing (see `gain_of`). Chosen by hand; not fitted.
 MIN_LIKENESS: Final = 0.55
 # Costs. HOP for every hop, so that the shorter of two paths wins; MEDIATED more through a record, so that a direct
@@ -183,8 +182,6 @@ def joins_records(expression: str) -> bool:
     """True if a value from one record is combined with the end of another record: the cast of a film in which somebody
     played X is not the person who played X.
     """
-    if any(reversed_label(led) == back for led, back in _OTHER_RECORD.findall(expression)):
-        return True
     return any(_first_word(met) == _first_word(step) for met, step in _RECORD.findall(expression))
 
 

@@ -214,8 +214,17 @@ class ReadingBuilder:
                 yield None, UNSAID_BEFORE_NOUN
         elif any(not hop.ends.isdisjoint(kinds) for used, kinds in self.nouns.values() if used & free == used):
             yield None, (UNSAID_BEFORE_NOUN if start.is_bare else UNSAID_FURTHER_ON) - self._by_preposition(start, hop)
-        elif start.anchor >= 0 and "|" not in hop.label:
+        elif start.anchor >= 0 and ("|" not in hop.label or self._alone_leads_to_people(start, hop)):
             yield None, UNSAID
+
+    def _alone_leads_to_people(self, start: Reading, hop: SchemaHop) -> bool:
+        """True if "who" is asked and the people of a thing are behind this one record: "who is on the board"."""
+        if not start.is_bare or self._asked.wh not in ("who", "whom") or not hop.ends <= self._named.persons:
+            return False
+        leading = (
+            each for each, _ in self._graph.leaving(start.kinds) if each.ends and each.ends <= self._named.persons
+        )
+        return [each.label for each in leading] == [hop.label]
 
     def _by_preposition(self, start: Reading, hop: SchemaHop) -> float:
         """The gain of a hop whose label holds the preposition used: "doctors at X" means "works at" rather than
