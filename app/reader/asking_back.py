@@ -32,10 +32,10 @@ def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) ->
 
     None if there is none to offer.
     """
-    if found is None or _is_answered(found) or not found.is_whole or given.further:
+    if found is None or _is_answered(found) or given.further or not (found.is_whole or _is_nearly_whole(found)):
         return None
     writer, offered = QuestionWriter(given, plain_words), list[str]()
-    for meaning in _near(found):
+    for meaning in _near(found) if found.is_whole else [found.meaning]:
         if question := _worded(scorer, given, writer, meaning):
             offered.append(question)
         if len(offered) == MAX_OFFERED:
@@ -45,6 +45,13 @@ def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) ->
 
 def _is_answered(found: ReadMeaning) -> bool:
     return found.is_sure and is_likely(found.scores)
+
+
+def _is_nearly_whole(found: ReadMeaning) -> bool:
+    """True if a single word is left of a reading that joins all that is named: "which broker offers X" asks for the
+    broker of X, as far as the graph can tell."""
+    is_left = len(found.left) == 1 and "(" in found.meaning.expression
+    return is_left and found.meaning.may_be_whole and found.margin >= MIN_MARGIN
 
 
 def _near(found: ReadMeaning) -> list[Meaning]:

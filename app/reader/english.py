@@ -27,7 +27,7 @@ from app.reader.language.answer_form import read_form
 from app.reader.language.language_detection import read_words, remark_on
 from app.reader.language.unanswered import read_unanswered
 from app.reader.meaning.question.asked_time import asked_time
-from app.reader.meaning.read_meaning import read_meaning
+from app.reader.meaning.read_meaning import executed, read_meaning
 from app.reader.question_checks import checks_of_question
 from app.reader.said_labels import SaidLabels
 from app.reader.schema_of import schema_graph
@@ -41,7 +41,6 @@ from app.reader.suggestions.kind_questions import questions_of_kind
 from app.reader.suggestions.step_questions import wordings
 from app.reader.warm_up import CacheWarmer
 from kg_store.algebra.expressions import ExpressionResult, parse
-from kg_store.algebra.rewriting import of_one_row
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Schema
 
@@ -75,7 +74,9 @@ class EnglishReader:
         """The whole question as one expression; None where no reading is sure."""
         if given.steps:
             found = read_meaning(self.paths, given)
-            return SureReading(of_one_row(found.meaning.expression), found.scores) if found and found.is_sure else None
+            if found is None or not found.is_sure:
+                return None
+            return SureReading(executed(self.paths, given, found.meaning.expression), found.scores)
         plan = plan_step(self.paths, given)
         if plan is None or len(plan.expressions) != 1 or plan.scores is None:
             return None

@@ -16,14 +16,14 @@ from app.reader.asking_back import ask_back
 from app.reader.language.answer_form import read_form
 from app.reader.language.quantifiers import Quantifier, read_quantifier
 from app.reader.language.question_words import content_words
-from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
+from app.reader.meaning.read_meaning import ReadMeaning, executed, read_meaning
 from app.reader.meaning.reading import operands_of
 from app.reader.plans.candidate_paths import roots_of, score_paths, voted_first
 from app.reader.plans.case_plans import scores_of_settled, settled_expression
 from app.reader.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion
 from app.reader.plans.quantified_plans import plan_turned
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.rewriting import of_one_row, walked_along
+from kg_store.algebra.rewriting import walked_along
 
 # A path that scores less does not answer the question; chosen by the curve in docs/results.md ("When to refuse").
 MIN_SCORE = 0.2
@@ -95,7 +95,7 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
         found = read_meaning(scorer, given)
         if found is not None and not answers_unsure and not is_likely(found.scores):
             return ask_back(scorer, given, found)
-        return _plan_meaning(found, given, answers_unsure) or ask_back(scorer, given, found)
+        return _plan_meaning(scorer, found, given, answers_unsure) or ask_back(scorer, given, found)
     entities, kinds, unheld = roots_of(given)
     turned = _turned(given.question)
     named = _named(given, entities)
@@ -125,16 +125,17 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
     return replace(plan, scores=_scores_of(plan.score, asked))
 
 
-def _plan_meaning(found: ReadMeaning | None, given: StepInput, answers_unsure: bool = False) -> NextAction | None:
+def _plan_meaning(
+    scorer: PathScorer, found: ReadMeaning | None, given: StepInput, answers_unsure: bool
+) -> NextAction | None:
     """The action of a meaning; None if it is uncertain. With `answers_unsure`, a complete meaning is enough."""
     if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
         return None
-    return _plan_expression(found.meaning.expression, given, found.scores)
+    return _plan_expression(executed(scorer, given, found.meaning.expression), given, found.scores)
 
 
 def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> NextAction:
     """Follows the candidates on the paths of `text`, the longest first; answers with `text` if there are none left."""
-    text = of_one_row(text)
     for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
         text = text.replace(walked_along(fact.start, fact.path), fact.end)
     ways = [way for way in given.candidates if walked_along(way.start, way.path) in text]

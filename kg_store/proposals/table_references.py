@@ -131,6 +131,8 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
             if speaks and share > MIN_KNOWN and _is_telling(key) + bool(OF_THE_SAME & set(column.full))
             else 0
         )
+    if rest and tuple(rest) == other.concept_words and share > MIN_KNOWN:
+        return 6 + share
     if column.name == key.name and share > MIN_KNOWN:
         return 5 + share
     if other.concept_words and any_alike(rest, other.concept_words) and share > MIN_KNOWN:

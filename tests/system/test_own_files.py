@@ -45,6 +45,14 @@ XX,4,1,1936
     "towns.csv": "town_id,name\n7,Eskport\n8,Oskham\n9,Tarn\n",
 }
 
+SHOPS = {
+    "customers.csv": "customer_id,name,address_id\n1,Ivo Lund,11\n2,Mara Quist,12\n3,Runa Falk,13\n",
+    "stores.csv": "store_id,name,address_id\n91,Quay Store,11\n92,Mill Store,13\n93,Tar Store,13\n",
+    "addresses.csv": "address_id,address,city_id\n11,1 Mole Street,21\n12,2 Salt Lane,22\n13,3 Tar Yard,23\n",
+    "cities.csv": "city_id,city,country_id\n21,Eskport,31\n22,Oskham,31\n23,Tarn,32\n24,Birk,32\n",
+    "countries.csv": "country_id,country\n31,Norlandia\n32,Sudoria\n",
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
@@ -54,6 +62,9 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (BENCHES, "Which councillors have rank 2 in the Salt Board?", {"Runa Falk"}),
     (BENCHES, "How many current committees are there?", {"2"}),
     (BENCHES, "Where does Ivo Lund live?", {"Eskport"}),
+    (SHOPS, "Which customers are in Norlandia?", {"Ivo Lund", "Mara Quist"}),
+    (SHOPS, "How many stores are there in Sudoria?", {"2"}),
+    (SHOPS, "Which customers live in Tarn?", {"Runa Falk"}),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 
@@ -79,7 +90,7 @@ def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> lis
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES], ids=["articles", "letters", "benches"])
+@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS])
 def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
     asked = [(question, names) for of, question, names in ASKED if of is files]
     given = answers_to(files, [question for question, _ in asked], tmp_path)

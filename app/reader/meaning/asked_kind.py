@@ -7,6 +7,7 @@ from typing import Final
 
 from app.reader.language.people_and_groups import names_somebody
 from app.reader.meaning.groups import OF_KIND, WRONG_KIND
+from app.reader.meaning.question.place_words import WHERE
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.reading import Reading
 from app.reader.meaning.readings import ReadingBuilder
@@ -16,11 +17,6 @@ from kg_store.text.plurals import singular
 _LABEL: Final = re.compile(r'"([^"]*)"')
 # Cost of a date or a person as the answer to "what" with a verb. Chosen by hand; not fitted.
 NO_WHAT: Final = 0.3
-_WHERE: Final = frozenset(
-    "in at from to on near inside location place address street city town country region venue room site origin "
-    "destination residence home based located headquarters office building floor".split()
-)
-"""Words of relations that say where something is."""
 
 
 class AskedKind:
@@ -80,7 +76,7 @@ class AskedKind:
         if each.value in ("date", "number", "truth") or (each.kinds and each.kinds <= self._named.persons):
             return False
         last = (_LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
-        return not (each.kinds.isdisjoint(self._named.places) and _WHERE.isdisjoint(last.lower().split()))
+        return not (each.kinds.isdisjoint(self._named.places) and WHERE.isdisjoint(last.lower().split()))
 
     def _is_no_what(self, each: Reading) -> bool:
         """True of dates and people, for which nobody asks with "what" and a verb: "what was X prescribed"."""

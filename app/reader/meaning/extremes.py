@@ -34,7 +34,7 @@ Nouns = Mapping[int, tuple[int, frozenset[str]]]
 
 
 _OCCURS = frozenset("occurs occur appears appear comes".split())
-"""What is said of the frequent itself: "which reason occurs most often"."""
+"""Verbs that say nothing beside the frequent: "which reason occurs most often"."""
 
 
 class Extremes:

@@ -12,6 +12,7 @@ from app.reader.language.people_and_groups import names_a_group
 from app.reader.language.relation_wording import particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
 from app.reader.meaning.in_context import Meanings, nearest_in_context, sense_of
+from app.reader.meaning.places import is_chain_of_places, within_parts
 from app.reader.meaning.question.one_question import one_question
 from app.reader.meaning.question.question_tokens import AskedQuestion, read_question, without_apposed
 from app.reader.meaning.readings import ReadingBuilder
@@ -19,6 +20,7 @@ from app.reader.meaning.said_hops import SaidHops
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from app.reader.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordings
 from app.reader.scoring.path_scoring import PathScorer
+from kg_store.algebra.rewriting import of_one_row
 from kg_store.text.further_words import with_words
 
 # A reading is certain if its score lies MIN_MARGIN ahead of the next one and its worst explained hop has likeness
@@ -70,11 +72,21 @@ class ReadMeaning:
         return self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
 
 
+def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
+    """Returns the expression that is executed for the reading `text`: what is said of one row is asked of one row, and
+    what is in a place is also what is in its parts."""
+    places = {
+        thing.name: thing.concept for thing in given.things
+        if "^" in text and thing.name in text
+        and any(scorer.type_of(kind) == "place" for kind in thing.concept.split(", "))
+    }  # fmt: skip
+    return of_one_row(within_parts(text, given.steps, places) if places else text)
+
+
 def scores_of(meaning: Meaning, margin: float, likeness: float = 0.0) -> ReadingScores:
     """The scores of `meaning`, with its lead `margin` over the next meaning of another sense."""
     # Each label once: both ends of a range use one hop, and so does a set beside the one it excludes.
-    # Both hops of a row that is narrowed are one, too.
-    steps = len(set(_LABEL.findall(meaning.expression))) - meaning.expression.count("reach(filter(reach(")
+    steps = 1 if is_chain_of_places(meaning.expression) else len(set(_LABEL.findall(meaning.expression)))
     return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent, likeness)
 
 

@@ -10,6 +10,7 @@ from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.extremes import Extremes
 from app.reader.meaning.joined_readings import Joins
 from app.reader.meaning.limited_readings import Limits, says_having
+from app.reader.meaning.places import PlacesWithin
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import (
@@ -70,6 +71,7 @@ class ReadingBuilder:
         self._narrows_first, self._speaks_of_having = asked.narrows_first, asked.speaks_of_having
         self._says_having = not _HAS.isdisjoint(asked.words)
         self._filler, self._filled = filled_in(asked.words)
+        self._within = PlacesWithin(asked, graph, named, self.nouns)
         self._limits, self._joins = Limits(asked, graph, said, named, self.nouns), Joins(asked, graph)
 
     def readings(self) -> list[Reading]:
@@ -160,6 +162,7 @@ class ReadingBuilder:
             if each.value:
                 continue
             yield from self._restricted(each)
+            yield from self._within.of(each)
             for hop, kinds in self._graph.leaving(each.kinds):
                 narrow = each._replace(kinds=kinds) if each.is_whole and kinds != each.kinds else each
                 text = self.text(narrow)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from kg_store.lexicon import kinds_of
 from kg_store.terms import is_mask_word
 from kg_store.text.concept_nouns import NOUNS
 from kg_store.text.labels import without_storage
@@ -122,8 +123,8 @@ def _before_preposition(first: str, text: str, inverse: bool) -> RelationPhrase 
 
 
 def _is_noun(words: list[str], had: bool) -> bool:
-    """True of any words after `has`; else of known nouns, of nouns by ending, and of several words that do not begin
-    with a verb.
+    """True of any words after `has`; else of known nouns, of nouns by ending or dictionary, and of several words that
+    do not begin with a verb.
     """
     if words[0] in (*_PREPOSITIONS, "of") or words[-1] in ("as", "like", "than"):
         return False
@@ -132,4 +133,7 @@ def _is_noun(words: list[str], had: bool) -> bool:
         return False
     if had or head in _KNOWN_NOUNS or head.endswith(_NOUN_ENDINGS):
         return True
-    return len(words) > 1 and singular(words[0]) == words[0]
+    if len(words) == 1:
+        # Relations are called by the base form of a noun, but not by that of a verb: "broker", "treats".
+        return head == words[0] and "n" in kinds_of(head)
+    return singular(words[0]) == words[0]

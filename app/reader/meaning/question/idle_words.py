@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from app.reader.meaning.question.place_words import PLACES, says_where
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from kg_store.text.morphology import is_agent, verbs_of
@@ -28,7 +29,6 @@ _BELONGING: Final = frozenset("work works working worked employed belong belongs
 "which department does X work in". Where somebody works is not where they live."""
 _PLACING: Final = frozenset({"in", "at", "located", "based", "situated"})
 _DOING: Final = frozenset("do does did can could would will should must has have had".split())
-PLACES: Final = frozenset("city town village country region county state province district place address".split())
 _MONEY: Final = frozenset(
     "eur euro usd gbp chf price cost salary wage fee rent deposit budget stipend premium".split()
 )
@@ -78,6 +78,9 @@ class IdleWords:
         says_it = bool(kind) and singular(kind) in last
         if is_head or says_it or (kind and not _PLACING.isdisjoint(last)):
             idle |= self._placed
+        if says_where(_LABEL.findall(expression)):
+            # "Customers that live in Norway" are those with an address there.
+            idle |= self._living | self._placed
         if says_it:
             idle |= self._living if singular(kind) in PLACES else self._belonging
         return idle | self._light(labels, left & ~idle)
