@@ -20,6 +20,7 @@ from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph
 from kg_store.formats.safe_formats import local_json, tame_xml
 from kg_store.sources.property_triples import property_triples
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
+from kg_store.sources.rdf_lists import without_lists
 from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
 from kg_store.sources.table_files import Tables
 from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
@@ -87,10 +88,12 @@ def read_sources(
         if len(kept) < len(sources):
             skipped["files are not read, as the policy says (`skip`)"] = len(sources) - len(kept)
         sources = kept
-    raw = collect(
-        _all_files(sources, progress, TextFiles(sources, tables, triples), skipped)
-        if isinstance(sources, Sequence)
-        else _rdflib_triples(sources)
+    raw = without_lists(
+        collect(
+            _all_files(sources, progress, TextFiles(sources, tables, triples), skipped)
+            if isinstance(sources, Sequence)
+            else _rdflib_triples(sources)
+        )
     )
     if not len(raw.subjects):
         raise LoadError("no source holds a triple")
