@@ -33,9 +33,12 @@ class TableFile:
         self._head: list[str] = []
 
     def header_delimiter(self) -> str:
-        """The delimiter that stands most often in the first line that has one: a title has none."""
+        """The delimiter that stands most often in the first line that has some: a title has none, or few beside those
+        of the lines below."""
         lines = self._peek(_SAMPLE_LINES)
-        line = next((line for line in lines if any(each in line for each in DELIMITERS)), "")
+        counts = [max(line.count(delimiter) for delimiter in DELIMITERS) for line in lines]
+        least = max(1, max(counts, default=0) / 2)
+        line = next((line for line, count in zip(lines, counts, strict=True) if count >= least), "")
         return max(DELIMITERS, key=lambda delimiter: (line.count(delimiter), -DELIMITERS.index(delimiter)))
 
     def triples_delimiter(self, prefer_comma: bool) -> str | None:

@@ -13,6 +13,8 @@ from kg_store.text.literals import fits
 
 MAX_LINES_ABOVE: Final = 30
 """Lines that may stand above a header."""
+MAX_BANDS: Final = 3
+"""Lines that a header may go on in."""
 MAX_TITLE_SHARE: Final = 0.5
 """A title begins where the table begins, and fills at most so large a part of its columns, or an empty line and a line
 that fills more stand below it."""
@@ -29,8 +31,7 @@ def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, 
         width = max((len(cells) for _, cells in first), default=0)
         return 0, [f"column {at}" for at in range(1, width + 1)], chain(first, rows)
     if header_row is not None:
-        line, header = next((row for row in rows if row[0] >= header_row), (header_row, []))
-        return line, header, rows
+        rows = chain(((line, cells) for line, cells in rows if line >= header_row), ())
     head: list[tuple[int, Cells]] = []
     broken: LoadError | None = None
     try:
@@ -41,8 +42,11 @@ def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, 
         raise broken
     if not head:
         return 1, [], rows
-    at = _place_in(head)
+    at = _place_in(head) if header_row is None else 0
     line, header = head[at]
+    if (banded := _banded(head[at:])) is not None:
+        header, bands = banded
+        at += bands
     below = [cells for _, cells in head[at + 1 :] if cells]
     if below and all(len(cells) == len(header) + 1 and not cells[-1] for cells in below):
         header = [*header, ""]  # Each line but the header ends with a delimiter.
@@ -75,7 +79,37 @@ def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
     if titles[0] != begins or not (is_small or is_apart):
         return first
     complete = (at for at, places in lines[1:] if len(places) == columns and _may_be_header(head[at][1]))
-    return next(complete, first)
+    banded = (at for at, places in lines[1:] if places[0] == begins and _banded(head[at:]) is not None)
+    return next(complete, next(banded, first))
+
+
+def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
+    """The names of columns that a header of several lines gives, and how many lines stand below its first one.
+
+    A cell of a line above stands for those to its right up to the next one: `Votes`, empty over `2021`, `2025` are
+    `Votes 2021` and `Votes 2025`. None unless the lines together name each column: below the first, the first column
+    is empty.
+    """
+    first = head[0][1] if head else []
+    if not first or not first[0] or all(first):
+        return None
+    bands = [first]
+    for _, cells in head[1 : MAX_BANDS + 1]:
+        if not any(cells) or cells[0]:
+            break
+        bands.append([*cells, *[""] * len(first)][: len(first)])
+    width = max(at + 1 for cells in bands for at, cell in enumerate(cells) if cell)
+    names: list[list[str]] = [[] for _ in range(width)]
+    begins = [False] * width
+    for cells in bands:
+        said = ""
+        for at in range(width):
+            begins[at] = begins[at] or bool(cells[at])
+            said = cells[at] if begins[at] else said
+            names[at] += [said] if said else []
+    if len(bands) < 2 or not all(names):
+        return None
+    return [" ".join(words) for words in names] + [""] * (len(first) - width), len(bands) - 1
 
 
 def _may_be_header(cells: Cells) -> bool:
