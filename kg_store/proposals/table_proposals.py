@@ -305,7 +305,7 @@ def _as_link(
     said = {word for target in targets.values() for word in target.concept_words}
     rest = " ".join(word for word in words if word not in said)
     for name, settings in columns.items():
-        if name not in targets and targets and rest and settings.relation in NAME_WORDS:
+        if name not in targets and targets and rest not in ("", table.concept) and settings.relation in NAME_WORDS:
             is_text = settings.concept is None and settings.kind is ValueKind.TEXT
             concept = _label(rest) if is_text else settings.concept
             found[name] = settings.model_copy(update={"relation": _label(rest), "concept": concept})

@@ -53,6 +53,15 @@ SHOPS = {
     "countries.csv": "country_id,country\n31,Norlandia\n32,Sudoria\n",
 }
 
+LANDS = {
+    "lands.json": """[
+{"id": "n", "name": "Norlandia", "money": {"NOK": {"name": "norse crown", "symbol": "kr"}}, "borders": ["s"]},
+{"id": "s", "name": "Sudoria", "money": {"ESK": {"name": "esk dollar", "symbol": "e"}}, "borders": ["n", "w"]},
+{"id": "w", "name": "Westmark", "money": {"ESK": {"name": "esk dollar", "symbol": "e"}}, "borders": ["s"]},
+{"id": "o", "name": "Ostmark", "money": {"OST": {"name": "ost mark", "symbol": "o"}}, "borders": []}
+]"""
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
@@ -65,6 +74,8 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (SHOPS, "Which customers are in Norlandia?", {"Ivo Lund", "Mara Quist"}),
     (SHOPS, "How many stores are there in Sudoria?", {"2"}),
     (SHOPS, "Which customers live in Tarn?", {"Runa Falk"}),
+    (LANDS, "How many lands pay in esk dollar?", {"2"}),
+    (LANDS, "Which lands border Sudoria?", {"Norlandia", "Westmark"}),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 
@@ -90,7 +101,7 @@ def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> lis
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS])
+@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS])
 def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
     asked = [(question, names) for of, question, names in ASKED if of is files]
     given = answers_to(files, [question for question, _ in asked], tmp_path)
