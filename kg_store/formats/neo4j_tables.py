@@ -1,4 +1,5 @@
-"""CSV of property graphs: what `neo4j-admin database import` takes, and what `apoc.export.csv` writes."""
+"""CSV of property graphs: what `neo4j-admin database import` and Gremlin's loaders take, and what `apoc.export.csv`
+writes."""
 
 from __future__ import annotations
 
@@ -22,6 +23,8 @@ from kg_store.terms import ValueKind
 
 _FIELD = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z_]+(?:\[\])?)(?:\((?P<space>[^()]*)\))?(?:\{.*\})?)?")
 _APOC = ("_id", "_labels", "_start", "_end", "_type")
+_GREMLIN = {"~id": "ID", "~from": "START_ID", "~to": "END_ID", "~label": "LABEL"}
+"""The fields of Gremlin's CSV, as Amazon Neptune loads it, as Neo4j's; a label is a relationship's type too."""
 _ADMIN = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
 _LABELS = ("LABEL", "_labels")
 
@@ -68,6 +71,8 @@ def read_neo4j_csv(path: Path) -> Iterator[Node | Relationship]:
 def _field(cell: str) -> _Field | None:
     if cell in _APOC:
         return _Field("", cell, None, "", False)
+    if cell in _GREMLIN:
+        return _Field("", _GREMLIN[cell], None, "", False)
     match = _FIELD.fullmatch(cell)
     if match is None:
         return None
@@ -99,7 +104,7 @@ def _maker(fields: Sequence[_Field], file: str) -> Callable[[Sequence[str], int]
     def make(cells: Sequence[str], line: int) -> Node | Relationship:
         start, end = cell(cells, "START_ID", "_start"), cell(cells, "END_ID", "_end")
         if start or end:
-            kind = cell(cells, "TYPE", "_type")
+            kind = cell(cells, "TYPE", "_type", "LABEL")
             if not (start and end and kind):
                 raise LoadError("a relationship needs a start, an end and a type", file, line)
             ends = space("START_ID") + start, space("END_ID") + end

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,9 @@ from kg_store.text.literals import fits, is_year
 
 _ALIKE_SHARE = 0.98
 _YEARS_SHARE = 0.9
+MAX_LOOKED_AT = 1_000
+_NAME = re.compile(r"(?=.{2,80}\Z)(?=.*[^\W\d_A-Z])[A-Z][^\d\n]*")
+"""Matches a short text with a capital in front and small letters behind, as names have and codes have not."""
 _MANY_YEARS = 10
 _DATE_WORDS = frozenset(
     {"year", "years", "date", "born", "died", "birthday", "birth", "death", "founded", "released", "from", "to"}
@@ -38,6 +41,8 @@ class PredicateProfile:
     """Shares are between 0 and 1, of a predicate's triples or of its distinct objects.
 
     `leaf_share`: distinct objects that are no triple's subject. `value_kind`: what plain text reads as, if at all.
+    `named_share`: distinct texts, of some, that look like names: short words that begin with a capital. `uses`: its
+    triples.
     """
 
     predicate: str
@@ -47,6 +52,8 @@ class PredicateProfile:
     distinct_share: float
     leaf_share: float
     value_kind: ValueKind | None
+    named_share: float = 0.0
+    uses: int = 0
 
     @property
     def subject_share(self) -> float:
@@ -76,8 +83,15 @@ def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, P
             len(distinct) / len(objects),
             1.0 - float(np.mean(acting[distinct])),
             _kind_of(texts, turned.text(predicate)) if texts else None,
+            _named_share(texts),
+            len(objects),
         )
     return profiles
+
+
+def _named_share(texts: Sequence[str]) -> float:
+    some = [literal_of(term).lexical for term in texts[:MAX_LOOKED_AT]]
+    return sum(_NAME.fullmatch(text) is not None for text in some) / max(1, len(some))
 
 
 def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:

@@ -64,6 +64,7 @@ _LAST = {"lastname": "first", "surname": "first", "familyname": "given", "family
 _TEXT_NAME_SHARE = 0.5
 _TEXT_NAME_SEGMENTS = frozenset({"name", "alias", "alt_name"})
 _LEAF_SHARE = 0.95
+_LIKE_NAMES = 0.9
 # Names among numbers are rare: a film is called 1984, but most years are nothing's subject.
 _MAX_SUBJECTS = 0.3
 
@@ -174,7 +175,24 @@ def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], t
             ranked.append((0, NAME_PREDICATES.index(predicate), predicate))
         elif (place := _name_place(profile)) is not None:
             ranked.append((1, place, predicate))
-    return tuple(predicate for *_, predicate in sorted(ranked)), _pairs(profiles)
+    pairs = _pairs(profiles)
+    if not ranked and not pairs:
+        ranked = [(2, 0, predicate) for predicate in _like_names(profiles)]
+    return tuple(predicate for *_, predicate in sorted(ranked)), pairs
+
+
+def _like_names(profiles: Mapping[str, PredicateProfile]) -> list[str]:
+    """The most frequent predicate whose texts nearly all look like names, where none is called a name."""
+    likely = [
+        each
+        for each in profiles.values()
+        if each.is_iri
+        and each.literal_share >= _LEAF_SHARE
+        and each.distinct_share >= _LIKE_NAMES
+        and each.named_share >= _LIKE_NAMES
+        and each.value_kind is None
+    ]
+    return [max(likely, key=lambda each: each.uses).predicate] if likely else []
 
 
 def _name_place(profile: PredicateProfile) -> int | None:

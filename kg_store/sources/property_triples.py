@@ -44,7 +44,12 @@ def _of_node(node: Node) -> Iterator[Triple]:
     subject = _iri(NODE, node.id)
     for label in node.labels:
         yield subject, _TYPE, _iri(LABEL, label)
-    yield from _properties(subject, node.properties, node.kinds)
+    # Exports often say the label once more, as `type`: it is no value that somebody could be told by.
+    said = {label.casefold() for label in node.labels}
+    kept = {
+        key: [each for each in values if str(each).casefold() not in said] for key, values in node.properties.items()
+    }
+    yield from _properties(subject, kept, node.kinds)
 
 
 def _of_relationship(each: Relationship, number: str) -> Iterator[Triple]:

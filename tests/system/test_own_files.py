@@ -62,6 +62,22 @@ LANDS = {
 ]"""
 }
 
+ROUTES = {
+    "nodes.csv": """~id,~label,type:string,code:string,desc:string,runways:int
+1,airport,airport,ESK,Eskport Field,2
+2,airport,airport,OSK,Oskham Strip,1
+3,airport,airport,TRN,Tarn Sands,9
+4,country,country,NO,Norlandia,
+""",
+    "edges.csv": """~id,~from,~to,~label,dist:int
+10,1,2,route,90
+11,1,3,route,40
+12,2,1,route,90
+13,4,1,contains,
+14,4,2,contains,
+""",
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
@@ -76,6 +92,9 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (SHOPS, "Which customers live in Tarn?", {"Runa Falk"}),
     (LANDS, "How many lands pay in esk dollar?", {"2"}),
     (LANDS, "Which lands border Sudoria?", {"Norlandia", "Westmark"}),
+    (ROUTES, "How many airports does Norlandia contain?", {"2"}),
+    (ROUTES, "Which airport has the most routes?", {"Eskport Field"}),
+    (ROUTES, "Which airport has the most runways?", {"Tarn Sands"}),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 
@@ -101,7 +120,7 @@ def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> lis
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS])
+@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES])
 def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
     asked = [(question, names) for of, question, names in ASKED if of is files]
     given = answers_to(files, [question for question, _ in asked], tmp_path)

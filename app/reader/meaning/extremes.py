@@ -25,7 +25,7 @@ from app.reader.meaning.reading import (
 from app.reader.meaning.said_hops import Said, SaidHops
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, are_records
 from kg_store.text.labels import reversed_label
-from kg_store.text.morphology import is_participle
+from kg_store.text.morphology import is_participle, noun_lemma
 
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}
@@ -33,6 +33,8 @@ Nouns = Mapping[int, tuple[int, frozenset[str]]]
 """The nouns that name kinds, by the position of their first token: bit mask of their tokens, and the kinds."""
 
 
+SURELY_SAID = 0.9
+"""The least likeness (0 to 1) of the noun behind "most" to the relation whose ends it counts. Chosen by hand."""
 _OCCURS = frozenset("occurs occur appears appear comes".split())
 """Verbs that say nothing beside the frequent: "which reason occurs most often"."""
 
@@ -69,6 +71,9 @@ class Extremes:
             elif counted:
                 yield from self._with_most(each, text, hop, at, counted)
             elif not (self._is_degree(at) and self._is_aside(each)):
+                if self._asked.words[at] in _COUNTS and self._counts_ends(each, at):
+                    yield from self._most_ends(each, text, hop, at)
+                    continue
                 yield from self._greatest(each, text, hop, at)
                 yield from self._with_greatest_sum(each, text, hop, at)
 
@@ -207,6 +212,28 @@ class Extremes:
         is_popular = "popular" in self._asked.words
         if [one.label for one in by_people or ([] if is_popular else led)] == [hop.label]:
             yield 0, ONLY_ONE
+
+    def _counts_ends(self, each: Reading, at: int) -> bool:
+        """True if the noun behind says a relation to things: "the most routes" are counted, not measured."""
+        hops = (hop for hop, _ in self._graph.leaving(each.kinds) if not hop.value and "|" not in hop.label)
+        return any(self._ends_said(hop, each, at) for hop in hops)
+
+    def _ends_said(self, hop: SchemaHop, each: Reading, at: int) -> list[Said]:
+        noun = "".join(self._asked.words[at + 1 : at + 2])
+        if not noun or noun_lemma(noun) == noun:
+            return []
+        said = self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS)
+        return [one for one in said if one.first == at + 1 and one.likeness >= SURELY_SAID]
+
+    def _most_ends(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
+        """The members from which the relation of that noun leads to most things."""
+        if hop.value or "|" in hop.label or not each.is_whole:
+            return
+        for said in self._ends_said(hop, each, at):
+            chosen = f'{_COUNTS[self._asked.words[at]]}({text}, "{hop.label}")'
+            longer = each.spanning(1 << at | said.used)._replace(expression=chosen, is_whole=False)
+            turned = HOP * hop.label.startswith("^")
+            yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP - 2 * turned)
 
     def _with_greatest_sum(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
         """The members whose things add up to the most: "the clinic with the most beds in total"."""
