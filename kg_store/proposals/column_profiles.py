@@ -155,12 +155,17 @@ class Column:
 
     @cached_property
     def looks_like_names(self) -> bool:
+        """True of texts like names in a column that is not called a description or note."""
+        return self.holds_short_names and not LONG_TEXT & set(self.full)
+
+    @cached_property
+    def holds_short_names(self) -> bool:
         """True of short texts that differ, most with a capital in front."""
         cells = self._sample
         capitals = sum(cell[0].isupper() for cell in cells)
         short = max((len(cell) for cell in cells), default=0) <= MAX_NAME_CHARS
         return bool(
-            cells and short and self.has_words and not self.is_private_text and not LONG_TEXT & set(self.full)
+            cells and short and self.has_words and not self.is_private_text
             and self.distinct_share >= MIN_NAMED_SHARE and capitals >= MIN_NAMED_SHARE * len(cells)
         )  # fmt: skip
 

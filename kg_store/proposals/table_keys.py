@@ -110,6 +110,10 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
     if not found:
         # People know a place by its address.
         found += [column.name for column in rest if column.is_unique and "address" in column.full][:1]
+    if not found and table.key is not None:
+        # Short descriptions behind a key are what people call the thing: "Butter, with salt".
+        behind = list(table.columns)[list(table.columns).index(table.key) + 1 :][:1]
+        found += [column.name for column in rest if column.name in behind and column.holds_short_names]
     if not found and table.key is not None and not table.columns[table.key].is_called_key:
         # A key that calls itself nothing is what people call the thing.
         found = [table.key]

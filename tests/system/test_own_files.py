@@ -78,6 +78,14 @@ ROUTES = {
 """,
 }
 
+FOODS = {
+    "food.small.csv": """No,Shrt_Desc,Energ_Kcal
+01001,"Butter, with salt",717
+01002,Brie,334
+01003,"Butter oil, anhydrous",876
+"""
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
@@ -95,6 +103,7 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ROUTES, "How many airports does Norlandia contain?", {"2"}),
     (ROUTES, "Which airport has the most routes?", {"Eskport Field"}),
     (ROUTES, "Which airport has the most runways?", {"Tarn Sands"}),
+    (FOODS, "Which food has the most energy?", {"Butter oil, anhydrous"}),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 
@@ -120,7 +129,7 @@ def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> lis
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES])
+@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS])
 def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
     asked = [(question, names) for of, question, names in ASKED if of is files]
     given = answers_to(files, [question for question, _ in asked], tmp_path)
