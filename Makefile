@@ -21,7 +21,7 @@ PAGE := app/api/page
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 PAGE_SOURCES := $(shell find $(PAGE)/src -type f 2>/dev/null) $(PAGE)/index.html $(PAGE)/vite.config.ts $(PAGE)/tsconfig.json
 
-.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-speed bench-ledger lint-deploy locks sbom clean
+.PHONY: serve page page-if-npm test-page test-browser test-model test-vllm bench-model test-openwebui page-pictures has-chromium test coverage check audit fuzz format docs docs-serve dist bench bench-embedded bench-endpoint bench-privacy bench-dialogue bench-guard bench-speed bench-ledger bench-data lint-deploy locks sbom clean
 
 serve: $(VENV)/.installed-$(if $(LIGHT),light,server) page-if-npm
 	@$(BIN)/arog serve
@@ -164,6 +164,11 @@ bench-dialogue: $(VENV)/.installed-evaluation
 bench-privacy: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
 	@$(BIN)/arog attack --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
+
+# Files as people have them, loaded as they are and asked: make bench-data DATA=folder
+bench-data: $(VENV)/.installed-evaluation
+	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
+	@$(BIN)/arog eval data --data "$(DATA)" $(if $(OUT),--out "$(OUT)")
 
 # The guard over a million made-up names, its time and memory against their bounds: make bench-guard NAMES=100000
 bench-guard: $(VENV)/.installed-evaluation

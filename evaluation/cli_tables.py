@@ -31,6 +31,7 @@ def commands(parent: typer.Typer) -> None:
     tables = (table, guard, ledger, speed, embedded, natural, confidence, endpoint, drafts, masked, linking)
     for command in (*tables, reliability, words, concepts):
         parent.command()(command)
+    parent.command("data")(own_data)
 
 
 def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
@@ -221,6 +222,18 @@ def concepts(
         out.mkdir(parents=True, exist_ok=True)
         (out / "concepts.md").write_text(text, encoding="utf-8")
     _end(text, passed=all(line.passed for line in lines))
+
+
+def own_data(data: Data = DATA, out: Out = None, only: Only = "") -> None:
+    """Load files as people have them by what is proposed, and ask; ends with code 1 when a bound is missed."""
+    from app.graphs.report_files import write_private
+    from evaluation.tables.own_data import answers_markdown, measures, run_own_data
+
+    found = _shown(lambda show: run_own_data(data / "people", only, show))
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        write_private(out / "own_data_answers.md", answers_markdown(found).encode())
+    _measured(measures(found), out, "own_data")
 
 
 def reliability(

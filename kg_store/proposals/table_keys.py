@@ -103,7 +103,7 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
         # A mother's maiden name is no name of hers, nor a contact's name one of the firm, where these have their own.
         called = [each for each in called if each[0] < OF_OTHERS]
     found += [column for _, _, column in called]
-    if not found and table.key is not None and _is_plain_name(table.columns[table.key]):
+    if not found and table.key is not None and _is_name(table.columns[table.key]):
         found = [table.key]
     if not found and (first := next(_looking_like_names(table, rest), None)) is not None:
         found = [first.name]
@@ -118,6 +118,11 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
         # A key that calls itself nothing is what people call the thing.
         found = [table.key]
     return found + [column.name for column in rest if column.name not in found and _is_called_alias(column)]
+
+
+def _is_name(key: Column) -> bool:
+    """True of a key that calls itself a name, or no key, and holds names: ships are not called by their captains."""
+    return _is_plain_name(key) or (not key.is_called_key and key.holds_short_names)
 
 
 def _is_called_alias(column: Column) -> bool:

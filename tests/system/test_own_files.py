@@ -86,6 +86,10 @@ FOODS = {
 """
 }
 
+SHIPS = {
+    "ships.csv": "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nTern,Runa Falk,Eskport\n",
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
@@ -104,6 +108,8 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ROUTES, "Which airport has the most routes?", {"Eskport Field"}),
     (ROUTES, "Which airport has the most runways?", {"Tarn Sands"}),
     (FOODS, "Which food has the most energy?", {"Butter oil, anhydrous"}),
+    (SHIPS, "Who is the captain of Petrel?", {"Ivo Lund"}),
+    (SHIPS, "Which ships are in Eskport?", {"Petrel", "Tern"}),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 
@@ -129,7 +135,7 @@ def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> lis
     return asyncio.run(ask())
 
 
-@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS])
+@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS])
 def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
     asked = [(question, names) for of, question, names in ASKED if of is files]
     given = answers_to(files, [question for question, _ in asked], tmp_path)

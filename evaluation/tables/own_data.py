@@ -1,0 +1,147 @@
+"""Files as people have them, a folder a set: loaded by what is proposed, and asked what the folder's README asks.
+
+The README has a heading for each folder (`## sakila: CSV with keys`) and its questions as list items with their
+answers, `- How many films ...? — **19**`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from client_sdk.answers.answer import Answer
+from evaluation.bench.asker import QuestionOutcome
+from evaluation.bench.bench import Bench, LoadedSet
+from evaluation.bench.question_sets import Show
+from evaluation.bench.report import RunLabel
+from evaluation.checks.metrics import comparable
+from evaluation.datasets.questions import Question, QuestionsError
+from evaluation.tables.measures import Measure, share
+from kg_store.errors import LoadError
+from kg_store.proposals.propose import propose_policy
+from kg_store.sources.reader import FORMATS
+
+LEAST_RIGHT, MOST_WRONG, LEAST_LOADED = 0.85, 0.02, 1.0
+MIN_FILLED: Final = 0.8
+_HEADING: Final = re.compile(r"## (\w+):")
+_ASKED: Final = re.compile(r"\s*- (.*?) — \*\*(.*)\*\*")
+_NO_DATA: Final = re.compile(r"licen[cs]e|readme|notice|copying", re.IGNORECASE)
+
+Verdict = Literal["right", "refused", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSet:
+    """One folder: its questions with what is right, and what came of it. `problem`: why it could not be loaded."""
+
+    name: str
+    questions: tuple[tuple[str, str], ...] = field(repr=False)
+    problem: str = ""
+    verdicts: tuple[tuple[str, Verdict, str], ...] = field(default=(), repr=False)
+    """Of each question the text, the verdict, and the sentence of the answer."""
+
+
+async def run_own_data(folder: Path, only: str, show: Show) -> list[AskedSet]:
+    """Raises QuestionsError where the folder has no README with questions."""
+    sets = [each for each in read_sets(folder) if only.casefold() in each.name.casefold()]
+    if not sets:
+        raise QuestionsError(f"{folder} has no README.md with a heading and questions for that folder")
+    found = []
+    async with Bench() as bench:
+        for at, each in enumerate(sets):
+            show(each.name, at, len(sets))
+            found.append(await _ask(bench, folder / each.name, each))
+    return found
+
+
+def read_sets(folder: Path) -> list[AskedSet]:
+    """The sets of a README, in its order; none where there is none."""
+    readme, found = folder / "README.md", dict[str, list[tuple[str, str]]]()
+    name = ""
+    for line in readme.read_text("utf-8").splitlines() if readme.is_file() else ():
+        if heading := _HEADING.match(line):
+            name = heading[1]
+            found[name] = []
+        elif name and (asked := _ASKED.match(line)):
+            found[name].append((asked[1], asked[2]))
+    return [AskedSet(name, tuple(asked)) for name, asked in found.items() if asked and (folder / name).is_dir()]
+
+
+async def _ask(bench: Bench, folder: Path, asked: AskedSet) -> AskedSet:
+    files = sorted(path for path in folder.rglob("*") if _is_data(path))
+    try:
+        policy = propose_policy(files).to_toml()
+        bench.services.graphs.load("evaluation", asked.name, files, policy).run(lambda _step, _percent: None)
+    except LoadError as error:
+        return AskedSet(asked.name, asked.questions, problem=str(error).split("\n")[0])
+    verdicts: list[tuple[str, Verdict, str]] = []
+
+    def see(question: Question, _outcome: QuestionOutcome, answer: Answer | None, _steps: object) -> None:
+        text = question.texts[-1]
+        verdicts.append((text, judged(dict(asked.questions)[text], answer), answer.text if answer else "an error"))
+
+    label = RunLabel(set_name=asked.name, strategy="auto", reasoner="embedded", seed=0)
+    questions = [Question(id=str(at), turns=(text,), answers=()) for at, (text, _) in enumerate(asked.questions)]
+    await bench.ask(LoadedSet(asked.name, frozenset(), policy), label, questions, see=see)
+    return AskedSet(asked.name, asked.questions, verdicts=tuple(verdicts))
+
+
+def _is_data(path: Path) -> bool:
+    name = path.name.lower().removesuffix(".gz")
+    return path.is_file() and name.endswith(FORMATS) and not _NO_DATA.search(name)
+
+
+class Given(Protocol):
+    """What is judged of an answer."""
+
+    @property
+    def answered(self) -> bool: ...
+    @property
+    def names(self) -> Collection[str]: ...
+
+
+def judged(gold: str, answer: Given | None) -> Verdict:
+    """Right where the answer names what `gold` lists, parted by commas, and no more; for `('X', 7)` X is enough."""
+    if answer is None or not answer.answered:
+        return "refused"
+    given = {comparable(name) for name in answer.names}
+    if given == {comparable(part) for part in re.split(r",\s*", gold)}:
+        return "right"
+    # A title or a second first name is no other person.
+    told = {comparable(part) for part in re.findall(r"'([^']*)'", gold) or [re.split(r"[:(]", gold)[0]]}
+    is_one = len(given) == 1 and any(part and all(part in name for name in given) for part in told)
+    # Names may hold commas: then they fill the list, all but these.
+    texts = comparable(gold)
+    are_all = all(name in texts for name in given) and sum(map(len, given)) >= MIN_FILLED * len(texts)
+    return "right" if is_one or are_all else "wrong"
+
+
+def measures(found: list[AskedSet]) -> list[Measure]:
+    """The lines of the table."""
+    asked = sum(len(each.questions) for each in found)
+    verdicts = [verdict for each in found for _, verdict, _ in each.verdicts]
+    right, wrong = verdicts.count("right"), verdicts.count("wrong")
+    loaded = [each for each in found if not each.problem]
+    wrong_share = wrong / max(1, right + wrong)
+    return [
+        share("sets that load by what is proposed", len(loaded) / len(found), len(found), LEAST_LOADED),
+        share("questions answered rightly", right / max(1, asked), asked, LEAST_RIGHT),
+        Measure(
+            name="wrong among the answers given", questions=right + wrong, bound=f"at most {MOST_WRONG}",
+            reached=f"{wrong_share:.3f}", passed=wrong_share <= MOST_WRONG,
+        ),
+    ]  # fmt: skip
+
+
+def answers_markdown(found: list[AskedSet]) -> str:
+    """Every question with its verdict. It holds names, and is for whoever holds the files."""
+    lines = []
+    for each in found:
+        lines.append(f"## {each.name}\n")
+        lines += [f"Not loaded: {each.problem}\n"] if each.problem else []
+        gold = dict(each.questions)
+        lines += [f"- {verdict}: {text} ({gold[text]})\n  {said}" for text, verdict, said in each.verdicts]
+    return "\n".join(lines) + "\n"
