@@ -95,7 +95,7 @@ def _is_data(path: Path) -> bool:
 
 
 class Given(Protocol):
-    """What is judged of an answer."""
+    """An answer, as far as it is judged."""
 
     @property
     def answered(self) -> bool: ...
