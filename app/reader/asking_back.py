@@ -13,12 +13,14 @@ from typing import Final
 
 from app.llm.confidence import is_likely
 from app.llm.tasks import StepInput
+from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.in_context import sense_of
 from app.reader.meaning.read_meaning import MIN_MARGIN, ReadMeaning, read_meaning
 from app.reader.plans.next_action import NextAction
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.question_text import QuestionWriter
+from kg_store.lexicon import kinds_of
 from kg_store.text.labels import plain_words
 
 # Questions offered, readings tried and wordings tried of each; few, so that asking back stays short. By hand.
@@ -32,7 +34,7 @@ def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) ->
 
     None if there is none to offer.
     """
-    if found is None or _is_answered(found) or given.further or not (found.is_whole or _is_nearly_whole(found)):
+    if found is None or _is_answered(found) or given.further or not (found.is_whole or _is_nearly_whole(given, found)):
         return None
     writer, offered = QuestionWriter(given, plain_words), list[str]()
     for meaning in _near(found) if found.is_whole else [found.meaning]:
@@ -47,11 +49,16 @@ def _is_answered(found: ReadMeaning) -> bool:
     return found.is_sure and is_likely(found.scores)
 
 
-def _is_nearly_whole(found: ReadMeaning) -> bool:
-    """True if a single word is left of a reading that joins all that is named: "which broker offers X" asks for the
-    broker of X, as far as the graph can tell."""
-    is_left = len(found.left) == 1 and "(" in found.meaning.expression
-    return is_left and found.meaning.may_be_whole and found.margin >= MIN_MARGIN
+def _is_nearly_whole(given: StepInput, found: ReadMeaning) -> bool:
+    """True if only a verb is left of a reading that joins all that is named: "which broker offers X" asks for the
+    broker of X, as far as the graph can tell. What stands behind a preposition narrows: "on skates".
+    """
+    if len(found.left) != 1 or "(" not in found.meaning.expression or found.margin < MIN_MARGIN:
+        return False
+    words = given.question.lower().replace("?", " ").split()
+    before = words[words.index(found.left[0]) - 1] if found.left[0] in words[1:] else ""
+    is_verb = "v" in kinds_of(found.left[0]) and before not in (*PREPOSITIONS, "the", "a", "an")
+    return is_verb and found.meaning.may_be_whole
 
 
 def _near(found: ReadMeaning) -> list[Meaning]:
