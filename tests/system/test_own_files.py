@@ -114,29 +114,35 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
 ]
 
 
-def answers_to(files: dict[str, str], questions: list[str], folder: Path) -> list[set[str]]:
-    """The names of each answer, from a service that loaded `files` by the proposed policy."""
+SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS]
 
-    async def ask() -> list[set[str]]:
-        found: list[set[str]] = []
 
-        def see(_question: object, _outcome: object, answer: Any, _steps: object) -> None:
-            found.append({*answer.names} if answer is not None else set())
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, str], set[str]]:
+    """The names of each answer by its set and question, from one service that loaded every set as it is proposed."""
+    found: dict[tuple[int, str], set[str]] = {}
 
+    async def ask() -> None:
+        label = RunLabel(set_name="own", strategy="auto", reasoner="embedded", seed=0)
         async with Bench() as bench:
-            loaded = bench.load("own", sorted(folder.iterdir()), None, masks=True)
-            asked = [Question(id=str(at), turns=(text,), answers=()) for at, text in enumerate(questions)]
-            label = RunLabel(set_name="own", strategy="auto", reasoner="embedded", seed=0)
-            await bench.ask(loaded, label, asked, see=see)
-        return found
+            for number, files in enumerate(SETS):
+                folder = tmp_path_factory.mktemp("own")
+                for name, text in files.items():
+                    (folder / name).write_text(text, "utf-8")
 
-    for name, text in files.items():
-        (folder / name).write_text(text, "utf-8")
-    return asyncio.run(ask())
+                def see(question: Question, _outcome: object, answer: Any, _steps: object, at: int = number) -> None:
+                    found[at, question.texts[-1]] = {*answer.names} if answer is not None else set()
+
+                loaded = bench.load(f"own{number}", sorted(folder.iterdir()), None, masks=True)
+                texts = [text for of, text, _ in ASKED if of is files]
+                asked = [Question(id=str(at), turns=(text,), answers=()) for at, text in enumerate(texts)]
+                await bench.ask(loaded, label, asked, see=see)
+
+    asyncio.run(ask())
+    return found
 
 
-@pytest.mark.parametrize("files", [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS])
-def test_a_file_is_asked_as_it_is(files: dict[str, str], tmp_path: Path) -> None:
-    asked = [(question, names) for of, question, names in ASKED if of is files]
-    given = answers_to(files, [question for question, _ in asked], tmp_path)
-    assert dict(zip([question for question, _ in asked], given, strict=True)) == dict(asked)
+@pytest.mark.parametrize("number", range(len(SETS)))
+def test_files_are_asked_as_they_are(number: int, answers: dict[tuple[int, str], set[str]]) -> None:
+    right = {text: names for of, text, names in ASKED if of is SETS[number]}
+    assert {text: answers[number, text] for text in right} == right
