@@ -24,7 +24,7 @@ from kg_store.errors import LoadError
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.reader import FORMATS
 
-LEAST_RIGHT, MOST_WRONG, LEAST_LOADED = 0.85, 0.02, 1.0
+MIN_RIGHT, MAX_WRONG, MIN_LOADED = 0.85, 0.02, 1.0
 MIN_FILLED: Final = 0.8
 _HEADING: Final = re.compile(r"## (\w+):")
 _ASKED: Final = re.compile(r"\s*- (.*?) — \*\*(.*)\*\*")
@@ -127,11 +127,11 @@ def measures(found: list[AskedSet]) -> list[Measure]:
     loaded = [each for each in found if not each.problem]
     wrong_share = wrong / max(1, right + wrong)
     return [
-        share("sets that load by what is proposed", len(loaded) / len(found), len(found), LEAST_LOADED),
-        share("questions answered rightly", right / max(1, asked), asked, LEAST_RIGHT),
+        share("sets that load by what is proposed", len(loaded) / len(found), len(found), MIN_LOADED),
+        share("questions answered rightly", right / max(1, asked), asked, MIN_RIGHT),
         Measure(
-            name="wrong among the answers given", questions=right + wrong, bound=f"at most {MOST_WRONG}",
-            reached=f"{wrong_share:.3f}", passed=wrong_share <= MOST_WRONG,
+            name="wrong among the answers given", questions=right + wrong, bound=f"at most {MAX_WRONG}",
+            reached=f"{wrong_share:.3f}", passed=wrong_share <= MAX_WRONG,
         ),
     ]  # fmt: skip
 

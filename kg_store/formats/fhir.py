@@ -6,7 +6,7 @@ https://hl7.org/fhir/R4/datatypes.html
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 Record = dict[str, Any]
@@ -34,6 +34,12 @@ _CHOICES: Final = (
     *("multipleBirth", "serviced", "allowed", "rate", "dose", "asNeeded", "timing", "product", "location"),
 )
 """Elements whose key ends with their type: `onsetDateTime`, `valueQuantity`."""
+_CONTACTS: Final = {each: each for each in ("phone", "fax", "email", "pager", "url", "sms")}
+_IDENTIFIERS: Final = {
+    "MR": "medical record number", "SS": "social security number", "DL": "driving licence number",
+    "PPN": "passport number", "NI": "national identifier", "TAX": "tax number",
+}  # fmt: skip
+"""Kinds of identifiers by their code in HL7's table 0203."""
 _OF_A_PROFILE: Final = re.compile(r"(?:us|uk|de|au)-core-|(?:patient|individual|humanname)-")
 _OF_OTHERS: Final = ("Group/", "Device/", "Location/", "Medication/", "Substance/", "Practitioner/", "Organization/")
 
@@ -178,20 +184,29 @@ def _extensions(values: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _contacts(values: Any) -> Iterator[tuple[str, Any]]:
-    by_system: dict[str, list[str]] = {}
-    for each in values if isinstance(values, list) else ():
-        if isinstance(each, dict) and each.get("value"):
-            by_system.setdefault(str(each.get("system", "contact")), []).append(str(each["value"]))
-    yield from by_system.items()
+    """Telephones, e-mails and the like, by a closed list: a word of the data never names a column."""
+    known = [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
+    yield from _grouped((_CONTACTS.get(str(each.get("system")), "contact"), each) for each in known)
 
 
 def _identifiers(values: Any) -> Iterator[tuple[str, Any]]:
-    """Identifiers by what they are: `social security number`; those that don't say it together."""
-    by_type: dict[str, list[str]] = {}
-    for each in values:
-        if isinstance(each, dict) and each.get("value"):
-            by_type.setdefault(_text_of(each.get("type")) or "identifier", []).append(str(each["value"]))
-    yield from by_type.items()
+    """Identifiers by what their code says that they are; the text of a type may be anything, and names no column."""
+    yield from _grouped((_kind_of_identifier(each), each) for each in values if isinstance(each, dict))
+
+
+def _kind_of_identifier(identifier: Record) -> str:
+    kind = identifier.get("type")
+    codings = kind.get("coding") if isinstance(kind, dict) else None
+    codes = [each.get("code") for each in codings or () if isinstance(each, dict)]
+    return next((_IDENTIFIERS[code] for code in codes if code in _IDENTIFIERS), "identifier")
+
+
+def _grouped(found: Iterable[tuple[str, Record]]) -> Iterator[tuple[str, Any]]:
+    by_column: dict[str, list[str]] = {}
+    for column, each in found:
+        if each.get("value"):
+            by_column.setdefault(column, []).append(str(each["value"]))
+    yield from by_column.items()
 
 
 def _address(value: Record) -> Iterator[tuple[str, Any]]:

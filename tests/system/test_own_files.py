@@ -89,6 +89,15 @@ SHIPS = {
     "ships.csv": "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nTern,Runa Falk,Eskport\n",
 }
 
+PEOPLE = {
+    "people.csv": """person,birth city,age
+Ada Holm,Eskport,41
+Ivo Lund,Oskham,42
+Tove Birk,Eskport,43
+Mara Quist,Oskham,44
+"""
+}
+
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
     (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
@@ -109,11 +118,15 @@ ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (FOODS, "Which food has the most energy?", {"Butter oil, anhydrous"}),
     (SHIPS, "Who is the captain of Petrel?", {"Ivo Lund"}),
     (SHIPS, "Which ships are in Eskport?", {"Petrel", "Tern"}),
+    # Where somebody was born is not where they live.
+    (PEOPLE, "Where does Ada Holm live?", set()),
+    (PEOPLE, "Who lives in Eskport?", set()),
+    (PEOPLE, "Which city does Ada Holm live in?", set()),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 
 
-SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS]
+SETS = [ARTICLES, LETTERS, BENCHES, SHOPS, LANDS, ROUTES, FOODS, SHIPS, PEOPLE]
 
 
 @pytest.fixture(scope="module")

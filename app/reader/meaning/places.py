@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from app.llm.tasks import SchemaStep
-from app.reader.meaning.question.place_words import PART, says_where
+from app.reader.meaning.question.place_words import PART, are_only_places, says_where
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.reading import HOP, UNSAID_BEFORE_NOUN, Reading
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
@@ -77,7 +77,7 @@ def is_chain_of_places(text: str) -> bool:
     """True of one thing led back through places alone, which people say as one step: "customers in Norway"."""
     labels = _LABEL.findall(text)
     is_plain = _PLAIN_CHAIN.fullmatch(re.sub(r'"[^"]*"', "", text)) is not None
-    return is_plain and len(labels) > 1 and all(each.startswith("^") for each in labels) and says_where(labels)
+    return is_plain and len(labels) > 1 and all(each.startswith("^") for each in labels) and are_only_places(labels)
 
 
 def within_parts(text: str, steps: Collection[SchemaStep], things: Mapping[str, str]) -> str:

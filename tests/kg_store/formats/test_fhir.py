@@ -12,11 +12,15 @@ from kg_store.proposals.propose import read_and_propose
 PATIENT: dict[str, Any] = {
     "resourceType": "Patient", "id": "7", "meta": {"profile": ["p"]}, "text": {"div": "<div>Zofia</div>"},
     "name": [{"family": "Quarrel", "given": ["Zofia", "Ann"], "prefix": ["Dr."]}],
-    "telecom": [{"system": "phone", "value": "555"}, {"system": "email", "value": "z@esk.example"}],
+    "telecom": [
+        {"system": "phone", "value": "555"}, {"system": "call Sven Oster", "value": "1"},
+        {"system": "email", "value": "z@esk.example"},
+    ],
     "address": [{"line": ["1 Mole"], "city": "Eskport", "postalCode": "01"}],
     "identifier": [
         {"system": "s", "value": "7"},
-        {"type": {"text": "Social Security Number"}, "value": "99"},
+        {"type": {"coding": [{"code": "SS"}], "text": "Social Security Number"}, "value": "99"},
+        {"type": {"text": "card of Runa Falk"}, "value": "98"},
     ],
     "extension": [
         {"url": "http://x/us-core-race", "extension": [{"url": "text", "valueString": "White"}]},
@@ -37,11 +41,13 @@ WEIGHT: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_a_patient_is_one_row_of_plain_values() -> None:
+def test_a_patient_is_one_row_of_plain_values_and_no_value_names_a_column() -> None:
     assert plain_resource(PATIENT) == {
         "resourceType": "Patient", "id": "7", "display name": "Dr. Zofia Ann Quarrel",
-        "also called": "Zofia Quarrel", "phone": ["555"], "email": ["z@esk.example"], "address": "1 Mole",
-        "city": "Eskport", "postalCode": "01", "Social Security Number": ["99"], "race": "White",
+        "also called": "Zofia Quarrel", "phone": ["555"], "contact": ["1"], "email": ["z@esk.example"],
+        "address": "1 Mole",
+        "city": "Eskport", "postalCode": "01", "social security number": ["99"], "identifier": ["7", "98"],
+        "race": "White",
         "birthPlace": "Osk, NO", "maritalStatus": "Married", "language": ["English", "Norse"],
         "deceased": "2020-01-02T03:04:05Z",
     }  # fmt: skip

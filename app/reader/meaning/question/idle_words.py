@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from app.reader.meaning.question.place_words import PLACES, says_where
+from app.reader.meaning.question.place_words import PLACES, are_only_places
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from kg_store.text.morphology import is_agent, verbs_of
@@ -75,10 +75,10 @@ class IdleWords:
         last = set((_LABEL.findall(expression) or [""])[-1].lower().split())
         if value == "number":
             idle |= self._how_much | (self._money if not _MONEY.isdisjoint(last) else 0)
-        says_it = bool(kind) and singular(kind) in last
+        says_it = bool(kind) and last == {singular(kind)}  # A birth city is not where somebody lives.
         if is_head or says_it or (kind and not _PLACING.isdisjoint(last)):
             idle |= self._placed
-        if says_where(_LABEL.findall(expression)):
+        if are_only_places(_LABEL.findall(expression)):
             # "Customers that live in Norway" are those with an address there.
             idle |= self._living | self._placed
         if says_it:

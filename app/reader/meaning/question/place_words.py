@@ -14,7 +14,17 @@ PLACES: Final = frozenset("city town village country region county state provinc
 PART: Final = frozenset("part parts in within inside parent belongs".split())
 
 
+_PLACED: Final = PLACES | PART | frozenset("is are of the home residence location located lives live based".split())
+"""All that the label of a relation may hold that says where something is, and no more."""
+
+
 def says_where(labels: Iterable[str]) -> bool:
-    """True if each of some labels says where something is: `address`, `city`, `is located in`."""
+    """True if each of some labels says where something is: `address`, `is located in`, `place of birth`."""
     words = [set(label.lstrip("^").lower().split()) for label in labels]
     return bool(words) and all(each & (WHERE | PART) for each in words)
+
+
+def are_only_places(labels: Iterable[str]) -> bool:
+    """True if each label says that alone: `home address`, and not `born in`, `works at` or `place of birth`."""
+    words = [set(label.lstrip("^").lower().split()) for label in labels]
+    return bool(words) and all(each <= _PLACED and each & (WHERE | PART) for each in words)

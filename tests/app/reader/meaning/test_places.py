@@ -36,6 +36,7 @@ def test_what_is_located_in_a_part_is_located_in_the_whole(read: str, meant: str
         ('reach(reach(Ea1b2c, "^country"), "^city")', True),
         ('count(intersect(reach(reach(Ea1b2c, "^country"), "^address city"), Sa1b2c))', True),
         ('reach(reach(Ea1b2c, "^country"), "^owned")', False),
+        ('reach(reach(Ea1b2c, "^country"), "^born in")', False),
         ('reach(reach(Ea1b2c, "country"), "city")', False),
         ('reach(Ea1b2c, "^city")', False),
     ],
