@@ -24,7 +24,7 @@ MIN_AHEAD: Final = 0.02
 MIN_LIKENESS_OF_ANY: Final = 0.76
 MIN_AHEAD_OF_ANY: Final = 0.1
 """The two bounds above apply if nothing tells the kind that is asked for: then more likeness is needed. Likeness is a
-cosine; evaluation_method.md says how the bounds of confidence are fitted; these were chosen by hand.
+cosine; evaluation.md says how the bounds of confidence are fitted; these were chosen by hand.
 """
 
 # The greatest number of meanings that are compared; bounds the time. Chosen by hand.

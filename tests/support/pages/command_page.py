@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -23,6 +24,9 @@ given; the address, the API key and the graph may also stand in `client.toml` in
 (`~/.config/arog`, or `AROG_CONFIG_DIR`). `AROG_PORT` moves the default address. `arog --install-completion` teaches
 your shell the commands, also where `arog` is not on the path and you type `.venv/bin/arog`.
 """
+_MANY = "Where a command names one of these without more, it is this:"
+COMMON = 4
+"""An option that so many commands have in the same words is told once."""
 _HIDDEN = ("help", "install_completion", "show_completion")
 
 
@@ -30,9 +34,12 @@ def page() -> str:
     """The text of docs/reference/command_line.md."""
     main.join_commands(app, entry_points(group=main.GROUP))
     codes = " ".join((main.__doc__ or "").split("\n\n")[1].split())
-    parts = [_HEAD, codes, ""]
-    for words, command in sorted(_commands("arog", get_command(app))):
-        parts += _section(words, command)
+    commands = sorted(_commands("arog", get_command(app)))
+    counted = Counter(_option(one) for _, command in commands for one in command.params if _is_shown(one))
+    common = {told for told, count in counted.items() if count >= COMMON}
+    parts = [_HEAD, codes, "", "## Options of many commands", "", _MANY, "", *(f"- {told}" for told in sorted(common))]
+    for words, command in commands:
+        parts += ["", *_section(words, command, common)]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
@@ -46,34 +53,39 @@ def _commands(words: str, command: Any) -> Iterator[tuple[str, Any]]:
             yield from _commands(f"{words} {name}", each)
 
 
-def _section(words: str, command: Any) -> list[str]:
+def _section(words: str, command: Any, common: set[str]) -> list[str]:
     arguments = [one for one in command.params if one.param_type_name == "argument"]
-    options = [
-        one for one in command.params
-        if one.param_type_name == "option" and not one.hidden and one.name not in _HIDDEN
-    ]  # fmt: skip
-    told = [f"## {words}", "", "\n\n".join(" ".join(part.split()) for part in (command.help or "").split("\n\n")), ""]
-    rows = [*(_argument(one) for one in arguments), *(_option(one) for one in options)]
-    if rows:
-        told += ["| | setting | default | |", "|---|---|---|---|", *rows, ""]
-    return told
+    options = [one for one in command.params if _is_shown(one)]
+    own = [_option(one) for one in options if _option(one) not in common]
+    many = [f"`{one.opts[0]}`" for one in options if _option(one) in common]
+    calls = " ".join([words, *(_call(one) for one in arguments)])
+    told = [f"## {words}", "", " ".join((command.help or "").split()) + (f" `{calls}`" if arguments else ""), ""]
+    told += [f"- `{one.name.upper()}`: {_text(one.help)}" for one in arguments if getattr(one, "help", "")]
+    told += [f"- {each}" for each in own]
+    return told + ([f"- also {', '.join(many)}"] if many else [])
 
 
-def _argument(argument: Any) -> str:
-    name = f"`{argument.name.upper()}`" + (" ..." if argument.nargs != 1 else "")
-    return f"| {name} | | {'needed' if argument.required else ''} | {_cell(getattr(argument, 'help', '') or '')} |"
+def _is_shown(one: Any) -> bool:
+    return one.param_type_name == "option" and not one.hidden and one.name not in _HIDDEN
+
+
+def _call(argument: Any) -> str:
+    name = argument.name.upper() + (" ..." if argument.nargs != 1 else "")
+    return name if argument.required else f"[{name}]"
 
 
 def _option(option: Any) -> str:
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
-    envvar = option.envvar if isinstance(option.envvar, str) else ""
-    default = "needed" if option.required else _default(option.default)
-    return f"| {names} | {f'`{envvar}`' if envvar else ''} | {default} | {_cell(option.help or '')} |"
+    notes = ["needed"] if option.required else []
+    notes += [f"`{option.envvar}`"] if isinstance(option.envvar, str) else []
+    notes += [f"default {default}"] if (default := _default(option.default)) and not option.required else []
+    noted = f" ({', '.join(notes)})" if notes else ""
+    return f"{names}{noted}: {_text(option.help)}"
 
 
 def _default(value: object) -> str:
     return f"`{value}`" if isinstance(value, (str, int, float)) and value != "" and not isinstance(value, bool) else ""
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+def _text(text: str | None) -> str:
+    return " ".join((text or "").split())

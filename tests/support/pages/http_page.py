@@ -15,9 +15,14 @@ _HEAD = """# HTTP: every route and field
 
 <!-- Written by `python -m tests.write_docs` from the service's routes and types. -->
 
-[HTTP API](../api.md) says what they are for. The tables are made from the service's OpenAPI document, which a running
-service has at `/openapi.json`.
+[HTTP API](../api.md) says what they are for. A running service has the same at `/openapi.json`, with examples. Bodies
+are JSON where nothing else is said. Every error is an [ErrorBody](#errorbody); each route may reply with 400, 401, 413,
+422, 429, 500 and 503, and with those named beside it. A field with `= VALUE` may be left out, and is that
+value then; one with `?` may be null; one without a type is a string.
 """
+LONG_DEFAULT = 60
+"""A default that takes more characters is that of a type, which tells its fields' own."""
+_ALWAYS = frozenset({"400", "401", "413", "422", "429", "500", "503"})
 
 
 def page() -> str:
@@ -32,34 +37,51 @@ def openapi() -> dict[str, Any]:
 
 
 def api_tables(document: dict[str, Any]) -> str:
-    """A heading for each route and for each type, with a row for each field."""
-    parts = ["## Routes", ""]
-    for path, methods in document["paths"].items():
-        for method, told in methods.items():
-            parts += [f"### {method.upper()} {path}", "", _sentences(told.get("description", "")), ""]
-            parts += [f"- sends: {_body(told['requestBody'])}"] if "requestBody" in told else []
-            parts += [f"- `{one['name']}` ({one['in']})" for one in told.get("parameters", [])]
-            parts += [
-                f"- {status}: {_body(reply) or reply['description']}" for status, reply in told["responses"].items()
-            ]
-            parts.append("")
-    parts += ["## Types", ""]
+    """A row for each route, and for each type a heading with its fields."""
+    rows = [
+        _route(f"{method.upper()} {path}", told)
+        for path, methods in document["paths"].items()
+        for method, told in methods.items()
+    ]
+    parts = ["## Routes", "", "| route | | sends | replies |", "|---|---|---|---|", *rows, "", "## Types", ""]
     for name, schema in sorted(document["components"]["schemas"].items()):
         parts += [f"### {name}", "", _sentences(schema.get("description", "")), ""]
-        rows = [_row(field, told, schema.get("required", [])) for field, told in schema.get("properties", {}).items()]
-        parts += ["| field | type | |", "|---|---|---|", *rows, ""] if rows else []
+        needed = schema.get("required", [])
+        fields = [(_field(field, told, needed), told) for field, told in schema.get("properties", {}).items()]
+        alone = [field for field, told in fields if "description" not in told]
+        said = [f"- {field}: {_sentences(told['description'])}" for field, told in fields if "description" in told]
+        said += [f"- {', '.join(alone)}"] if alone else []
+        parts += [*said, ""] if said else []
     return "\n".join(parts)
+
+
+def _route(route: str, told: dict[str, Any]) -> str:
+    sent = [f"`{one['name']}`" for one in told.get("parameters", []) if one["in"] == "query"]
+    sent += [_body(told["requestBody"])] if "requestBody" in told else []
+    replies = [
+        f"{status} {_body(reply) or reply['description']}"
+        for status, reply in told["responses"].items()
+        if status[0] == "2"
+    ]
+    others = ", ".join(sorted(set(told["responses"]) - _ALWAYS - {one for one in told["responses"] if one[0] == "2"}))
+    cells = (f"`{route}`", _sentences(told.get("description", "")), ", ".join(sent), "; ".join(replies))
+    return f"| {' | '.join(cells)}{f'; {others}' if others else ''} |"
 
 
 def _body(told: dict[str, Any]) -> str:
     return ", ".join(
-        f"{_type(one['schema'])} ({kind})" for kind, one in told.get("content", {}).items() if "schema" in one
+        _type(one["schema"]) + ("" if kind == "application/json" else f" ({kind})")
+        for kind, one in told.get("content", {}).items()
+        if "schema" in one
     )
 
 
-def _row(field: str, told: dict[str, Any], required: list[str]) -> str:
-    default = "" if field in required or "default" not in told else f"default `{json.dumps(told['default'])}`. "
-    return f"| `{field}` | {_type(told)} | {default}{_sentences(told.get('description', ''))} |"
+def _field(field: str, told: dict[str, Any], required: list[str]) -> str:
+    given = "" if field in required or "default" not in told else f" = `{json.dumps(told['default'])}`"
+    kind = _type(told)
+    may_be_null, kind = kind.endswith(" or null"), kind.removesuffix(" or null")
+    shown = "" if kind == "string" else f" ({kind})"
+    return f"`{field}`{'?' if may_be_null else ''}{shown}{given if len(given) < LONG_DEFAULT else ''}"
 
 
 def _type(told: dict[str, Any]) -> str:

@@ -7,17 +7,15 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.graphs.markdown_table import markdown_table
-
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "promises.md"
 _HEAD = """# Promises and their tests
 
 <!-- Written by `python -m tests.write_docs` from tests/promises.toml. -->
 
-[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the tests that keep it: one
-that fails, or is not there, fails the build. Each holds while the server and the master key are not in the attacker's
-hands.
+[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the files of the tests that keep
+it, below `tests/`. The name of each test stands in `tests/promises.toml`; one that fails, or is not there, fails the
+build. Each promise holds while the server and the master key are not in the attacker's hands.
 """
 
 
@@ -57,6 +55,19 @@ def page() -> str:
     """The text of docs/promises.md."""
     parts = [_HEAD]
     for group in read_groups():
-        rows = [(row.says, " ".join(f"`{test}`" for test in row.kept_by)) for row in group.exactly]
-        parts += [f"## {group.title}", "", group.promise, "", markdown_table(("exactly", "kept by"), rows)]
+        said = [f"- {row.says}. *{_files(row.kept_by)}*" for row in group.exactly]
+        parts += [f"## {group.title}", "", *said, ""]
     return "\n".join(parts)
+
+
+def _files(tests: tuple[str, ...]) -> str:
+    """The files of tests, each once, below tests/; files of one folder name it once."""
+    folders: dict[str, list[str]] = {}
+    for test in tests:
+        folder, _, file = test.partition("::")[0].removeprefix("tests/").rpartition("/")
+        names = folders.setdefault(folder, [])
+        names += [file] if file not in names else []
+    return ", ".join(
+        f"{folder}/: {', '.join(names)}" if len(names) > 1 else f"{folder}/{names[0]}"
+        for folder, names in folders.items()
+    )

@@ -13,9 +13,10 @@ from pathlib import Path
 from app.graphs.markdown_table import markdown_table
 
 ROOT = Path(__file__).parents[3]
-PAGES = (ROOT / "docs" / "results.md", ROOT / "docs" / "results_attacks.md")
+PAGES = (ROOT / "docs" / "results.md",)
 FIGURES = ROOT / "docs" / "results"
-PLACE = re.compile(r"(<!-- Figures: ([\w-]+)\. -->\n).*?(<!-- End of the figures\. -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- Figures: ([\w-]+)(?:, ([^\n]+))?\. -->\n).*?(<!-- End of the figures\. -->)", re.DOTALL)
+"""The place of a table, of which only the rows are shown that begin with the words behind the comma."""
 _NOTE = re.compile(r" \([^()]*\)$")
 _BAR = re.compile(r"(?<!\\)\|")
 
@@ -23,7 +24,8 @@ _BAR = re.compile(r"(?<!\\)\|")
 @dataclass(frozen=True, slots=True)
 class Figures:
     """One table, and where it comes from. A row is known by its first `key` cells without a note in brackets at their
-    end; `before` tells by that what stood there when it was measured last and differs now."""
+    end; `before` keeps by that what stood there when it was measured last and differs now. The page does not show it,
+    nor columns that are empty."""
 
     command: str
     commit: str
@@ -36,9 +38,12 @@ class Figures:
     def title_of(self, row: tuple[str, ...]) -> str:
         return _NOTE.sub("", ", ".join(row[: self.key]))
 
-    def markdown(self) -> str:
-        head = (*self.head, "before") if self.before else self.head
-        rows = [(*row, self.before.get(self.title_of(row), "")) if self.before else row for row in self.rows]
+    def markdown(self, of: str = "") -> str:
+        """The table; with `of` the rows that begin with it, without these words."""
+        shown = [place for place, name in enumerate(self.head) if not name or any(row[place] for row in self.rows)]
+        head = [self.head[place] for place in shown]
+        rows = [[row[place] for place in shown] for row in self.rows if row[0].startswith(of)]
+        rows = [[row[0].removeprefix(of).lstrip(": "), *row[1:]] for row in rows]
         command = f"`{self.command}`" if self.command.startswith(("arog ", "make ")) else self.command
         return f"{command}, version {self.commit}, {self.date}:\n\n{markdown_table(head, rows)}"
 
@@ -80,7 +85,7 @@ def read_tables(text: str) -> list[tuple[tuple[str, ...], tuple[tuple[str, ...],
 def page(path: Path) -> str:
     """The text of a page of results with its tables written anew."""
     return PLACE.sub(
-        lambda place: f"{place[1]}{read_figures(FIGURES / f'{place[2]}.toml').markdown()}\n{place[3]}",
+        lambda place: f"{place[1]}{read_figures(FIGURES / f'{place[2]}.toml').markdown(place[3] or '')}\n{place[4]}",
         path.read_text("utf-8"),
     )
 
