@@ -56,6 +56,7 @@ Every question to the model is one `POST {base URL}/chat/completions` of the Ope
 - `usage.prompt_tokens` and `usage.completion_tokens` are taken over where the endpoint gives them, and they can be
   right: whole numbers from 0 to twice our own count and 256 for the prompt, to `max_tokens` for the reply.
 - A request whose TASK is none of these is a probe: a value that fits its schema answers it.
+- In the schemas below, what a request offers stands in the place of `...`.
 
 Calls are independent: what a reply needs stands in its request. Evidence is cumulative over the rounds of a
 question.
@@ -81,8 +82,9 @@ def contract_text() -> str:
     """The whole page as Markdown."""
     parts = [_HEAD.replace("TASK_NAMES", ", ".join(f"`{task}`" for task in get_args(TaskName)))]
     parts += ["## Tasks\n", markdown_table(("task", "asked by", "input", "reply"), _task_rows())]
+    shown: set[type[TaskModel]] = set()
     for task in get_args(TaskName):
-        parts += list(_of_task(task))
+        parts += list(_of_task(task, shown))
     parts.append("## Shared parts\n")
     parts += [_of_model(model) for model in _shared_models()]
     parts += ["## Expressions\n", _expressions()]
@@ -94,22 +96,25 @@ def _task_rows() -> Iterator[tuple[str, ...]]:
         yield f"`{task}`", purpose, f"`{asked.__name__}`", f"`{reply.__name__}`"
 
 
-def _of_task(task: TaskName) -> Iterator[str]:
+def _of_task(task: TaskName, shown: set[type[TaskModel]]) -> Iterator[str]:
+    """The task's input, if no task before it has it, its reply, and the schema of that."""
     asked, reply, _ = TASKS[task]
     yield f"## Task `{task}`\n"
-    yield _of_model(asked)
-    yield _of_model(reply)
+    yield from (_of_model(model) for model in (asked, reply) if model not in shown)
+    shown |= {asked, reply}
     schema = json.dumps(marked_schema(task, "tree")).replace('"\\u0004', '"...')
-    yield f"Schema of the reply; what the request offers stands in the place of `...`:\n\n```json\n{schema}\n```\n"
+    yield f"Schema of the reply:\n\n```json\n{schema}\n```\n"
 
 
 def _of_model(model: type[TaskModel]) -> str:
+    """A model's fields, those that need no explanation in one line; what stays in the service is no part of it."""
     says = inspect.cleandoc(model.__doc__ or "") if model.__doc__ != TaskModel.__doc__ else ""
-    rows = [
-        (f"`{name}`", _type_words(field.annotation), _meaning(field)) for name, field in model.model_fields.items()
-    ]
-    table = markdown_table(("field", "type", "meaning"), rows)
-    return f"### {model.__name__}\n\n" + (says + "\n\n" if says else "") + table
+    fields = {name: field for name, field in model.model_fields.items() if not field.exclude}
+    named = {name: f"`{name}` ({_type_words(field.annotation)})" for name, field in fields.items()}
+    lines = [f"- {named[name]}: {_meaning(field)}" for name, field in fields.items() if _meaning(field)]
+    plain = [named[name] for name, field in fields.items() if not _meaning(field)]
+    lines += [f"- {', '.join(plain)}"] if plain else []
+    return f"### {model.__name__}\n\n" + (says + "\n\n" if says else "") + "\n".join(lines) + "\n"
 
 
 def _meaning(field: FieldInfo) -> str:

@@ -35,8 +35,11 @@ def page() -> str:
     main.join_commands(app, entry_points(group=main.GROUP))
     codes = " ".join((main.__doc__ or "").split("\n\n")[1].split())
     commands = sorted(_commands("arog", get_command(app)))
-    counted = Counter(_option(one) for _, command in commands for one in command.params if _is_shown(one))
-    common = {told for told, count in counted.items() if count >= COMMON}
+    options = [one for _, command in commands for one in command.params if _is_shown(one)]
+    counted = Counter(_option(one) for one in options)
+    # One option for each name: the one that most commands have.
+    most = {one.opts[0]: _option(one) for one in sorted(options, key=lambda one: counted[_option(one)])}
+    common = {told for told in most.values() if counted[told] >= COMMON}
     parts = [_HEAD, codes, "", "## Options of many commands", "", _MANY, "", *(f"- {told}" for told in sorted(common))]
     for words, command in commands:
         parts += ["", *_section(words, command, common)]

@@ -15,10 +15,11 @@ _HEAD = """# HTTP: every route and field
 
 <!-- Written by `python -m tests.write_docs` from the service's routes and types. -->
 
-[HTTP API](../api.md) says what they are for. A running service has the same at `/openapi.json`, with examples. Bodies
-are JSON where nothing else is said. Every error is an [ErrorBody](#errorbody); each route may reply with 400, 401, 413,
-422, 429, 500 and 503, and with those named beside it. A field with `= VALUE` may be left out, and is that
-value then; one with `?` may be null; one without a type is a string.
+[HTTP API](../api.md) says what they are for. A running service has the same at `/openapi.json`, with examples.
+
+Bodies are JSON where nothing else is said. Every error is an [ErrorBody](#errorbody). Each route may reply with 400,
+401, 413, 422, 429, 500 and 503, and with the codes beside it. A field with `= VALUE` may be left out, and is then that
+value; one with `?` may be null; one without a type is a string.
 """
 LONG_DEFAULT = 60
 """A default that takes more characters is that of a type, which tells its fields' own."""

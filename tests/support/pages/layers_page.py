@@ -6,8 +6,6 @@ import ast
 import tomllib
 from pathlib import Path
 
-from app.graphs.markdown_table import markdown_table
-
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- The map: written by `python -m tests.write_docs`. -->", "<!-- End of the map. -->"
@@ -34,14 +32,14 @@ def page() -> str:
 
 
 def tables() -> str:
-    """A table for each package, its rooms from the top floor down."""
+    """A list for each package, its rooms from the top floor down."""
     parts = []
     for package, title in PACKAGES.items():
         rooms = [room for room in may_import() if room.split(".")[0] == package]
         # No file lies at the top of the store but those that have rooms of their own.
         rooms = [room for room in rooms if room != package or may_import()[room]]
-        cells = [(f"`{place_of(room)}`", said_of(room), told(room)) for room in rooms]
-        parts += [f"### {title}: `{package}/`", "", markdown_table(("room", "what it is", "may import"), cells)]
+        lines = [f"- `{place_of(room)}`: {said_of(room)}" for room in rooms]
+        parts += [f"### {title}: `{package}/`", "", *lines, ""]
     return "\n".join(parts)
 
 
@@ -58,14 +56,3 @@ def said_of(room: str) -> str:
     source = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8")
     opening = (ast.get_docstring(ast.parse(source)) or "").split("\n\n")[0]
     return " ".join(opening.split()).rstrip(".")
-
-
-def told(room: str) -> str:
-    """The rooms that one may import, without the package's name where it is the room's own."""
-    package = room.split(".")[0]
-    below = [name for name in may_import()[room] if name != room]
-    if package in below and room != package:
-        below = [f"all of `{name}`" if name in PACKAGES else f"`{name}`" for name in below]
-        return ", ".join(below)
-    short = [f"`{name.removeprefix(package + '.')}`" for name in below]
-    return ", ".join(short) or ("all of it" if may_import()[room] else "nothing of ours")

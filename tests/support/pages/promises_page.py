@@ -13,9 +13,9 @@ _HEAD = """# Promises and their tests
 
 <!-- Written by `python -m tests.write_docs` from tests/promises.toml. -->
 
-[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the files of the tests that keep
-it, below `tests/`. The name of each test stands in `tests/promises.toml`; one that fails, or is not there, fails the
-build. Each promise holds while the server and the master key are not in the attacker's hands.
+[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the files of its tests below
+`tests/`; the name of each test stands in `tests/promises.toml`. One that fails, or is not there, fails the build. Each
+promise holds while the server and the master key are not in the attacker's hands.
 """
 
 
