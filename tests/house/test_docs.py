@@ -53,18 +53,6 @@ def test_every_setting_has_its_line(name: str) -> None:
     assert f"`{PREFIX}{name.upper()}`" in (ROOT / "docs" / "operations" / "settings.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("code", sorted(CODES))
-def test_every_error_code_has_its_line(code: str) -> None:
-    assert f"`{code}`" in API
-
-
-def test_no_code_is_described_that_the_service_does_not_have() -> None:
-    table = API.split("## Errors")[1]
-    assert {
-        code for row in re.findall(r"^\| \d{3} \| (.+?) \|", table, re.M) for code in row.strip("`").split("`, `")
-    } <= CODES
-
-
 def test_the_sdk_branches_on_codes_that_the_service_has() -> None:
     assert {code for _, code in _BY_CODE} <= CODES
 
