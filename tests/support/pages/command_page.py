@@ -23,7 +23,11 @@ _HEAD = """# The command line
 given; the address, the API key and the graph may also stand in `client.toml` in the config folder
 (`~/.config/arog`, or `AROG_CONFIG_DIR`). `AROG_PORT` moves the default address. `arog --install-completion` teaches
 your shell the commands, also where `arog` is not on the path and you type `.venv/bin/arog`.
+
+`arog eval`, `arog attack` and `arog train` belong to the evaluation: [all of them](../evaluation.md#all-commands).
+Their options are told by `--help`.
 """
+OF_THE_EVALUATION = ("eval", "attack", "train")
 _MANY = "Where a command names one of these without more, it is this:"
 COMMON = 4
 """An option that so many commands have in the same words is told once."""
@@ -34,11 +38,12 @@ def page() -> str:
     """The text of docs/reference/command_line.md."""
     main.join_commands(app, entry_points(group=main.GROUP))
     codes = " ".join((main.__doc__ or "").split("\n\n")[1].split())
-    commands = sorted(_commands("arog", get_command(app)))
-    options = [one for _, command in commands for one in command.params if _is_shown(one)]
+    found = sorted(_commands("arog", get_command(app)))
+    commands = [(words, command) for words, command in found if words.split()[1] not in OF_THE_EVALUATION]
+    options = [one for _, command in commands for one in command.params if _is_shown(one) or _says(one)]
     counted = Counter(_option(one) for one in options)
     # One option for each name: the one that most commands have.
-    most = {one.opts[0]: _option(one) for one in sorted(options, key=lambda one: counted[_option(one)])}
+    most = {one.name: _option(one) for one in sorted(options, key=lambda one: counted[_option(one)])}
     common = {told for told in most.values() if counted[told] >= COMMON}
     parts = [_HEAD, codes, "", "## Options of many commands", "", _MANY, "", *(f"- {told}" for told in sorted(common))]
     for words, command in commands:
@@ -58,14 +63,18 @@ def _commands(words: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def _section(words: str, command: Any, common: set[str]) -> list[str]:
     arguments = [one for one in command.params if one.param_type_name == "argument"]
-    options = [one for one in command.params if _is_shown(one)]
+    options = [one for one in command.params if _is_shown(one) or _says(one)]
     own = [_option(one) for one in options if _option(one) not in common]
-    many = [f"`{one.opts[0]}`" for one in options if _option(one) in common]
+    many = [f"`{one.opts[0]}`" for one in options if _option(one) in common and _is_shown(one)]
     calls = " ".join([words, *(_call(one) for one in arguments)])
-    told = [f"## {words}", "", " ".join((command.help or "").split()) + (f" `{calls}`" if arguments else ""), ""]
-    told += [f"- `{one.name.upper()}`: {_text(one.help)}" for one in arguments if getattr(one, "help", "")]
+    told = [f"## {words}", "", (f"`{calls}`: " if arguments else "") + " ".join((command.help or "").split()), ""]
     told += [f"- {each}" for each in own]
     return told + ([f"- also {', '.join(many)}"] if many else [])
+
+
+def _says(one: Any) -> bool:
+    """True for an argument with a sentence of its own."""
+    return one.param_type_name == "argument" and bool(getattr(one, "help", ""))
 
 
 def _is_shown(one: Any) -> bool:
@@ -78,6 +87,8 @@ def _call(argument: Any) -> str:
 
 
 def _option(option: Any) -> str:
+    if option.param_type_name == "argument":
+        return f"`{option.name.upper()}`: {_text(option.help)}"
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     notes = ["needed"] if option.required else []
     notes += [f"`{option.envvar}`"] if isinstance(option.envvar, str) else []

@@ -19,7 +19,7 @@ _HEAD = """# HTTP: every route and field
 
 Bodies are JSON where nothing else is said. Every error is an [ErrorBody](#errorbody). Each route may reply with 400,
 401, 413, 422, 429, 500 and 503, and with the codes beside it. A field with `= VALUE` may be left out, and is then that
-value; one with `?` may be null; one without a type is a string.
+value; one with `?` may be null, `[]` is a list; one without a type is a string.
 """
 LONG_DEFAULT = 60
 """A default that takes more characters is that of a type, which tells its fields' own."""
@@ -93,7 +93,7 @@ def _type(told: dict[str, Any]) -> str:
         case {"anyOf": list(options)}:
             return " or ".join(_type(option) for option in options)
         case {"type": "array", "items": dict(items)}:
-            return f"list of {_type(items)}"
+            return f"{_type(items)}[]"
         case {"enum": list(values)}:
             return ", ".join(f"`{value}`" for value in values)
         case {"const": value}:

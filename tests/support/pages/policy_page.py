@@ -29,6 +29,18 @@ PARTS: dict[str, type[BaseModel]] = {
     "`[[triples]]`": TriplesPolicy,
 }
 MAX_IN_A_CELL = 3
+PREFIXES = {
+    "http://www.w3.org/2000/01/rdf-schema#": "rdfs",
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#": "rdf",
+    "http://www.w3.org/2002/07/owl#": "owl",
+    "http://www.w3.org/2004/02/skos/core#": "skos",
+    "http://xmlns.com/foaf/0.1/": "foaf",
+    "http://www.w3.org/2006/vcard/ns#": "vcard",
+    "http://purl.org/dc/terms/": "dcterms",
+    "http://purl.org/dc/elements/1.1/": "dc",
+    "http://wikiba.se/ontology#": "wikibase",
+}
+"""Of the IRIs that are defaults, as their vocabularies abbreviate them."""
 _HEAD = """# The policy, every field
 
 <!-- Written by `python -m tests.write_docs` from kg_store/sources/policy.py and tests/support/policy_fields.toml. -->
@@ -67,7 +79,8 @@ def _long_defaults(model: type[BaseModel]) -> Iterator[str]:
     for name, info in model.model_fields.items():
         value = info.default
         if isinstance(value, tuple) and len(value) > MAX_IN_A_CELL:
-            yield f"`{name}` by default:\n\n" + "\n".join(f"- `{each}`" for each in value) + "\n"
+            told = [f"{PREFIXES[at]}:{end}" if at in PREFIXES else at + end for at, end in map(_parted, value)]
+            yield f"`{name}` by default (a policy takes whole IRIs): {', '.join(f'`{each}`' for each in told)}\n"
 
 
 def _default(value: object) -> str:
@@ -80,6 +93,12 @@ def _default(value: object) -> str:
     if isinstance(value, tuple) and value and len(value) <= MAX_IN_A_CELL:
         return ", ".join(f"`{_short(str(each))}`" for each in value)
     return "the list below" if isinstance(value, tuple) and value else ""
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """An IRI up to its last part, and that."""
+    end = re.split(r"[#/]", text)[-1]
+    return text.removesuffix(end), end
 
 
 def _short(text: str) -> str:
