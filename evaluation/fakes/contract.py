@@ -102,7 +102,7 @@ def _of_task(task: TaskName, shown: set[type[TaskModel]]) -> Iterator[str]:
     yield f"## Task `{task}`\n"
     yield from (_of_model(model) for model in (asked, reply) if model not in shown)
     shown |= {asked, reply}
-    schema = json.dumps(marked_schema(task, "tree")).replace('"\\u0004', '"...')
+    schema = json.dumps(marked_schema(task, "tree"), separators=(",", ":")).replace('"\\u0004', '"...')
     yield f"Schema of the reply:\n\n```json\n{schema}\n```\n"
 
 

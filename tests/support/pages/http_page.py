@@ -65,7 +65,8 @@ def _route(route: str, told: dict[str, Any]) -> str:
         if status[0] == "2"
     ]
     others = ", ".join(sorted(set(told["responses"]) - _ALWAYS - {one for one in told["responses"] if one[0] == "2"}))
-    cells = (f"`{route}`", _sentences(told.get("description", "")), ", ".join(sent), "; ".join(replies))
+    what = _sentences(told.get("description", "")).split(". ")[0].rstrip(".")
+    cells = (f"`{route}`", what, ", ".join(sent), "; ".join(replies))
     return f"| {' | '.join(cells)}{f'; {others}' if others else ''} |"
 
 

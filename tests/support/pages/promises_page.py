@@ -13,9 +13,10 @@ _HEAD = """# Promises and their tests
 
 <!-- Written by `python -m tests.write_docs` from tests/promises.toml. -->
 
-[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the files of its tests below
-`tests/`; the name of each test stands in `tests/promises.toml`. One that fails, or is not there, fails the build. Each
-promise holds while the server and the master key are not in the attacker's hands.
+[Privacy](privacy.md) gives each promise in a sentence. Here each is told exactly, with the files of its tests:
+*app/egress/guard* is `tests/app/egress/test_guard.py`. The name of each test stands in `tests/promises.toml`; one that
+fails, or is not there, fails the build. Each promise holds while the server and the master key are not in the
+attacker's hands.
 """
 
 
@@ -61,13 +62,8 @@ def page() -> str:
 
 
 def _files(tests: tuple[str, ...]) -> str:
-    """The files of tests, each once, below tests/; files of one folder name it once."""
-    folders: dict[str, list[str]] = {}
-    for test in tests:
-        folder, _, file = test.partition("::")[0].removeprefix("tests/").rpartition("/")
-        names = folders.setdefault(folder, [])
-        names += [file] if file not in names else []
-    return ", ".join(
-        f"{folder}/: {', '.join(names)}" if len(names) > 1 else f"{folder}/{names[0]}"
-        for folder, names in folders.items()
-    )
+    """The files of tests, each once, as the head of the page says."""
+    files = [
+        test.partition("::")[0].removeprefix("tests/").removesuffix(".py").replace("/test_", "/") for test in tests
+    ]
+    return ", ".join(dict.fromkeys(files))
