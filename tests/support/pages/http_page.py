@@ -19,8 +19,23 @@ _HEAD = """# HTTP: every route and field
 
 Bodies are JSON where nothing else is said. Every error is an [ErrorBody](#errorbody). Each route may reply with 400,
 401, 413, 422, 429, 500 and 503, and with the codes beside it. A field with `= VALUE` may be left out, and is then that
-value; one with `?` may be null, `[]` is a list; one without a type is a string.
+value; one with `?` may be null, `[]` is a list; one without a type is a string. Parts of
+previews and reports are described in `/openapi.json` alone.
 """
+OF_OWNERS = (
+    *(
+        "ColumnSeen",
+        "ColumnChoice",
+        "EntitySeen",
+        "FactSeen",
+        "LexiconReport",
+        "MaskedWord",
+        "NameGaps",
+        "PredicateSeen",
+    ),
+    *("ProfileRisk", "RelationUse", "SetSizes", "TableSeen"),
+)
+"""Parts of previews and reports, which their replies name and `/openapi.json` describes."""
 LONG_DEFAULT = 60
 """A default that takes more characters is that of a type, which tells its fields' own."""
 _ALWAYS = frozenset({"400", "401", "413", "422", "429", "500", "503"})
@@ -46,6 +61,8 @@ def api_tables(document: dict[str, Any]) -> str:
     ]
     parts = ["## Routes", "", "| route | | sends | replies |", "|---|---|---|---|", *rows, "", "## Types", ""]
     for name, schema in sorted(document["components"]["schemas"].items()):
+        if name in OF_OWNERS:
+            continue
         parts += [f"### {name}", "", _sentences(schema.get("description", "")), ""]
         needed = schema.get("required", [])
         fields = [(_field(field, told, needed), told) for field, told in schema.get("properties", {}).items()]
@@ -90,7 +107,7 @@ def _type(told: dict[str, Any]) -> str:
     match told:
         case {"$ref": str(ref)}:
             name = ref.rpartition("/")[2]
-            return f"[{name}](#{name.lower()})"
+            return name if name in OF_OWNERS else f"[{name}](#{name.lower()})"
         case {"anyOf": list(options)}:
             return " or ".join(_type(option) for option in options)
         case {"type": "array", "items": dict(items)}:

@@ -9,6 +9,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- The map: written by `python -m tests.write_docs`. -->", "<!-- End of the map. -->"
+DEEP = 2
+"""Rooms that lie deeper are told in the docstring of their folder."""
 PACKAGES = {
     "app": "The service",
     "kg_store": "The graphs and their names",
@@ -38,7 +40,7 @@ def tables() -> str:
         rooms = [room for room in may_import() if room.split(".")[0] == package]
         # No file lies at the top of the store but those that have rooms of their own.
         rooms = [room for room in rooms if room != package or may_import()[room]]
-        lines = [f"- `{place_of(room)}`: {said_of(room)}" for room in rooms]
+        lines = [f"- `{place_of(room)}`: {said_of(room)}" for room in rooms if room.count(".") < DEEP]
         parts += [f"### {title}: `{package}/`", "", *lines, ""]
     return "\n".join(parts)
 
