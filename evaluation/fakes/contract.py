@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import types
 import typing
 from collections.abc import Iterator
@@ -56,7 +57,8 @@ Every question to the model is one `POST {base URL}/chat/completions` of the Ope
 - `usage.prompt_tokens` and `usage.completion_tokens` are taken over where the endpoint gives them, and they can be
   right: whole numbers from 0 to twice our own count and 256 for the prompt, to `max_tokens` for the reply.
 - A request whose TASK is none of these is a probe: a value that fits its schema answers it.
-- In the schemas below, what a request offers stands in the place of `...`.
+- In the schemas below, what a request offers stands in the place of `...`; `...functions` are those of the
+  [expressions](#expressions), their signs and words, and whole numbers from 1 to 5.
 
 Calls are independent: what a reply needs stands in its request. Evidence is cumulative over the rounds of a
 question.
@@ -103,6 +105,7 @@ def _of_task(task: TaskName, shown: set[type[TaskModel]]) -> Iterator[str]:
     yield from (_of_model(model) for model in (asked, reply) if model not in shown)
     shown |= {asked, reply}
     schema = json.dumps(marked_schema(task, "tree"), separators=(",", ":")).replace('"\\u0004', '"...')
+    schema = re.sub(r'"none","more".*?"5",', '"...functions",', schema)
     yield f"Schema of the reply:\n\n```json\n{schema}\n```\n"
 
 
