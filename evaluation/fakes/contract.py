@@ -139,6 +139,7 @@ def _shared_models() -> list[type[TaskModel]]:
 
 def _expressions() -> str:
     grammar = inspect.cleandoc(expressions.__doc__ or "").partition("\n")[2].strip()
+    grammar = re.sub(r" {2,}\||\|-[-|]+\|", lambda found: " |" if found[0][0] == " " else "|---|---|", grammar)
     head, bar, table = grammar.partition("\n|")
     lines = "\n".join("    " + line.strip() for line in head.strip().splitlines())
     return (
