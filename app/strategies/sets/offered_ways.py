@@ -17,7 +17,7 @@ RETRIEVED: Final = 6
 """One in this many places goes to the retriever, which ranks dialogue well and plain questions worse than likeness
 does.
 
-Chosen on the sets in docs/evaluation.md, "Relations of a hub".
+Chosen on the sets in docs/results.md, "Dialogue" (relations of a hub).
 """
 
 

@@ -67,7 +67,7 @@ def _section(words: str, command: Any, common: set[str]) -> list[str]:
     own = [_option(one) for one in options if _option(one) not in common]
     many = [f"`{one.opts[0]}`" for one in options if _option(one) in common and _is_shown(one)]
     calls = " ".join([words, *(_call(one) for one in arguments)])
-    told = [f"## {words}", "", (f"`{calls}`: " if arguments else "") + " ".join((command.help or "").split()), ""]
+    told = [f"## {calls}", "", " ".join((command.help or "").split()), ""]
     told += [f"- {each}" for each in own]
     return told + ([f"- also {', '.join(many)}"] if many else [])
 

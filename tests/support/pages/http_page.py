@@ -19,8 +19,8 @@ _HEAD = """# HTTP: every route and field
 
 Bodies are JSON where nothing else is said. Every error is an [ErrorBody](#errorbody). Each route may reply with 400,
 401, 413, 422, 429, 500 and 503, and with the codes beside it. A field with `= VALUE` may be left out, and is then that
-value; one with `?` may be null, `[]` is a list; one without a type is a string. Parts of
-previews and reports are described in `/openapi.json` alone.
+value; `?` says that it may be null, `[]` that it is a list; without a type it is a string. Parts of previews and
+reports are described in `/openapi.json` alone.
 """
 OF_OWNERS = (
     *(
