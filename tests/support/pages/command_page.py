@@ -45,7 +45,18 @@ def page() -> str:
     # One option for each name: the one that most commands have.
     most = {one.name: _option(one) for one in sorted(options, key=lambda one: counted[_option(one)])}
     common = {told for told in most.values() if counted[told] >= COMMON}
-    parts = [_HEAD, codes, "", "## Options of many commands", "", _MANY, "", *(f"- {told}" for told in sorted(common))]
+    # Whose tenant it is, each command says in other words.
+    common |= {_option(one) for one in options if one.name == "tenant"}
+    parts = [
+        _HEAD,
+        codes,
+        "",
+        "## Options of many commands",
+        "",
+        _MANY,
+        "",
+        *(f"- {told}" for told in sorted(common & set(most.values()))),
+    ]
     for words, command in commands:
         parts += ["", *_section(words, command, common)]
     return "\n".join(parts).rstrip("\n") + "\n"
