@@ -9,7 +9,7 @@ import secrets
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -89,9 +89,8 @@ def _walk(targets: AttackTargets) -> list[Attempted]:
         with service_process(folder, ADMIN_KEY=key, REASONER="embedded") as service:
             trail.keep_files("disk, started again", service.written)
         trail.keep("standard output and error", *service.printed.read_bytes().splitlines())
-        planted = _plant(folder)
-        seen = [content for path, content in service.written.items() if path in planted]
-    return lines(trail, len(planted), sum(len(canaries_in(content)) == len(ALL) for content in seen))
+        paths, seen = plant(folder), service.written
+    return lines(trail, [len(canaries_in(seen.get(path, b""))) == len(ALL) for path in paths])
 
 
 class Visitor:
@@ -181,7 +180,7 @@ class Visitor:
             connection.close()
 
 
-def _plant(folder: Path) -> list[str]:
+def plant(folder: Path) -> list[str]:
     """A file in each form, in turn over the folders that are looked through; gives their paths back."""
     places = ("data", "home", "tmp", "work")
     planted = []
@@ -192,27 +191,22 @@ def _plant(folder: Path) -> list[str]:
     return planted
 
 
-def lines(trail: LeftTraces, planted: int, seen: int) -> list[Attempted]:
-    """A line for each place, then core files and the controls."""
+def lines(trail: LeftTraces, planted: Sequence[bool]) -> list[Attempted]:
+    """A line for each place, then core files and the controls. `planted`: each planted file, and whether it was found
+    whole."""
     found = [
-        Attempted(
-            name=f"canaries in {where}",
-            tries=len(each),
-            successes=sum(bool(canaries_in(data)) for data in each),
-            most=1.0 if where.endswith("(told)") else 0.0,
-        )
+        Attempted.of(f"canaries in {where}", map(_holds, each), most=1.0 if where.endswith("(told)") else 0.0)
         for where, each in sorted(trail.found.items())
     ]
     # "Max core file size", then the soft and the hard limit.
     allowed = sum(limit.split()[4:6] != ["0", "0"] for limit in trail.core_limits if limit)
-    held = sum(bool(canaries_in(names)) for names in trail.opened)
     return [
         *found,
         Attempted(name="core files allowed or left", tries=len(KILLS), successes=allowed + trail.core_files),
-        Attempted(
-            name="names in what the caller's capsules open to", tries=len(trail.opened), successes=held, control=1.0
-        ),
-        Attempted(
-            name="files of canaries in every form, planted and found", tries=planted, successes=seen, control=1.0
-        ),
+        Attempted.of("names in what the caller's capsules open to", map(_holds, trail.opened), control=1.0),
+        Attempted.of("files of canaries in every form, planted and found", planted, control=1.0),
     ]
+
+
+def _holds(data: bytes) -> bool:
+    return bool(canaries_in(data))

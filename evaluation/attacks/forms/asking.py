@@ -17,7 +17,7 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatOptions, ChatRequest, Message, StrategyName
 from evaluation.attacks.forms.families.case import Case, Turn
 from evaluation.attacks.forms.judge import Judge, Verdict, read_sent, shown_tokens
-from evaluation.attacks.setup.recording import VICTIM
+from evaluation.attacks.setup.targets import VICTIM
 from evaluation.bench.bench import Bench, LoadedSet
 
 _NEUTRAL = ("who is there", "which of them are married", "how many are there", "what is it about")

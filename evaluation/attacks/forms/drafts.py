@@ -17,8 +17,7 @@ from evaluation.attacks.forms.corpus.plain_letters import tokens
 from evaluation.attacks.forms.followed_addresses import followed_in
 from evaluation.attacks.forms.hostile_endpoints import PSEUDONYM, DraftingEndpoint
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.recording import VICTIM
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.setup.targets import VICTIM, AttackTargets
 from evaluation.bench.bench import TO_THE_MODEL, Bench
 from evaluation.datasets.questions import Question, read_questions
 

@@ -22,8 +22,7 @@ from evaluation.attacks.names.graph import GRAPH, SCRIPTS, peoples
 from evaluation.attacks.names.scripts import OTHER_SCRIPTS
 from evaluation.attacks.names.values import ask_for_values
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.recording import VICTIM
-from evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets
+from evaluation.attacks.setup.targets import AML, OPENLY, TITLES, VICTIM, AttackTarget, AttackTargets
 from evaluation.bench.bench import ReasonerName
 from evaluation.bench.question_sets import DEMO, PQ_3H, Show
 from evaluation.checks.decoded_text import words_of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -29,6 +30,35 @@ class Attempted(BaseModel):
     least: int = 1
     note: str = ""
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        found: Iterable[float],
+        *,
+        blind: float = 0.0,
+        most: float = 0.0,
+        control: float | None = None,
+        least: int = 1,
+        note: str = "",
+    ) -> Attempted:
+        """The line of tries of which each says whether, or to which share, it succeeded."""
+        told = list(found)
+        return cls(
+            name=name,
+            tries=len(told),
+            successes=sum(told),
+            blind=blind,
+            most=most,
+            control=control,
+            least=least,
+            note=note,
+        )
+
+    def unbound(self) -> Attempted:
+        """The same, told without a bound."""
+        return self.model_copy(update={"most": 1.0})
+
     @property
     def rate(self) -> float:
         return self.successes / self.tries if self.tries else 0.0
@@ -50,22 +80,15 @@ def markdown(lines: Sequence[Attempted]) -> str:
 def write(lines: Sequence[Attempted], folder: Path) -> None:
     """`privacy.md` and `privacy.json`."""
     (folder / "privacy.md").write_text(markdown(lines), encoding="utf-8")
-    text = _Attempts(attempts=list(lines)).model_dump_json(indent=1)
+    text = json.dumps({"attempts": [line.model_dump() for line in lines]}, indent=1, ensure_ascii=False)
     (folder / "privacy.json").write_text(text, encoding="utf-8")
-
-
-class _Attempts(BaseModel):
-    attempts: list[Attempted]
 
 
 def _row(line: Attempted) -> tuple[str, ...]:
     verdict = "pass" if line.passed else "FAIL"
     successes = f"{line.successes:.1f}".removesuffix(".0")
     name = f"{line.name} ({line.note})" if line.note else line.name
-    return (name, str(line.tries), f"{successes} ({line.rate:.1%})", f"{line.blind:.2%}", _bound(line), verdict)
-
-
-def _bound(line: Attempted) -> str:
+    bound = f"at most {line.most:.1%}" if line.most < 1 else "none"
     if line.control is not None:
-        return f"control: {line.control:.0%} or more"
-    return f"at most {line.most:.1%}" if line.most < 1 else "none"
+        bound = f"control: {line.control:.0%} or more"
+    return name, str(line.tries), f"{successes} ({line.rate:.1%})", f"{line.blind:.2%}", bound, verdict
