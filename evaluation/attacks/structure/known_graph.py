@@ -52,7 +52,7 @@ class KnownGraph:
         self.mids, self.size, self.steps = mids, len(mids), sorted(hops)
         self.words = sorted(set(concepts))
         self.concept: Numbers = np.array([self.words.index(word) for word in concepts], dtype=np.int64)
-        self._matrices, self._mediators = dict(hops), sparse.diags_array(mediators.astype(np.int64))
+        self._matrices, self._mediators = dict(hops), sparse.diags_array(mediators.astype(np.int64), dtype=np.int64)
         self._ends: dict[tuple[str, ...], Ends | None] = {}
         self._has: dict[tuple[str, ...], Flags] = {}
         self._shown: dict[str, int] = {}
@@ -136,5 +136,5 @@ class KnownGraph:
             if not first:
                 return nothing
             passed = self._step(first) @ self._mediators @ self._matrices.get(further, nothing)
-            self._matrices[label] = _each_once(passed - sparse.diags_array(passed.diagonal()))
+            self._matrices[label] = _each_once(passed - sparse.diags_array(passed.diagonal(), dtype=np.int64))
         return self._matrices[label]

@@ -1,4 +1,4 @@
-"""What the bytes of a conversation show of each value, and guesses of values by it.
+"""Reads off the bytes of a conversation what they show of each value, and guesses values by it.
 
 The attacker knows how the values of a relation are spread, and has learnt from half of all conversations, whose truth
 is given away, what orders and sizes say of the other half.
