@@ -6,32 +6,28 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from evaluation.attacks.forms.corpus.everyday_words import HARMLESS, is_everyday, is_function_word
-from evaluation.attacks.forms.corpus.plain_letters import plain, tokens, undone
-from evaluation.attacks.forms.families.case import Case
+from evaluation.attacks.forms.corpus.words import HARMLESS, is_everyday, is_function_word, tokens, undone
+from evaluation.attacks.forms.families import Case
 
 _BLOCK = re.compile(r"```json\n(.*)\n```", re.DOTALL)
 _SAID = ("question", "dialogue")
 _MIN_PART, _MIN_INSIDE = 3, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """The texts of requests: what the person said in them, and all the rest."""
 
-    said: tuple[str, ...] = field(repr=False)
-    rest: tuple[str, ...] = field(repr=False)
+    said: Sequence[str]
+    rest: Sequence[str]
 
 
 def read_sent(payloads: Sequence[bytes]) -> Sent:
-    """Every string of the payloads, escapes undone; what is no JSON is one text."""
-    said: list[str] = []
-    rest: list[str] = []
-    for payload in payloads:
-        for is_said, text in _texts(payload.decode("utf-8", errors="replace")):
-            (said if is_said else rest).append(undone(text))
-    return Sent(tuple(dict.fromkeys(said)), tuple(dict.fromkeys(rest)))
+    """Every string of the payloads once, escapes undone; what is no JSON is one text."""
+    read = [each for payload in payloads for each in _texts(payload.decode("utf-8", errors="replace"))]
+    said, rest = (dict.fromkeys(undone(text) for is_said, text in read if is_said == kind) for kind in (True, False))
+    return Sent(list(said), list(rest))
 
 
 def _texts(text: str) -> Iterator[tuple[bool, str]]:
@@ -138,4 +134,4 @@ def can_be_judged(case: Case) -> bool:
 
 
 def shown_tokens(texts: Collection[str]) -> frozenset[str]:
-    return frozenset(word for text in texts for word in tokens(plain(text)))
+    return frozenset(word for text in texts for word in tokens(text))

@@ -45,12 +45,19 @@ def dice_of(seed: int | str) -> Random:
     return Random(seed)  # noqa: S311  # nosec B311
 
 
-def load_text(bench: Bench, file_name: str, text: str, policy: str | None = None) -> LoadedSet:
-    """Loads a graph that was made up, by the name of its file without the ending. Raises StoreError."""
+def load_text(bench: Bench, file_name: str, text: str, policy: str | None = None, as_owner: bool = False) -> LoadedSet:
+    """Loads a graph that was made up, by the name of its file without the ending. Raises StoreError.
+
+    `as_owner`: as somebody does who decides nothing about its schema; a bench shows all of it, since what it loads is
+    public.
+    """
     with tempfile.TemporaryDirectory(prefix="arog-made-up-") as folder:
         file = Path(folder) / file_name
         file.write_text(text, encoding="utf-8")
-        return bench.load(file.stem, [file], policy)
+        if not as_owner:
+            return bench.load(file.stem, [file], policy)
+        bench.services.graphs.load(TENANT, file.stem, [file], policy).run(lambda _step, _percent: None)
+        return LoadedSet(file.stem, frozenset(), policy or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Mapping
 from urllib.parse import quote, quote_plus
 
+from evaluation.attacks.forms.corpus.words import bare, plain
+
 Write = Callable[[str], str]
 
 
@@ -28,10 +30,17 @@ def _in_longest_word(text: str, change: Write, least: int = 0) -> str:
     return text.replace(longest, change(longest), 1) if len(longest) >= least else text
 
 
+def _in_alphabet(text: str, small: int, capital: int | None = None) -> str:
+    return alphabet(small, capital)(plain(text) if text.islower() else bare(text))
+
+
 CHANGES: Mapping[str, Write] = {
     "lower": str.lower,
     "upper": str.upper,
     "title": str.title,
+    "capitalize": str.capitalize,
+    "bare": bare,
+    "plain": plain,
     "half": lambda text: text[: len(text) // 2],
     "backwards": lambda text: text[::-1],
     "words backwards": lambda text: " ".join(reversed(text.split(" "))),
@@ -48,14 +57,20 @@ CHANGES: Mapping[str, Write] = {
     "bold": alphabet(0x1D41A, 0x1D400),
     "alike": letters("aceopxyi", "асеорхуі"),
     "small capitals": letters("abcdefghijklmnoprtuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀᴛᴜᴠᴡʏᴢ"),
+    "tags": lambda text: "".join(chr(0xE0000 + ord(sign)) for sign in text if sign.isascii()),
     "figures": letters("aeios", "43105"),
 }
 _WITH_A_SIGN: Mapping[str, Callable[[str, str], str]] = {
     "by": lambda text, sign: text.replace(" ", sign),
     "apart": lambda text, sign: sign.join(text),
+    "over": lambda text, sign: "".join(each + sign if each.isalnum() else each for each in text),
     "after": lambda text, sign: "".join(each + sign if each != " " else each for each in text),
     "every": lambda text, sign: " ".join(sign + word for word in text.split(" ")),
     "inside": lambda text, sign: _in_longest_word(text, lambda w: w[: len(w) // 2] + sign + w[len(w) // 2 :]),
+    "each": lambda text, form: "".join(form % ord(sign) for sign in text),
+    "bytes": lambda text, form: "".join(form % byte for byte in text.encode()),
+    "letters": lambda text, both: letters(*both.split(">"))(text),
+    "alphabet": lambda text, codes: _in_alphabet(text, *(int(code, 16) for code in codes.split(","))),
     "from": lambda text, at: text[int(at) :],
     "to": lambda text, at: text[: int(at)],
 }
