@@ -19,9 +19,8 @@ from app.accounts.names_read import NamesUsedUpError
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
 from client_sdk.answers.answer import Answer
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
 from evaluation.attacks.setup.bounds import Attempted
+from evaluation.attacks.setup.exchanges import ask
 from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
 from evaluation.bench.asker import ANSWER_ALONE
 from evaluation.bench.bench import TENANT
@@ -48,7 +47,6 @@ class Crawler:
 
     target: AttackTarget
     caller: Caller
-    key: KeyPair = field(default_factory=KeyPair.generate)
     names: dict[str, Kind] = field(default_factory=dict, repr=False)
     read: set[Triple] = field(default_factory=set, repr=False)
     waiting: dict[Way, list[str]] = field(default_factory=dict, repr=False)
@@ -89,15 +87,14 @@ class Crawler:
         return (sum(gave) + hoped) / (len(gave) + 1)
 
     async def _ask(self, text: str) -> None:
-        dialogue = Dialogue(self.target.loaded.graph, self.key, "sets", ANSWER_ALONE)
+        chat, graph = self.target.bench.services.chat, self.target.loaded.graph
         try:
-            reply = await self.target.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
+            _, answer = await ask(chat, graph, text, caller=self.caller, options=ANSWER_ALONE)
         except NamesUsedUpError:
             self.refused += 1
             return
         except (ReasonerError, PrivacyError):
             return
-        answer = dialogue.accept(text, reply)
         self._learn(answer)
         for way in self._ways_seen(answer.id):
             if way not in self.waiting:

@@ -16,10 +16,9 @@ from typing import Literal
 import pyoxigraph
 
 from app.demo import GRAPH_FILE, POLICY_FILE
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.targets import VICTIM, AttackTargets, load_text
+from evaluation.attacks.setup.exchanges import ask
+from evaluation.attacks.setup.targets import AttackTargets, load_text
 from evaluation.bench.bench import Bench
 from evaluation.bench.question_sets import DEMO
 
@@ -125,14 +124,8 @@ async def _control(bench: Bench, graph: str) -> Attempted:
 
 
 async def _replies(bench: Bench, graph: str, questions: Sequence[str], strategy: str = "sets") -> list[Replied]:
-    key = KeyPair.generate()
-    found = []
-    for question in questions:
-        dialogue = Dialogue(graph, key, strategy, {})
-        reply = await bench.services.chat.answer(VICTIM, dialogue.request(question, None, {}))
-        answer = dialogue.accept(question, reply)
-        found.append(Replied(reply.message.content, reply.answered, frozenset(answer.names)))
-    return found
+    asked = [await ask(bench.services.chat, graph, question, strategy) for question in questions]
+    return [Replied(reply.message.content, reply.answered, frozenset(answer.names)) for reply, answer in asked]
 
 
 def _same(clean: Replied, other: Replied) -> bool:

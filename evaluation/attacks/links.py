@@ -12,11 +12,10 @@ from app.llm.tasks import ReplyInput, TaskModel, TaskName, WordedReply, WordedSe
 from app.reader.sentences.dialogue_text import dialogue_text
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.safe_output import MarkdownNeutraliser
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
 from evaluation.attacks.link_judge import follows
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.targets import OPENLY, VICTIM, AttackTarget, AttackTargets
+from evaluation.attacks.setup.exchanges import ask
+from evaluation.attacks.setup.targets import OPENLY, AttackTarget, AttackTargets
 from evaluation.bench.bench import TO_THE_MODEL, Bench
 from evaluation.bench.question_sets import DEMO
 from evaluation.datasets.questions import QueryPlan, Question
@@ -107,15 +106,13 @@ def _all_of_it(text: str, _known: str, _relation: str) -> tuple[str, ...]:
 
 async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:
     """A model that writes these forms beside what is true, which is shown each time."""
-    endpoint, key, shown = LinkingEndpoint(), KeyPair.generate(), []
+    endpoint, shown = LinkingEndpoint(), []
     async with Bench("scripted", scripted=endpoint, changes=_WORDED, read_back=_all_of_it) as bench:
         bench.load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
         for form in forms:
             endpoint.form = form
             endpoint.expect(None)
-            dialogue = Dialogue(DEMO, key, "dialogue", {"suggestions": 0})
-            reply = await bench.services.chat.answer(VICTIM, dialogue.request(_TALK, None, {}))
-            shown.append(dialogue.accept(_TALK, reply))
+            shown.append((await ask(bench.services.chat, DEMO, _TALK, "dialogue", options={"suggestions": 0}))[1])
     told = [bool(answer.names) and any(name in answer.text for name in answer.names) for answer in shown]
     followed = map(_is_followed, shown)
     return [
@@ -129,8 +126,7 @@ async def _answered(target: AttackTarget, question: Question, draft: str) -> Ans
     assert question.plan is not None
     text = question.texts[0]
     target.endpoint.expect(question.plan.model_copy(update={"text": draft}), text)
-    dialogue = Dialogue(target.loaded.graph, target.victim, "sets", {})
-    return dialogue.accept(text, await target.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {})))
+    return (await ask(target.bench.services.chat, target.loaded.graph, text))[1]
 
 
 def _is_followed(answer: Answer) -> bool:

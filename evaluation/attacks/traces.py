@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import secrets
 import signal
@@ -12,7 +11,9 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import httpx2
 from pydantic import ValidationError
 
 from client_sdk.crypto.sealing import KeyPair
@@ -26,7 +27,6 @@ from evaluation.fakes.service_process import ServiceProcess, service_process
 NAME = "house"
 UPLOADS = "data/incoming/"
 _MORE_FACTS = 30_000
-_BOUNDARY = secrets.token_hex(16)
 _LOADS_WITHIN_S = 120.0
 
 # Each is answered with a name that a capsule has to hold.
@@ -118,7 +118,7 @@ class Visitor:
 
     def _ask(self, text: str, strategy: str = "sets") -> None:
         dialogue = Dialogue(NAME, KeyPair.generate(), strategy, {})
-        reply = self._call("POST", "/chat", dialogue.request(text, None, {}).model_dump_json().encode())
+        reply = self._call("POST", "/chat", content=dialogue.request(text, None, {}).model_dump_json())
         self._trail.keep("replies", reply)
         try:
             sealed = ChatAnswer.model_validate_json(reply.partition(b"\r\n\r\n")[2])
@@ -138,21 +138,17 @@ class Visitor:
             {**whole, "conversation": "Hollowgrimm"},
             {**whole, "messages": [{**user, "content": ANSWERED[0] * 2_000}]},
         ):
-            self._trail.keep("error bodies", self._call("POST", "/chat", json.dumps(body).encode()))
-        for method, path in (("GET", "/Hollowgrimm"), ("PATCH", "/chat"), ("GET", "/admin/jobs/Hollowgrimm"),
-                             ("DELETE", "/admin/keys/Hollowgrimm"), ("GET", "/trace/Hollowgrimm")):  # fmt: skip
-            self._trail.keep("error bodies", self._call(method, path))
-        self._trail.keep("error bodies", self._call("POST", "/chat", b'{"graph": Vexquilda'))
+            self._trail.keep("error bodies", self._call("POST", "/chat", content=json.dumps(body)))
+        for path in ("/Hollowgrimm", "/admin/jobs/Hollowgrimm", "/trace/Hollowgrimm"):
+            self._trail.keep("error bodies", self._call("GET", path))
+        self._trail.keep("error bodies", self._call("PATCH", "/chat"))
+        self._trail.keep("error bodies", self._call("DELETE", "/admin/keys/Hollowgrimm"))
+        self._trail.keep("error bodies", self._call("POST", "/chat", content='{"graph": Vexquilda'))
 
     def _upload(self, file: str, content: str) -> str:
         """The job's id."""
-        parts = [("file", f'; filename="{file}"', content), ("policy", '; filename="Belmorvath.toml"', POLICY)]
-        body = "".join(
-            f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{text}\r\n'
-            for name, more, text in parts
-        )
-        form = f"multipart/form-data; boundary={_BOUNDARY}"
-        reply = self._call("POST", f"/admin/graphs/{NAME}", f"{body}--{_BOUNDARY}--\r\n".encode(), form)
+        files = {"file": (file, content.encode()), "policy": ("Belmorvath.toml", POLICY.encode())}
+        reply = self._call("POST", f"/admin/graphs/{NAME}", files=files)
         self._trail.keep("replies", reply)
         return str(json.loads(reply.partition(b"\r\n\r\n")[2])["id"])
 
@@ -166,18 +162,14 @@ class Visitor:
             time.sleep(0.1)
         raise TimeoutError("a load does not end")
 
-    def _call(self, method: str, path: str, body: bytes | None = None, form: str = "application/json") -> bytes:
-        """Headers and body of the reply, as they would stand on the wire."""
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
-        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": form, "X-Request-ID": "Hollowgrimm"}
-        headers |= {"User-Agent": "Hollowgrimm", "Cookie": "x=Hollowgrimm"}
-        try:
-            connection.request(method, path, body, headers)
-            reply = connection.getresponse()
-            told = "".join(f"{name}: {value}\r\n" for name, value in reply.getheaders())
-            return told.encode() + b"\r\n" + reply.read()
-        finally:
-            connection.close()
+    def _call(self, method: str, path: str, **sent: Any) -> bytes:
+        """Headers and body of the reply, as they would stand on the wire; `sent` as httpx2 takes it."""
+        headers = {"Authorization": f"Bearer {self._key}", "X-Request-ID": "Hollowgrimm", "User-Agent": "Hollowgrimm"}
+        headers |= {"Cookie": "x=Hollowgrimm"} | ({"Content-Type": "application/json"} if "content" in sent else {})
+        url = f"http://127.0.0.1:{self._port}{path}"
+        reply = httpx2.request(method, url, headers=headers, timeout=60, trust_env=False, **sent)
+        told = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.multi_items())
+        return told.encode() + b"\r\n" + reply.content
 
 
 def plant(folder: Path) -> list[str]:

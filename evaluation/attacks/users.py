@@ -55,17 +55,6 @@ class SimulatedConversation:
         return [question.topic_entities[0] for question in self.questions]
 
 
-@dataclass(frozen=True, slots=True)
-class UserPopulation:
-    """The numbers of users, conversations and questions. `alike`: all have the same favourites; else
-    each has an order of the topics of its own."""
-
-    users: int
-    conversations: int
-    questions: int
-    alike: bool = False
-
-
 def topics_of(questions: Sequence[Question], count: int = TOPICS) -> dict[str, list[Question]]:
     """The topics with the most questions, and their questions; in the order of their names."""
     by_topic: dict[str, list[Question]] = defaultdict(list)
@@ -92,18 +81,17 @@ def favourites(topics: Sequence[str], seed: int) -> list[str]:
 async def simulate_conversations(
     target: AttackTarget,
     questions: Sequence[Question],
-    crowd: UserPopulation,
+    orders: Sequence[Sequence[str]],
+    count: int,
     seed: int,
     progress: Callable[[int], None],
 ) -> list[SimulatedConversation]:
-    """All conversations of a crowd, asked one after the other."""
-    draw, by_topic = dice_of(seed), topics_of(questions)
+    """`count` conversations of each user, one after the other; each asks about `topics_of` in an order of its own."""
+    draw, by_topic, asked = dice_of(seed), topics_of(questions), list[tuple[int, tuple[Question, ...]]]()
     chances = zipf(len(by_topic))
-    asked: list[tuple[int, tuple[Question, ...]]] = []
-    for user in range(crowd.users):
-        order = favourites(list(by_topic), seed if crowd.alike else seed + 1 + user)
-        for _ in range(crowd.conversations):
-            topics = draw.choices(order, chances, k=crowd.questions)
+    for user, order in enumerate(orders):
+        for _ in range(count):
+            topics = draw.choices(order, chances, k=QUESTIONS)
             asked.append((user, tuple(draw.choice(by_topic[topic]) for topic in topics)))
     turns = [joined(each, f"talk-{number}") for number, (_, each) in enumerate(asked)]
     exchanges = await exchange_all(target, turns, progress=progress)
@@ -116,10 +104,10 @@ async def frequency(targets: AttackTargets) -> list[Attempted]:
     for source in targets.among(PQ_3H, METAQA[3]):
         target = await targets.open(source, "scripted")
         questions = askable(target.questions)
-        crowd = UserPopulation(1, targets.at_most(COUNTED), QUESTIONS, alike=True)
-        progress = targets.counter(f"{TITLES[source]}, frequency", crowd.conversations)
-        talks = await simulate_conversations(target, questions, crowd, _FREQUENCY_SEED, progress)
-        lines += counted(talks, favourites(list(topics_of(questions)), _FREQUENCY_SEED), TITLES[source])
+        popular, count = favourites(list(topics_of(questions)), _FREQUENCY_SEED), targets.at_most(COUNTED)
+        progress = targets.counter(f"{TITLES[source]}, frequency", count)
+        talks = await simulate_conversations(target, questions, [popular], count, _FREQUENCY_SEED, progress)
+        lines += counted(talks, popular, TITLES[source])
     return lines
 
 
@@ -182,9 +170,11 @@ async def linkage(targets: AttackTargets) -> list[Attempted]:
     lines = []
     for source in targets.among(PQ_3H):
         target = await targets.open(source, "scripted")
-        crowd = UserPopulation(max(4, targets.at_most(USERS)), CONVERSATIONS, QUESTIONS)
-        progress = targets.counter(f"{TITLES[source]}, linkage", crowd.users * CONVERSATIONS)
-        talks = await simulate_conversations(target, askable(target.questions), crowd, _LINKAGE_SEED, progress)
+        questions, users = askable(target.questions), max(4, targets.at_most(USERS))
+        topics = list(topics_of(questions))
+        orders = [favourites(topics, _LINKAGE_SEED + 1 + user) for user in range(users)]
+        progress = targets.counter(f"{TITLES[source]}, linkage", users * CONVERSATIONS)
+        talks = await simulate_conversations(target, questions, orders, CONVERSATIONS, _LINKAGE_SEED, progress)
         lines += linked(talks, TITLES[source])
     return lines
 

@@ -23,11 +23,10 @@ from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.llm.reasoner import ReasonerError
 from app.llm.tasks import AnswerReply, StepReply, TaskModel
 from app.privacy.errors import PrivacyError
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
 from evaluation.attacks.forms.corpus.words import tokens
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.targets import VICTIM, AttackTargets
+from evaluation.attacks.setup.exchanges import ask
+from evaluation.attacks.setup.targets import AttackTargets
 from evaluation.bench.bench import TO_THE_MODEL, Bench
 from evaluation.datasets.questions import Question, read_questions
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
@@ -120,12 +119,10 @@ def _with_questions(texts: Sequence[str]) -> Iterator[tuple[str, Question]]:
 async def _shown(bench: Bench, endpoint: DraftingEndpoint, text: str, question: Question) -> ShownDraft:
     assert question.plan is not None
     endpoint.expect(question.plan.model_copy(update={"text": text}), question.texts[0])
-    dialogue = Dialogue("demo", KeyPair.generate(), "sets", {})
     try:
-        sealed = await bench.services.chat.answer(VICTIM, dialogue.request(question.texts[0], None, {}))
+        answer = (await ask(bench.services.chat, "demo", question.texts[0]))[1]
     except (ReasonerError, PrivacyError):
         return ShownDraft("", ())
-    answer = dialogue.accept(question.texts[0], sealed)
     return ShownDraft(answer.text if answer.answered else "", tuple(answer.names))
 
 

@@ -43,19 +43,6 @@ from evaluation.attacks.forms.corpus.words import (
 from evaluation.attacks.forms.corpus.writing import Piece
 
 Turn = tuple[Literal["user", "assistant"], str]
-Place = Literal["open", "marked", "start", "value"]
-Family = Literal[
-    "1 names of another graph",
-    "2 names inside text values",
-    "3 surnames alone",
-    "4 capitals at a start",
-    "5 middle words of labels",
-    "6 dirty labels",
-    "7 values in words and other digits",
-    "8 look-alike letters",
-    "9 suffixes",
-    "10 words of masked and hidden relations",
-]
 _TOLD = tomllib.loads(Path(__file__).with_name("families.toml").read_text("utf-8"))
 LOOK_ALIKES: Mapping[str, str] = _TOLD["look_alikes"]
 _ENDINGS: Mapping[str, Sequence[str]] = _TOLD["endings"]
@@ -95,7 +82,7 @@ class TypedCase:
 class Case:
     """`carrier` is all that is typed around the name; `marked`: something in it speaks for a name."""
 
-    family: Family
+    family: str
     typed: TypedCase
     turns: tuple[Turn, ...] = field(repr=False)
     carrier: str = field(repr=False)
@@ -107,7 +94,7 @@ class Case:
         return self.typed.text == self.typed.text.lower()
 
 
-def _put_into(family: Family, typed: TypedCase, language: str, places: Sequence[Place], dice: Random) -> Case:
+def _put_into(family: str, typed: TypedCase, language: str, places: Sequence[str], dice: Random) -> Case:
     """The case of `typed` in a sentence: mostly the question itself, at times an earlier turn of either side."""
     place = dice.choice(places)
     shape = dice.choice(sentences()[language][place])
@@ -371,8 +358,8 @@ def rare_words_of(local_name: str) -> tuple[str, ...]:
     return tuple(word for word in words_of(local_name) if not is_in_dictionary(word) and word not in HARMLESS)
 
 
-_ANYWHERE: Sequence[Place] = ("open", "marked")
-_OWN: Mapping[Family, Callable[[GraphNames, str, Random, int], Iterator[TypedCase]]] = {
+_ANYWHERE: Sequence[str] = ("open", "marked")
+_OWN: Mapping[str, Callable[[GraphNames, str, Random, int], Iterator[TypedCase]]] = {
     "2 names inside text values": _names_in_texts,
     "3 surnames alone": _lone_surnames,
     "4 capitals at a start": _names_at_a_start,
@@ -382,7 +369,7 @@ _OWN: Mapping[Family, Callable[[GraphNames, str, Random, int], Iterator[TypedCas
     "8 look-alike letters": _look_alikes,
     "9 suffixes": _suffixed_names,
 }
-_PLACES: Mapping[str, Sequence[Place]] = {"4": ("start",), "7": ("value",)}
+_PLACES: Mapping[str, Sequence[str]] = {"4": ("start",), "7": ("value",)}
 
 
 def family_cases(
@@ -401,7 +388,7 @@ def family_cases(
     yield from _cases("10 words of masked and hidden relations", forms, language, dice, count)
 
 
-def _cases(family: Family, forms: Sequence[TypedCase], language: str, dice: Random, count: int) -> Iterator[Case]:
+def _cases(family: str, forms: Sequence[TypedCase], language: str, dice: Random, count: int) -> Iterator[Case]:
     places = _PLACES.get(family.split(" ")[0], _ANYWHERE)
     for typed in _spread(forms, dice, count):
         spoken = language

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -20,7 +21,7 @@ class Attempted(BaseModel):
     is 1 is told without a bound. `note` stands behind the name in the table.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     tries: int
     successes: float
@@ -31,29 +32,10 @@ class Attempted(BaseModel):
     note: str = ""
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        found: Iterable[float],
-        *,
-        blind: float = 0.0,
-        most: float = 0.0,
-        control: float | None = None,
-        least: int = 1,
-        note: str = "",
-    ) -> Attempted:
-        """The line of tries of which each says whether, or to which share, it succeeded."""
+    def of(cls, name: str, found: Iterable[float], **bounds: Any) -> Attempted:
+        """The line of tries of which each says whether, or to which share, it succeeded; `bounds` are other fields."""
         told = list(found)
-        return cls(
-            name=name,
-            tries=len(told),
-            successes=sum(told),
-            blind=blind,
-            most=most,
-            control=control,
-            least=least,
-            note=note,
-        )
+        return cls(name=name, tries=len(told), successes=sum(told), **bounds)
 
     def unbound(self) -> Attempted:
         """The same, told without a bound."""

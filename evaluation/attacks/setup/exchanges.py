@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from app.accounts.api_keys import Caller
 from app.egress.guard import BlockedError
 from app.llm.endpoint.input_lines import read_step
 from app.llm.reasoner import ReasonerError
@@ -14,10 +15,12 @@ from app.llm.tasks import Candidate, Evidence, StepInput, Task, TaskModel, TaskN
 from app.llm.tasks import Turn as PromptTurn
 from app.privacy.errors import PrivacyError
 from app.strategies.sets.prompts import STEP
+from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
-from client_sdk.protocol import ChatOptions, ChatRequest, Message, StrategyName
+from client_sdk.protocol import ChatAnswer, ChatOptions, ChatRequest, Message, StrategyName
 from evaluation.attacks.setup.targets import VICTIM, AttackTarget
+from evaluation.bench.asker import ChatEndpoint
 from evaluation.bench.bench import TENANT, Bench
 from evaluation.datasets.questions import Question
 from evaluation.fakes.contract import TASKS
@@ -126,6 +129,23 @@ def _truth(target: AttackTarget, conversation: str) -> dict[str, Mids]:
     own = {word: table.resolve(word, graph)[0] for word in table.issued}
     sent = (table.wire_pseudonyms(graph.schema, answer) for answer in table.answers)
     return own | {word: own[pseudonym] for words in sent for pseudonym, word in words.items() if pseudonym in own}
+
+
+async def ask(
+    chat: ChatEndpoint,
+    graph: str,
+    text: str,
+    strategy: str = "sets",
+    caller: Caller = VICTIM,
+    options: Mapping[str, object] | None = None,
+) -> tuple[ChatAnswer, Answer]:
+    """One question in a conversation of its own, with a key of its own: the reply, and what the asker reads off it.
+
+    Raises ReasonerError, PrivacyError.
+    """
+    dialogue = Dialogue(graph, KeyPair.generate(), strategy, options or {})
+    reply = await chat.answer(caller, dialogue.request(text, None, {}))
+    return reply, dialogue.accept(text, reply)
 
 
 async def sent_by(

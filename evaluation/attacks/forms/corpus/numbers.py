@@ -78,26 +78,7 @@ def roman(number: int) -> str:
     return text
 
 
-def _digits_from(zero: int) -> Write:
-    return letters("0123456789", "".join(chr(zero + digit) for digit in range(10)))
-
-
 DIGITS: Mapping[str, Write] = {
-    "circled": letters("0123456789", "⓪①②③④⑤⑥⑦⑧⑨"),
-    "negative circled": letters("0123456789", "⓿❶❷❸❹❺❻❼❽❾"),
-    "in brackets": letters("0123456789", "0⑴⑵⑶⑷⑸⑹⑺⑻⑼"),
-    "superscript": letters("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"),
-    "subscript": _digits_from(0x2080),
-    "full width": _digits_from(0xFF10),
-    "Arabic-Indic": _digits_from(0x0660),
-    "Persian": _digits_from(0x06F0),
-    "Devanagari": _digits_from(0x0966),
-    "Thai": _digits_from(0x0E50),
-    "Bengali": _digits_from(0x09E6),
-    "mathematical bold": _digits_from(0x1D7CE),
-    "double-struck": _digits_from(0x1D7D8),
-    "Chinese": letters("0123456789", "〇一二三四五六七八九"),
-    "Chinese, financial": letters("0123456789", "零壹贰叁肆伍陆柒捌玖"),
-    "segments": _digits_from(0x1FBF0),
+    **{kind: letters("0123456789", ten) for kind, ten in _TOLD["digits"].items()},
     "keycaps": lambda text: "".join(f"{sign}\ufe0f\u20e3" if sign.isdigit() else sign for sign in text),
 }

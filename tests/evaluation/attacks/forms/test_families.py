@@ -7,15 +7,15 @@ from random import Random
 import pytest
 
 from evaluation.attacks.forms.corpus.words import sentences
-from evaluation.attacks.forms.families import Case, Family, family_cases, words_of
+from evaluation.attacks.forms.families import Case, family_cases, words_of
 from evaluation.attacks.forms.judge import Judge, can_be_judged
 from tests.evaluation.attacks.forms.made_cases import NAMES, payload
 
 RELATIONS = ["approvedByDrBrackwede", "hasGlimdossier"]
 
 
-def cases_of(language: str, count: int) -> dict[Family, list[Case]]:
-    by_family: dict[Family, list[Case]] = {}
+def cases_of(language: str, count: int) -> dict[str, list[Case]]:
+    by_family: dict[str, list[Case]] = {}
     for case in family_cases(NAMES, [NAMES], RELATIONS, language, Random(3), count):
         by_family.setdefault(case.family, []).append(case)
     return by_family
