@@ -46,7 +46,7 @@ Turn = tuple[Literal["user", "assistant"], str]
 _TOLD = tomllib.loads(Path(__file__).with_name("families.toml").read_text("utf-8"))
 LOOK_ALIKES: Mapping[str, str] = _TOLD["look_alikes"]
 _ENDINGS: Mapping[str, Sequence[str]] = _TOLD["endings"]
-_HARMLESS_MARKS = {mark: frozenset(words.split()) for mark, words in _TOLD["harmless"].items()}
+_HARMLESS_MARKS: Mapping[str, Collection[str]] = {mark: words.split() for mark, words in _TOLD["harmless"].items()}
 # The language of the sentences of endings for which there are no sentences.
 _SPOKEN = {"cs": "pl", "fi": "en", "hu": "en", "ru": "en", "nl": "de"}
 _EARLIER, _ASSISTANT = 0.1, 0.15
@@ -131,13 +131,12 @@ def _written(
     harmless: Collection[str] = (),
 ) -> Iterator[TypedCase]:
     """The forms of a table whose secret there is: a row is a form, a template, its secret, and marks."""
-    pieces = {key: Piece(text) for key, text in texts.items()}
+    pieces, nothing = {key: Piece(text) for key, text in texts.items()}, {**_HARMLESS_MARKS, "harmless": harmless}
     for form, template, secret, *marks in _TOLD["forms"][table]:
         if secret in secrets:
-            said_nothing = frozenset(harmless) if "harmless" in marks else frozenset()
-            said_nothing = said_nothing.union(*(_HARMLESS_MARKS[mark] for mark in marks if mark in _HARMLESS_MARKS))
+            words = frozenset(word for mark in marks for word in nothing.get(mark, ()))
             text = template.format_map(pieces)
-            yield TypedCase(form.format_map(pieces), text, secrets[secret], said_nothing, "marked" in marks)
+            yield TypedCase(form.format_map(pieces), text, secrets[secret], words, "marked" in marks)
 
 
 def foreign_names(others: Sequence[GraphNames], dice: Random, count: int) -> Iterator[TypedCase]:

@@ -76,8 +76,9 @@ class Judge:
         leaked = frozenset((*self._in_said(case, sent.said), *self._in_rest(case, sent.rest)))
         shown = self._shown_in(case)
         told = {word for word in leaked if not is_function_word(word)}
-        unmarked = _is_unmarked(case) and all(is_everyday(word, case.language) or word in shown for word in told)
-        return Verdict(leaked, bool(leaked) and (unmarked or not told))
+        unmarked = case.is_small and not case.marked and not case.family.startswith("7")
+        everyday = unmarked and all(is_everyday(word, case.language) or word in shown for word in told)
+        return Verdict(leaked, bool(leaked) and (everyday or not told))
 
     def _shown_in(self, case: Case) -> frozenset[str]:
         """None at all where words of the schema are what must not be shown."""
@@ -91,7 +92,9 @@ class Judge:
             if _stands_in(case, text):
                 yield from secrets
             left = set(tokens(text)) - around - ((HARMLESS | case.typed.harmless) - secrets)
-            found = {word for word in left if _holds(word, secrets) or _is_left_of(word, run, typed)}
+            # A name, or a piece of what was typed.
+            pieces = {word for word in left if word in (typed if len(word) < _MIN_PART else run)}
+            found = pieces | {word for word in left if _holds(word, secrets)}
             letters = {word for word in found if len(word) == 1 and word.isalpha()}
             # An initial says nothing; a name whose letters stand apart does.
             yield from found if len(letters) >= _MIN_PART else found - letters
@@ -100,10 +103,6 @@ class Judge:
         secrets = {word for word in _secret_tokens(case) if not word.isdigit() or len(word) >= _MIN_INSIDE}
         for text in rest:
             yield from (secrets - self._shown_in(case)).intersection(tokens(text))
-
-
-def _is_unmarked(case: Case) -> bool:
-    return case.is_small and not case.marked and not case.family.startswith("7")
 
 
 def _stands_in(case: Case, text: str) -> bool:
@@ -115,11 +114,6 @@ def _stands_in(case: Case, text: str) -> bool:
 def _secret_tokens(case: Case) -> set[str]:
     words = {word for secret in case.typed.secrets for word in tokens(undone(secret))}
     return {word for word in words if (word not in HARMLESS and len(word) > 1) or word.isdigit()}
-
-
-def _is_left_of(word: str, run: str, typed: Sequence[str]) -> bool:
-    """A piece of what was typed."""
-    return word in typed if len(word) < _MIN_PART else word in run
 
 
 def _holds(word: str, secrets: Collection[str]) -> bool:
