@@ -19,16 +19,15 @@ from app.accounts.names_read import NamesUsedUpError
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
 from client_sdk.answers.answer import Answer
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
 from evaluation.attacks.setup.bounds import Attempted
+from evaluation.attacks.setup.exchanges import ask
 from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
 from evaluation.bench.asker import ANSWER_ALONE
 from evaluation.bench.bench import TENANT
 from evaluation.bench.question_sets import DEMO, PQ_3H
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import steps_from, walk
-from kg_store.terms import Mids, Step, as_mids
+from kg_store.terms import as_mids
 
 QUESTIONS = 1_000
 BY_DEFAULT: Final = {"names_per_day": None}
@@ -48,7 +47,6 @@ class Crawler:
 
     target: AttackTarget
     caller: Caller
-    key: KeyPair = field(default_factory=KeyPair.generate)
     names: dict[str, Kind] = field(default_factory=dict, repr=False)
     read: set[Triple] = field(default_factory=set, repr=False)
     waiting: dict[Way, list[str]] = field(default_factory=dict, repr=False)
@@ -58,24 +56,25 @@ class Crawler:
 
     async def crawl(self, first: str, questions: int) -> None:
         """Asks `questions` times, or until nothing is left to ask."""
-        left = questions - 1
         await self._ask(f"What is known about {first}?")
-        while left > 0 and (question := self._next()):
-            left -= 1
-            text, way = question
+        for _ in range(questions - 1):
+            text, way = self._next()
+            if not text:
+                return
             before = len(self.read) + len(self.names)
             await self._ask(text)
             if way is not None:
                 self.given[way].append(len(self.read) + len(self.names) - before)
 
-    def _next(self) -> tuple[str, Way | None] | None:
-        """Kinds are listed first; then the way that gives most a question, by what it gave and what is hoped for."""
+    def _next(self) -> tuple[str, Way | None]:
+        """Kinds are listed first; then the way that gives most a question, by what it gave and what is hoped for. No
+        text where nothing is left."""
         for kind in {*self.names.values(), *(kind for kind, _ in self.waiting)} - self.listed:
             self.listed.add(kind)
             return f"Which {kind} are there?", None
         ways = [way for way, names in self.waiting.items() if names]
         if not ways:
-            return None
+            return "", None
         way = max(ways, key=self._worth)
         name = self.waiting[way].pop()
         relation = way[1].replace("|", " ")
@@ -88,18 +87,18 @@ class Crawler:
         return (sum(gave) + hoped) / (len(gave) + 1)
 
     async def _ask(self, text: str) -> None:
-        dialogue = Dialogue(self.target.loaded.graph, self.key, "sets", ANSWER_ALONE)
+        chat, graph = self.target.bench.services.chat, self.target.loaded.graph
         try:
-            reply = await self.target.bench.services.chat.answer(self.caller, dialogue.request(text, None, {}))
+            _, answer = await ask(chat, graph, text, caller=self.caller, options=ANSWER_ALONE)
         except NamesUsedUpError:
             self.refused += 1
             return
         except (ReasonerError, PrivacyError):
             return
-        answer = dialogue.accept(text, reply)
         self._learn(answer)
-        for kind, relation in self._ways_seen(answer.id):
-            self._wait(kind, relation)
+        for way in self._ways_seen(answer.id):
+            if way not in self.waiting:
+                self.waiting[way] = [name for name, kind in self.names.items() if kind == way[0]]
 
     def _learn(self, answer: Answer) -> None:
         for entity in answer.entities:
@@ -118,10 +117,6 @@ class Crawler:
                 for way, waiting in self.waiting.items():
                     if way[0] == kind:
                         waiting.append(name)
-
-    def _wait(self, kind: Kind, relation: str) -> None:
-        if (kind, relation) not in self.waiting:
-            self.waiting[kind, relation] = [name for name, its in self.names.items() if its == kind]
 
     def _ways_seen(self, answer_id: str) -> Iterator[Way]:
         """Off GET /ledger: the candidates that leave what the question named, with the kind of that."""
@@ -173,9 +168,9 @@ def true_facts(graph: PrivateGraph) -> dict[Triple, Triple]:
     facts: dict[Triple, Triple] = {}
     schema = graph.blind.schema
     for mid in entities:
-        start: Mids = as_mids([int(mid)])
+        start = as_mids([int(mid)])
         for step in steps_from(graph.blind, start):
-            back = _reversed(step)
+            back = tuple(hop.reversed() for hop in reversed(step))
             for tail in walk(graph.blind, start, (step,)).tails.tolist():
                 head_name, tail_name = shown[mid], shown.get(tail)
                 if head_name and tail_name:
@@ -183,7 +178,3 @@ def true_facts(graph: PrivateGraph) -> dict[Triple, Triple]:
                     backward = (tail_name, schema.label_step(back), head_name)
                     facts[forward] = facts[backward] = min(forward, backward)
     return facts
-
-
-def _reversed(step: Step) -> Step:
-    return tuple(hop.reversed() for hop in reversed(step))

@@ -6,7 +6,6 @@ a byte that was sent, a payload in a reply as the service gives it, and a reply 
 
 from __future__ import annotations
 
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,14 +16,11 @@ from typing import Literal
 import pyoxigraph
 
 from app.demo import GRAPH_FILE, POLICY_FILE
-from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Dialogue
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.recording import VICTIM
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.setup.exchanges import ask
+from evaluation.attacks.setup.targets import AttackTargets, load_text
 from evaluation.bench.bench import Bench
 from evaluation.bench.question_sets import DEMO
-from evaluation.datasets.questions import Question
 
 Place = Literal["names", "values"]
 _LABEL = pyoxigraph.NamedNode("http://www.w3.org/2000/01/rdf-schema#label")
@@ -59,7 +55,8 @@ def payloads() -> list[Payload]:
     told = tomllib.loads(Path(__file__).with_name("payloads.toml").read_text("utf-8"))
     found = []
     for number, (instruction, carrier) in enumerate(product(told["instructions"], told["carriers"])):
-        word = _word("p", number)
+        # Small letters alone: digits and capitals would be replaced as what a user typed.
+        word = f"zqp{chr(97 + number // 26)}{chr(97 + number % 26)}vo"
         found.append(Payload(word, carrier.format(text=instruction.format(word=word))))
     return found
 
@@ -85,70 +82,50 @@ def poisoned(place: Place, chosen: Sequence[Payload]) -> bytes:
     return serialised if serialised is not None else b""
 
 
-async def inject_into_demo(targets: AttackTargets) -> list[Attempted]:
-    target = await targets.open(DEMO)
-    return await inject(target.bench, target.questions)
-
-
-async def inject(bench: Bench, questions: Sequence[Question]) -> list[Attempted]:
+async def injection(targets: AttackTargets) -> list[Attempted]:
     """The demo's single questions, asked of the clean graph and of each poisoned one."""
-    asked = [question.texts[0] for question in questions if len(question.texts) == 1]
-    every, policy = payloads(), POLICY_FILE.read_text("utf-8")
-    lines = []
-    with tempfile.TemporaryDirectory(prefix="arog-injection-") as folder:
-        clean = await _replies(bench, bench.load("clean", [GRAPH_FILE], policy).graph, asked)
-        lines.append(await _control(bench, "clean"))
-        for place, most in _BOUNDS.items():
-            file = Path(folder) / f"{place}.nt"
-            file.write_bytes(poisoned(place, every))
-            bench.load(place, [file], policy)
-            before = len(bench.sent)
-            replies = await _replies(bench, place, asked)
-            found = _met(every, bench.sent[before:], replies)
-            before = len(bench.sent)
-            talk = await _replies(bench, place, asked, "dialogue")
-            in_talk = _met(every, bench.sent[before:], talk)
-            changed = sum(not _same(one, other) for one, other in zip(clean, replies, strict=True))
-            lines += [
-                Attempted(name=f"payloads in {place}, met", tries=len(every), successes=found, most=most, least=200),
-                Attempted(
-                    name=f"payloads in {place}, met in dialogue",
-                    tries=len(every) if any(reply.names for reply in talk) else 0,
-                    successes=in_talk,
-                    most=most,
-                    least=200,
-                ),
-                Attempted(name=f"replies changed by them, {place}", tries=len(asked), successes=changed, most=most),
-            ]
+    target = await targets.open(DEMO)
+    bench, every, policy = target.bench, payloads(), POLICY_FILE.read_text("utf-8")
+    asked = [question.texts[0] for question in target.questions if len(question.texts) == 1]
+    clean = await _replies(bench, bench.load("clean", [GRAPH_FILE], policy).graph, asked)
+    lines = [await _control(bench, "clean")]
+    for place, most in _BOUNDS.items():
+        load_text(bench, f"{place}.nt", poisoned(place, every).decode(), policy)
+        first = len(bench.sent)
+        replies = await _replies(bench, place, asked)
+        met = _met(every, bench.sent[first:], replies)
+        first = len(bench.sent)
+        talk = await _replies(bench, place, asked, "dialogue")
+        in_talk = _met(every, bench.sent[first:], talk) if any(reply.names for reply in talk) else []
+        changed = [not _same(one, other) for one, other in zip(clean, replies, strict=True)]
+        lines += [
+            Attempted.of(f"payloads in {place}, met", met, most=most, least=200),
+            Attempted.of(f"payloads in {place}, met in dialogue", in_talk, most=most, least=200),
+            Attempted.of(f"replies changed by them, {place}", changed, most=most),
+        ]
     return lines
 
 
-def _met(every: Sequence[Payload], sent: Sequence[bytes], replies: Sequence[Replied]) -> int:
-    """The payloads that stand in what was sent, or in a reply as the service gives it."""
+def _met(every: Sequence[Payload], sent: Sequence[bytes], replies: Sequence[Replied]) -> list[bool]:
+    """Of each payload, whether it stands in what was sent, or in a reply as the service gives it."""
     shown = [body.decode("utf-8", "replace").casefold() for body in sent]
     shown += [reply.message.casefold() for reply in replies]
-    return sum(any(payload.word in text for text in shown) for payload in every)
+    return [any(payload.word in text for text in shown) for payload in every]
 
 
 async def _control(bench: Bench, graph: str) -> Attempted:
     """Common words, typed in a question in small letters: they travel, and have to be seen."""
-    before = len(bench.sent)
-    words = _TRAVELLING
-    await _replies(bench, graph, [f"Where does Rosalind Rose {word} live?" for word in words])
-    sent = b"".join(bench.sent[before:])
-    seen = sum(word.encode() in sent for word in words)
-    return Attempted(name="a word typed in small letters, sent", tries=len(words), successes=seen, control=1.0)
+    first = len(bench.sent)
+    await _replies(bench, graph, [f"Where does Rosalind Rose {word} live?" for word in _TRAVELLING])
+    sent = b"".join(bench.sent[first:])
+    return Attempted.of(
+        "a word typed in small letters, sent", (word.encode() in sent for word in _TRAVELLING), control=1.0
+    )
 
 
 async def _replies(bench: Bench, graph: str, questions: Sequence[str], strategy: str = "sets") -> list[Replied]:
-    key = KeyPair.generate()
-    found = []
-    for question in questions:
-        dialogue = Dialogue(graph, key, strategy, {})
-        reply = await bench.services.chat.answer(VICTIM, dialogue.request(question, None, {}))
-        answer = dialogue.accept(question, reply)
-        found.append(Replied(reply.message.content, reply.answered, frozenset(answer.names)))
-    return found
+    asked = [await ask(bench.services.chat, graph, question, strategy) for question in questions]
+    return [Replied(reply.message.content, reply.answered, frozenset(answer.names)) for reply, answer in asked]
 
 
 def _same(clean: Replied, other: Replied) -> bool:
@@ -167,9 +144,3 @@ def _fits(clean: str, name: str) -> bool:
     head, colon, number = clean.rpartition(": ")
     in_group = bool(colon) and name.startswith(f"{head} ") and name.endswith(colon + number)
     return name == clean or name.startswith(f"{clean} ") or in_group
-
-
-def _word(mark: str, number: int) -> str:
-    """Small letters alone: digits and capitals would be replaced as what a user typed."""
-    tens, ones = divmod(number, 26)
-    return f"zq{mark}{chr(97 + tens)}{chr(97 + ones)}vo"

@@ -55,9 +55,7 @@ def _of_markdown(text: str) -> Iterator[str]:
     for block in _GFM.parse(text, environment):
         for token in (block, *(block.children or ())):
             yield from (str(value) for key, value in token.attrs.items() if key in ("href", "src", "title"))
-            if token.type in ("html_block", "html_inline", "fence"):
-                yield token.content
-            if token.type == "image":
+            if token.type in ("html_block", "html_inline", "fence", "image"):
                 yield token.content
     yield from (reference["href"] for reference in environment.get("references", {}).values())
 
@@ -78,11 +76,7 @@ def _of_mail(text: str) -> Iterator[str]:
     # Browsers know these as full stops of a host; between words of Chinese or Japanese they end a sentence.
     plain = re.sub(r"[\u3002\uff61](?=[\x21-\x7e])", ".", plain)
     for chunk in plain.split():
-        if _SCHEME.search(chunk) or _WITH_HOST.search(chunk):
-            yield chunk
-            continue
-        host = _HOST.search(chunk)
-        if host is not None:
+        if any(pattern.search(chunk) for pattern in (_SCHEME, _WITH_HOST, _HOST)):
             yield chunk
 
 

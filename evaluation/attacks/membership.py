@@ -10,31 +10,28 @@ a new order.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import logging
+import re
+import time
+import tomllib
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
 from statistics import median
 
 import httpx2
 
+import app.demo
+from app.api.state import state_of
+from app.main import create_app
 from app.settings import Settings
 from client_sdk.crypto.sealing import KeyPair
-from evaluation.attacks.membership_graphs import (
-    CLOSED_POLICY,
-    NOTED_POLICY,
-    ROLE,
-    SEED,
-    MembershipSplit,
-    closed_graph,
-    noted_graph,
-    sample_people,
-    sample_texts,
-)
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.http_client import ApiCaller, TimedResponse, served
 from evaluation.attacks.setup.separation import either_way, learnt
-from evaluation.attacks.setup.targets import AttackTarget, AttackTargets
-from evaluation.bench.bench import TENANT
+from evaluation.attacks.setup.targets import AttackTarget, AttackTargets, dice_of, load_text
+from evaluation.bench.bench import TENANT, Bench
 from evaluation.bench.question_sets import DEMO
 
 PEOPLE = 400
@@ -42,142 +39,205 @@ MAX_SHARE = 0.6
 KNOWN, KNOWN_BY_TIME = 0.9, 0.7
 CLOSED, ABSENT, NOTED = "closed", "absent", "noted"
 ROUNDS = 3
-_QUESTION, _ABOUT_NOTES = "Where does {} live?", "Is there a case with the note {}?"
-_TELL = "Tell me about {}."
+_SEED = 6
+# Who has the role sees towns, and nobody who lives in them.
+_ROLE = "towns"
+_LABELS = 'names = ["http://www.w3.org/2000/01/rdf-schema#label"]\n'
+_CLOSED_POLICY = f'{_LABELS}[roles.{_ROLE}]\nshow_relations = ["urn:closed:twinnedWith"]\n'
+_NOTED_POLICY = f'{_LABELS}[relations."urn:noted:note"]\nhide = true\n'
+_QUESTION, _TELL, _ABOUT_NOTES = "Where does {} live?", "Tell me about {}.", "Is there a case with the note {}?"
 _NOT_PERMITTED = "a value that the policy hides, in a granted graph"
+_PUBLIC = KeyPair.generate().public_text
+# What is drawn anew for every reply, and figures of time: they tell nothing else.
+_DRAWN = re.compile(
+    r'"(?:id|conversation|sealed)":"[^"]*"|"milliseconds":\{[^}]*\}|\b[EVS][a-z0-9]{5}\b|\br[0-9a-f]{16}\b'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipSplit:
+    """Names that are in a graph, and as many that are not, in the order in which they were drawn."""
+
+    inside: Sequence[str] = field(repr=False)
+    outside: Sequence[str] = field(repr=False)
+
+    @property
+    def everything(self) -> list[str]:
+        return [*self.inside, *self.outside]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedResponse:
+    """One reply. `content` is status, headers and body with all that is drawn at random left out; `told_ms` the sum
+    of the times that the reply itself tells."""
+
+    content: str = field(repr=False)
+    length: int
+    seconds: float
+    told_ms: float = 0.0
+    answer: str = ""
+
+
 Ask = Callable[[str], Mapping[str, object]]
 """The body of the request that asks about one person (or graph) by its name."""
 
-Lines = Callable[[str, "Observed", MembershipSplit], list[Attempted]]
+Rounds = Mapping[str, Sequence[TimedResponse]]
+"""The replies of each name, round by round."""
+
+Lines = Callable[[str, Rounds, MembershipSplit], list[Attempted]]
 """The lines of one way to look, by its name, of what was seen of names inside and outside."""
 
 
-@dataclass(slots=True)
-class Observed:
-    """The observations of each name, round by round."""
-
-    rounds: dict[str, list[TimedResponse]] = field(default_factory=dict, repr=False)
-
-    def contents(self, names: Sequence[str]) -> list[str]:
-        return [self.rounds[name][0].content for name in names]
-
-    def lengths(self, names: Sequence[str]) -> list[float]:
-        return [float(self.rounds[name][0].length) for name in names]
-
-    def first_times(self, names: Sequence[str]) -> list[float]:
-        return [self.rounds[name][0].seconds for name in names]
-
-    def first_told(self, names: Sequence[str]) -> list[float]:
-        return [self.rounds[name][0].told_ms for name in names]
-
-    def times(self, names: Sequence[str]) -> list[float]:
-        return [median(seen.seconds for seen in self.rounds[name]) for name in names]
-
-
-async def membership_on_demo(targets: AttackTargets) -> list[Attempted]:
+async def membership(targets: AttackTargets) -> list[Attempted]:
     """By what replies say. With a grant the same question is answered: the control."""
     target, people = await targets.open(DEMO), sample_people(targets.at_most(PEOPLE))
-    found = await _attack(target, people, rounds=1, lines=_by_content)
+    found = await _attack(target, people, rounds=1, lines=by_content)
     async with served(target.bench) as http:
         seen = await observe(ApiCaller(http, _key(target, CLOSED)), people.everything, _about(CLOSED), 1)
-    control = _by_content("a person in a graph with a grant", seen, people)[0].model_copy(update={"control": KNOWN})
+    control = by_content("a person in a graph with a grant", seen, people)[0].model_copy(update={"control": KNOWN})
     texts = sample_texts(targets.at_most(PEOPLE))
     async with served(target.bench) as http:
         asker = _asker_of_notes(target, http, texts)
-        noted = await observe(asker, texts.everything, _about_note, 1)
-        return [*found, control, *_by_content(_NOT_PERMITTED, noted, texts), await _by_own_ledger(asker, noted, texts)]
+        noted = await observe(asker, texts.everything, _about(NOTED, _ABOUT_NOTES), 1)
+        return [*found, control, *by_content(_NOT_PERMITTED, noted, texts), await _by_own_ledger(asker, noted, texts)]
 
 
-async def membership_times_on_demo(targets: AttackTargets) -> list[Attempted]:
+async def membership_times(targets: AttackTargets) -> list[Attempted]:
     """By how long replies take, and say that they took. Without a pace hidden values are told: the control."""
     # A service of its own, with the setting as it comes, for what was asked once is answered faster.
     as_it_comes = Settings.model_fields["reply_step_ms"].default
     target, hasty = [await targets.open(DEMO, changes={"reply_step_ms": step}) for step in (as_it_comes, 0.0)]
-    found = await _attack(target, sample_people(targets.at_most(PEOPLE)), ROUNDS, _by_time)
+    found = await _attack(target, sample_people(targets.at_most(PEOPLE)), ROUNDS, by_time)
     texts = sample_texts(targets.at_most(PEOPLE))
     for each, way, rounds in ((target, _NOT_PERMITTED, ROUNDS), (hasty, f"{_NOT_PERMITTED}, without a pace", 1)):
         async with served(each.bench) as http:
             asker = _asker_of_notes(each, http, texts)
-            found += _by_time(way, await observe(asker, texts.everything, _about_note, rounds), texts)
+            seen = await observe(asker, texts.everything, _about(NOTED, _ABOUT_NOTES), rounds)
+            found += by_time(way, seen, texts)
     *others, control = found[:-3] + found[-1:]
     return [*others, control.model_copy(update={"control": KNOWN_BY_TIME})]
 
 
-async def observe(asker: ApiCaller, names: Sequence[str], ask: Ask, rounds: int) -> Observed:
+async def observe(asker: ApiCaller, names: Sequence[str], ask: Ask, rounds: int) -> Rounds:
     """Every name once a round, each round in an order of its own."""
-    dice, seen = random.Random(SEED), Observed()  # noqa: S311  # an order, no secret  # nosec B311
+    dice, seen = dice_of(_SEED), dict[str, list[TimedResponse]]()
     for _ in range(rounds):
         for name in dice.sample(names, len(names)):
-            seen.rounds.setdefault(name, []).append(await asker.post(ask(name)))
+            seen.setdefault(name, []).append(await asker.post(ask(name)))
     return seen
 
 
 async def _attack(target: AttackTarget, people: MembershipSplit, rounds: int, lines: Lines) -> list[Attempted]:
-    _load(target, CLOSED, closed_graph(people.inside), CLOSED_POLICY)
+    _load(target, CLOSED, closed_graph(people.inside), _CLOSED_POLICY)
     inside = frozenset(people.inside)
     ways: dict[str, Ask] = {
         "a person in a graph without a grant, asked of that graph": _about(CLOSED),
         "a person in a graph without a grant, asked of another": _about(DEMO),
-        "a graph without a grant": lambda name: _body(
-            CLOSED if name in inside else ABSENT, _QUESTION.format("anybody")
-        ),
+        "a graph without a grant": lambda name: _about(CLOSED if name in inside else ABSENT)("anybody"),
     }
     found: list[Attempted] = []
     async with served(target.bench) as http:
         attacker = ApiCaller(http, _key(target, DEMO))
         for way, ask in ways.items():
             found += lines(way, await observe(attacker, people.everything, ask, rounds), people)
-        of_role = ApiCaller(http, _key(target, f"{CLOSED}#{ROLE}"))
+        of_role = ApiCaller(http, _key(target, f"{CLOSED}#{_ROLE}"))
         for way, question in (("not shown", _QUESTION), ("not told of", _TELL)):
             withheld = await observe(of_role, people.everything, _about(CLOSED, question), rounds)
             found += lines(f"a person whom a role of a granted graph is {way}", withheld, people)
     return found
 
 
-def _asker_of_notes(target: AttackTarget, http: httpx2.AsyncClient, texts: MembershipSplit) -> ApiCaller:
-    """Who may ask the graph of notes, and so not see them: its policy hides them."""
-    _load(target, NOTED, noted_graph(texts.inside), NOTED_POLICY)
-    return ApiCaller(http, _key(target, NOTED))
+def by_content(name: str, seen: Rounds, halves: MembershipSplit) -> list[Attempted]:
+    inside, outside = ([seen[each][0].content for each in half] for half in (halves.inside, halves.outside))
+    return [
+        _line(f"{name}: content", learnt(inside, outside), halves),
+        _told_apart(f"{name}: length", seen, halves, lambda rounds: rounds[0].length),
+    ]
 
 
-async def _by_own_ledger(asker: ApiCaller, seen: Observed, texts: MembershipSplit) -> Attempted:
+def by_time(name: str, seen: Rounds, halves: MembershipSplit) -> list[Attempted]:
+    return [
+        _told_apart(f"{name}: time", seen, halves, lambda rounds: median(each.seconds for each in rounds)),
+        _told_apart(f"{name}: time of the first", seen, halves, lambda rounds: rounds[0].seconds),
+        _told_apart(f"{name}: time told", seen, halves, lambda rounds: rounds[0].told_ms),
+    ]
+
+
+async def _by_own_ledger(asker: ApiCaller, seen: Rounds, texts: MembershipSplit) -> Attempted:
     """Told without a bound: an asker sees what the model was sent, and no text of the graph is sent as typed."""
-    sent = {text: float(text in await asker.shown(seen.rounds[text][0].answer)) for text in texts.everything}
+    sent = {text: text in await asker.shown(seen[text][0].answer) for text in texts.everything}
     found = either_way([sent[text] for text in texts.inside], [sent[text] for text in texts.outside])
-    return _line(f"{_NOT_PERMITTED}: one's own ledger", found, texts).model_copy(update={"most": 1.0})
+    return _line(f"{_NOT_PERMITTED}: one's own ledger", found, texts).unbound()
 
 
-def _by_content(name: str, seen: Observed, halves: MembershipSplit) -> list[Attempted]:
-    inside, outside = halves.inside, halves.outside
-    return [
-        _line(f"{name}: content", learnt(seen.contents(inside), seen.contents(outside)), halves),
-        _line(f"{name}: length", either_way(seen.lengths(inside), seen.lengths(outside)), halves),
-    ]
-
-
-def _by_time(name: str, seen: Observed, halves: MembershipSplit) -> list[Attempted]:
-    inside, outside = halves.inside, halves.outside
-    return [
-        _line(f"{name}: time", either_way(seen.times(inside), seen.times(outside)), halves),
-        _line(f"{name}: time of the first", either_way(seen.first_times(inside), seen.first_times(outside)), halves),
-        _line(f"{name}: time told", either_way(seen.first_told(inside), seen.first_told(outside)), halves),
-    ]
+def _told_apart(
+    name: str, seen: Rounds, halves: MembershipSplit, figure: Callable[[Sequence[TimedResponse]], float]
+) -> Attempted:
+    inside, outside = ([float(figure(seen[each])) for each in half] for half in (halves.inside, halves.outside))
+    return _line(name, either_way(inside, outside), halves)
 
 
 def _line(name: str, found: float, halves: MembershipSplit) -> Attempted:
     """An AUC as a rate: of all pairs, the share that is told apart."""
-    tries = len(halves.inside) + len(halves.outside)
+    tries = len(halves.everything)
     return Attempted(
         name=f"AUC, {name}", tries=tries, successes=found * tries, blind=0.5, most=MAX_SHARE, least=PEOPLE
     )
 
 
-def _load(target: AttackTarget, graph: str, turtle: Iterator[str], policy: str | None) -> None:
+class ApiCaller:
+    """A caller with an API key of its own, of the service's HTTP interface: every byte of a reply, and its time."""
+
+    def __init__(self, http: httpx2.AsyncClient, key: str) -> None:
+        self._http, self._headers = http, {"Authorization": f"Bearer {key}"}
+
+    async def post(self, body: Mapping[str, object]) -> TimedResponse:
+        """POST /chat."""
+        request = self._http.build_request("POST", "/chat", json=body, headers=self._headers)
+        began = time.perf_counter()
+        reply = await self._http.send(request)
+        seconds = time.perf_counter() - began
+        head = "\n".join(f"{name}: {value}" for name, value in sorted(reply.headers.items()))
+        told = head + "\n\n" + reply.text
+        masked = _DRAWN.sub("*", re.sub(r"content-length: \d+", "", told))
+        content = f"{reply.status_code}\n{masked}"
+        if reply.status_code != 200:
+            return TimedResponse(content, len(told), seconds)
+        answer = reply.json()
+        return TimedResponse(content, len(told), seconds, sum(answer["usage"]["milliseconds"].values()), answer["id"])
+
+    async def shown(self, answer: str) -> str:
+        """GET /ledger: what the model was sent for an answer, as its asker is shown it."""
+        reply = await self._http.get("/ledger", params={"answer": answer}, headers=self._headers)
+        return reply.text
+
+
+@asynccontextmanager
+async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
+    """The bench's services behind the real application, without a socket, which would only add noise to times."""
+    settings = bench.services.store.settings.model_copy(update={"requests_per_minute": 1_000_000})
+    application, log = create_app(settings), logging.getLogger("arog")
+    state_of(application).services = bench.services
+    before = log.level
+    # Hundreds of refusals, each a line of the log, are no news of an attack.
+    log.setLevel(logging.CRITICAL)
+    try:
+        transport = httpx2.ASGITransport(application)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://service") as http:
+            yield http
+    finally:
+        log.setLevel(before)
+
+
+def _asker_of_notes(target: AttackTarget, http: httpx2.AsyncClient, texts: MembershipSplit) -> ApiCaller:
+    """Who may ask the graph of notes, and so not see them: its policy hides them."""
+    _load(target, NOTED, noted_graph(texts.inside), _NOTED_POLICY)
+    return ApiCaller(http, _key(target, NOTED))
+
+
+def _load(target: AttackTarget, graph: str, turtle: Iterator[str], policy: str) -> None:
     if graph not in target.bench.services.graphs.names(TENANT):
-        file = target.bench.services.store.settings.data_dir.parent / f"{graph}.ttl"
-        file.write_text("\n".join(turtle), "utf-8")
-        target.bench.load(graph, [file], policy)
-        file.unlink()
+        load_text(target.bench, f"{graph}.ttl", "\n".join(turtle), policy)
 
 
 def _key(target: AttackTarget, graph: str) -> str:
@@ -185,15 +245,40 @@ def _key(target: AttackTarget, graph: str) -> str:
 
 
 def _about(graph: str, question: str = _QUESTION) -> Ask:
-    return lambda name: _body(graph, question.format(name))
+    return lambda name: {
+        "graph": graph,
+        "messages": [{"role": "user", "content": question.format(name)}],
+        "public_key": _PUBLIC,
+    }
 
 
-def _about_note(text: str) -> Mapping[str, object]:
-    return _body(NOTED, _ABOUT_NOTES.format(text))
+def sample_people(count: int) -> MembershipSplit:
+    """Invented names of people, half of them for the closed graph."""
+    words = tomllib.loads(Path(app.demo.__file__).with_name("clinic_words.toml").read_text("utf-8"))
+    every = [f"{first} {family}" for first, family in product((*words["women"], *words["men"]), words["families"])]
+    names = dice_of(_SEED).sample(every, count)
+    return MembershipSplit(names[: count // 2], names[count // 2 :])
 
 
-def _body(graph: str, question: str) -> Mapping[str, object]:
-    return {"graph": graph, "messages": [{"role": "user", "content": question}], "public_key": _PUBLIC}
+def sample_texts(count: int) -> MembershipSplit:
+    """Two words of no language each, half of them for a hidden relation."""
+    dice, syllables = dice_of(_SEED), [a + b for a, b in product("bdfgklmnprstvz", "aeiou")]
+    words = ["".join(dice.choices(syllables, k=4)) for _ in range(2 * count)]
+    texts = [f"{one} {other}" for one, other in zip(words[::2], words[1::2], strict=True)]
+    return MembershipSplit(texts[: count // 2], texts[count // 2 :])
 
 
-_PUBLIC = KeyPair.generate().public_text
+def closed_graph(people: Sequence[str]) -> Iterator[str]:
+    """Turtle: each person lives in one of five towns, which are twinned."""
+    yield "@prefix : <urn:closed:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+    for number in range(5):
+        yield f':town{number} rdfs:label "Closedtown{chr(97 + number)}" ; :twinnedWith :town{(number + 1) % 5} .'
+    for number, name in enumerate(people):
+        yield f':person{number} rdfs:label "{name}" ; :livesIn :town{number % 5} .'
+
+
+def noted_graph(texts: Sequence[str]) -> Iterator[str]:
+    """Turtle: cases, each with a note and the day on which it was filed."""
+    yield "@prefix : <urn:noted:> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> ."
+    for number, text in enumerate(texts):
+        yield f':case{number} rdfs:label "Casefile{number}" ; :note "{text}" ; :filed "2026-01-{1 + number % 28:02}" .'

@@ -6,7 +6,6 @@ private key, and not the victim's questions, which would be answered to anybody 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import cycle, pairwise
 
@@ -20,8 +19,7 @@ from client_sdk.errors import ArogError
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message, Sentence
 from client_sdk.restore import restore
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.recording import ATTACKER, VICTIM, Recorded, each_pseudonym
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.setup.targets import ATTACKER, VICTIM, AttackTargets, Recorded, each_pseudonym
 from evaluation.bench.asker import ChatEndpoint
 from evaluation.bench.question_sets import DEMO
 
@@ -55,17 +53,9 @@ async def capsules_on_demo(targets: AttackTargets) -> list[Attempted]:
 
 def altered(pseudonym: str) -> Iterator[str]:
     """Words that a person, a model or a careless program could take for `pseudonym`."""
-    yield pseudonym.lower()
-    yield pseudonym.upper()
-    yield pseudonym.swapcase()
-    yield pseudonym.translate(_ALIKE)
-    yield pseudonym[:-1]
-    yield pseudonym[1:]
-    yield pseudonym + "s"
-    yield "x" + pseudonym
-    yield pseudonym + pseudonym
-    yield pseudonym[:3] + " " + pseudonym[3:]
-    yield pseudonym[:3] + "-" + pseudonym[3:]
+    yield from (pseudonym.lower(), pseudonym.upper(), pseudonym.swapcase(), pseudonym.translate(_ALIKE))
+    yield from (pseudonym[:-1], pseudonym[1:], pseudonym + "s", "x" + pseudonym, pseudonym + pseudonym)
+    yield from (pseudonym[:3] + sign + pseudonym[3:] for sign in " -")
     for at in range(len(pseudonym)):
         yield pseudonym[:at] + ("0" if pseudonym[at] != "0" else "1") + pseudonym[at + 1 :]
         yield pseudonym[:at] + pseudonym[at + 1 :]
@@ -73,28 +63,26 @@ def altered(pseudonym: str) -> Iterator[str]:
 
 def restorations(recorded: Sequence[Recorded]) -> list[Attempted]:
     """Counts how often the victim's own SDK restores altered or invented pseudonyms in an answer's text."""
-    tries = wrong = 0
-    for one, pseudonym in each_pseudonym(recorded):
-        for word in altered(pseudonym):
-            if word not in one.table:
-                tries += 1
-                wrong += restore(f"It is {word}.", one.table) != f"It is {word}."
+    issued = list(each_pseudonym(recorded))
+    changed = [(one, word) for one, known in issued for word in altered(known) if word not in one.table]
     drawn = INVENTED // max(1, len(recorded))
     invented = [(one, draw_word("E", one.table)) for one in recorded for _ in range(drawn)]
-    restored = sum(restore(word, one.table) != word for one, word in invented)
-    own = list(each_pseudonym(recorded))
-    known = sum(restore(pseudonym, one.table) != pseudonym for one, pseudonym in own)
+
+    def restored(words: Sequence[tuple[Recorded, str]]) -> list[bool]:
+        texts = [(one, f"It is {word}.") for one, word in words]
+        return [restore(text, one.table) != text for one, text in texts]
+
     return [
-        Attempted(name="a pseudonym as it was issued, restored", tries=len(own), successes=known, control=1.0),
-        Attempted(name="altered pseudonyms, restored", tries=tries, successes=wrong, least=500),
-        Attempted(name="invented pseudonyms, restored", tries=len(invented), successes=restored, least=1_000),
+        Attempted.of("a pseudonym as it was issued, restored", restored(issued), control=1.0),
+        Attempted.of("altered pseudonyms, restored", restored(changed), least=500),
+        Attempted.of("invented pseudonyms, restored", restored(invented), least=1_000),
     ]
 
 
 async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attempted]:
     """Counts the conversations that their owner, and another key, can enter by id."""
     public_key = KeyPair.generate().public_text
-    entered = {VICTIM: 0, ATTACKER: 0}
+    entered: dict[str, list[bool]] = {VICTIM.key_id: [], ATTACKER.key_id: []}
     for one in recorded:
         request = ChatRequest(
             graph=one.reply.graph,
@@ -102,19 +90,15 @@ async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> lis
             conversation=one.reply.conversation,
             public_key=public_key,
         )
-        for caller in entered:
+        for caller in (VICTIM, ATTACKER):
             try:
                 await chat.answer(caller, request)
+                entered[caller.key_id].append(True)
             except UnknownConversationError:
-                continue
-            entered[caller] += 1
+                entered[caller.key_id].append(False)
     return [
-        Attempted(
-            name="conversations entered by their owner", tries=len(recorded), successes=entered[VICTIM], control=1.0
-        ),
-        Attempted(
-            name="conversations entered by another key", tries=len(recorded), successes=entered[ATTACKER], least=20
-        ),
+        Attempted.of("conversations entered by their owner", entered[VICTIM.key_id], control=1.0),
+        Attempted.of("conversations entered by another key", entered[ATTACKER.key_id], least=20),
     ]
 
 
@@ -123,23 +107,20 @@ async def echoes(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> list[Attem
 
     The blind guess asks the same with a word that nobody issued; the control is the victim in its own conversation.
     """
-    found: Counter[str] = Counter()
-    tries = list(each_pseudonym(recorded))
-    for (one, pseudonym), question in zip(tries, cycle(_QUESTIONS), strict=False):
+    own, typed, replayed, blind = list[bool](), list[bool](), list[bool](), list[bool]()
+    for (one, pseudonym), question in zip(each_pseudonym(recorded), cycle(_QUESTIONS), strict=False):
         graph, hidden = one.reply.graph, one.names_of(pseudonym)
         asked, stranger = question.format(pseudonym), question.format(draw_word("E", one.table))
-        found["own"] += bool(hidden & await _told(chat, graph, [asked], one))
-        found["typed"] += bool(hidden & await _told(chat, graph, [asked]))
-        found["replayed"] += bool(hidden & await _told(chat, graph, ["Who is it?", one.reply.message.content, asked]))
-        found["blind"] += bool(hidden & await _told(chat, graph, [stranger]))
-    count = len(tries)
-    guess = found["blind"] / count if count else 0.0
-    kept = {"tries": count, "blind": guess, "most": guess, "least": 20}
-    own = "one's own pseudonym, typed in its conversation"
+        turns = ["Who is it?", one.reply.message.content, asked]
+        own.append(bool(hidden & await _told(chat, graph, [asked], one)))
+        typed.append(bool(hidden & await _told(chat, graph, [asked])))
+        replayed.append(bool(hidden & await _told(chat, graph, turns)))
+        blind.append(bool(hidden & await _told(chat, graph, [stranger])))
+    guess = sum(blind) / max(1, len(blind))
     return [
-        Attempted(name=own, tries=count, successes=found["own"], control=0.5),
-        Attempted(name="another's pseudonym, typed", successes=found["typed"], **kept),
-        Attempted(name="another's turn, replayed", successes=found["replayed"], **kept),
+        Attempted.of("one's own pseudonym, typed in its conversation", own, control=0.5),
+        Attempted.of("another's pseudonym, typed", typed, blind=guess, most=guess, least=20),
+        Attempted.of("another's turn, replayed", replayed, blind=guess, most=guess, least=20),
     ]
 
 
@@ -151,44 +132,25 @@ def capsules(recorded: Sequence[Recorded], victim: KeyPair) -> list[Attempted]:
     swapped = [
         after.model_copy(update={"capsule": before.capsule}) for before, after in pairwise([*sealed, *sealed[:1]])
     ]
-    changed = [other for reply in sealed for other in altered_answers(reply)]
+    changed = (_opens(other, victim) for reply in sealed for other in altered_answers(reply))
     return [
-        Attempted(
-            name="capsules opened by their owner",
-            tries=len(sealed),
-            successes=sum(_opens(reply, victim) for reply in sealed),
-            control=1.0,
-        ),
-        Attempted(
-            name="capsules opened by another key",
-            tries=len(sealed),
-            successes=sum(_opens(reply, attacker) for reply in sealed),
-            least=20,
-        ),
-        Attempted(
-            name="capsules opened in another answer",
-            tries=len(swapped),
-            successes=sum(_opens(reply, victim) for reply in swapped),
-            least=20,
-        ),
-        Attempted(
-            name="capsules opened in an answer that was changed",
-            tries=len(changed),
-            successes=sum(_opens(reply, victim) for reply in changed),
-            least=400,
-        ),
+        Attempted.of("capsules opened by their owner", (_opens(reply, victim) for reply in sealed), control=1.0),
+        Attempted.of("capsules opened by another key", (_opens(reply, attacker) for reply in sealed), least=20),
+        Attempted.of("capsules opened in another answer", (_opens(reply, victim) for reply in swapped), least=20),
+        Attempted.of("capsules opened in an answer that was changed", changed, least=400),
     ]
 
 
 def altered_answers(reply: ChatAnswer) -> Iterator[ChatAnswer]:
     """`reply` with each sign of its message changed, or with its pseudonyms where names would travel."""
     text = reply.message.content
+    address = f"https://host.invalid/?{text}"
     texts = [text[:at] + chr(ord(text[at]) ^ 1) + text[at + 1 :] for at in range(len(text))]
-    texts += [f"https://host.invalid/?{text}", f"[{text}](https://host.invalid)", text.replace(" ", "."), text + "\n"]
+    texts += [address, f"[{text}](https://host.invalid)", text.replace(" ", "."), text + "\n"]
     for other in texts:
         yield reply.model_copy(update={"message": Message(role="assistant", content=other)})
-    yield reply.model_copy(update={"notes": [*reply.notes, f"https://host.invalid/?{text}"]})
-    yield reply.model_copy(update={"sentences": [*reply.sentences, Sentence(text=f"https://host.invalid/?{text}")]})
+    yield reply.model_copy(update={"notes": [*reply.notes, address]})
+    yield reply.model_copy(update={"sentences": [*reply.sentences, Sentence(text=address)]})
     yield reply.model_copy(update={"evidence": [*reply.evidence, *reply.evidence[:1]] or [_FACT]})
     yield reply.model_copy(update={"ambiguous": [*reply.ambiguous, Ambiguity(pseudonym="Eq7f2k", choices=[text])]})
 

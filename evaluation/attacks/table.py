@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from evaluation.attacks import extraction, injection, links, membership, pseudonyms, traces
+from evaluation.attacks import extraction, injection, links, membership, pseudonyms, traces, users
 from evaluation.attacks.forms import attack as forms
 from evaluation.attacks.names import attack as names
 from evaluation.attacks.setup.bounds import Attempted
 from evaluation.attacks.setup.targets import AttackTargets, no_progress
 from evaluation.attacks.structure import attack as structure
 from evaluation.attacks.structure import replay
-from evaluation.attacks.users import frequency, linkage
 from evaluation.attacks.values import attack as values
 from evaluation.bench.question_sets import Show
 from evaluation.datasets.questions import QuestionsError
@@ -26,14 +25,14 @@ ATTACKS: dict[str, Attack] = {
     "echoes": pseudonyms.echoes_on_demo,
     "conversations": pseudonyms.conversations_on_demo,
     "capsules": pseudonyms.capsules_on_demo,
-    "injection": injection.inject_into_demo,
+    "injection": injection.injection,
     "extraction": extraction.extraction,
-    "membership": membership.membership_on_demo,
-    "membership times": membership.membership_times_on_demo,
+    "membership": membership.membership,
+    "membership times": membership.membership_times,
     "structure": structure.structure,
     "replay": replay.replay,
-    "frequency": frequency.frequency,
-    "linkage": linkage.linkage,
+    "frequency": users.frequency,
+    "linkage": users.linkage,
     "values": values.values,
     "names": names.names_in_egress,
     "forms": forms.forms_in_egress,

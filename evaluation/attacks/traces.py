@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import secrets
 import signal
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import httpx2
 from pydantic import ValidationError
 
 from client_sdk.crypto.sealing import KeyPair
@@ -26,7 +27,6 @@ from evaluation.fakes.service_process import ServiceProcess, service_process
 NAME = "house"
 UPLOADS = "data/incoming/"
 _MORE_FACTS = 30_000
-_BOUNDARY = secrets.token_hex(16)
 _LOADS_WITHIN_S = 120.0
 
 # Each is answered with a name that a capsule has to hold.
@@ -89,9 +89,8 @@ def _walk(targets: AttackTargets) -> list[Attempted]:
         with service_process(folder, ADMIN_KEY=key, REASONER="embedded") as service:
             trail.keep_files("disk, started again", service.written)
         trail.keep("standard output and error", *service.printed.read_bytes().splitlines())
-        planted = _plant(folder)
-        seen = [content for path, content in service.written.items() if path in planted]
-    return lines(trail, len(planted), sum(len(canaries_in(content)) == len(ALL) for content in seen))
+        paths, seen = plant(folder), service.written
+    return lines(trail, [len(canaries_in(seen.get(path, b""))) == len(ALL) for path in paths])
 
 
 class Visitor:
@@ -119,7 +118,7 @@ class Visitor:
 
     def _ask(self, text: str, strategy: str = "sets") -> None:
         dialogue = Dialogue(NAME, KeyPair.generate(), strategy, {})
-        reply = self._call("POST", "/chat", dialogue.request(text, None, {}).model_dump_json().encode())
+        reply = self._call("POST", "/chat", content=dialogue.request(text, None, {}).model_dump_json())
         self._trail.keep("replies", reply)
         try:
             sealed = ChatAnswer.model_validate_json(reply.partition(b"\r\n\r\n")[2])
@@ -139,21 +138,17 @@ class Visitor:
             {**whole, "conversation": "Hollowgrimm"},
             {**whole, "messages": [{**user, "content": ANSWERED[0] * 2_000}]},
         ):
-            self._trail.keep("error bodies", self._call("POST", "/chat", json.dumps(body).encode()))
-        for method, path in (("GET", "/Hollowgrimm"), ("PATCH", "/chat"), ("GET", "/admin/jobs/Hollowgrimm"),
-                             ("DELETE", "/admin/keys/Hollowgrimm"), ("GET", "/trace/Hollowgrimm")):  # fmt: skip
-            self._trail.keep("error bodies", self._call(method, path))
-        self._trail.keep("error bodies", self._call("POST", "/chat", b'{"graph": Vexquilda'))
+            self._trail.keep("error bodies", self._call("POST", "/chat", content=json.dumps(body)))
+        for path in ("/Hollowgrimm", "/admin/jobs/Hollowgrimm", "/trace/Hollowgrimm"):
+            self._trail.keep("error bodies", self._call("GET", path))
+        self._trail.keep("error bodies", self._call("PATCH", "/chat"))
+        self._trail.keep("error bodies", self._call("DELETE", "/admin/keys/Hollowgrimm"))
+        self._trail.keep("error bodies", self._call("POST", "/chat", content='{"graph": Vexquilda'))
 
     def _upload(self, file: str, content: str) -> str:
         """The job's id."""
-        parts = [("file", f'; filename="{file}"', content), ("policy", '; filename="Belmorvath.toml"', POLICY)]
-        body = "".join(
-            f'--{_BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{more}\r\n\r\n{text}\r\n'
-            for name, more, text in parts
-        )
-        form = f"multipart/form-data; boundary={_BOUNDARY}"
-        reply = self._call("POST", f"/admin/graphs/{NAME}", f"{body}--{_BOUNDARY}--\r\n".encode(), form)
+        files = {"file": (file, content.encode()), "policy": ("Belmorvath.toml", POLICY.encode())}
+        reply = self._call("POST", f"/admin/graphs/{NAME}", files=files)
         self._trail.keep("replies", reply)
         return str(json.loads(reply.partition(b"\r\n\r\n")[2])["id"])
 
@@ -167,21 +162,17 @@ class Visitor:
             time.sleep(0.1)
         raise TimeoutError("a load does not end")
 
-    def _call(self, method: str, path: str, body: bytes | None = None, form: str = "application/json") -> bytes:
-        """Headers and body of the reply, as they would stand on the wire."""
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
-        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": form, "X-Request-ID": "Hollowgrimm"}
-        headers |= {"User-Agent": "Hollowgrimm", "Cookie": "x=Hollowgrimm"}
-        try:
-            connection.request(method, path, body, headers)
-            reply = connection.getresponse()
-            told = "".join(f"{name}: {value}\r\n" for name, value in reply.getheaders())
-            return told.encode() + b"\r\n" + reply.read()
-        finally:
-            connection.close()
+    def _call(self, method: str, path: str, **sent: Any) -> bytes:
+        """Headers and body of the reply, as they would stand on the wire; `sent` as httpx2 takes it."""
+        headers = {"Authorization": f"Bearer {self._key}", "X-Request-ID": "Hollowgrimm", "User-Agent": "Hollowgrimm"}
+        headers |= {"Cookie": "x=Hollowgrimm"} | ({"Content-Type": "application/json"} if "content" in sent else {})
+        url = f"http://127.0.0.1:{self._port}{path}"
+        reply = httpx2.request(method, url, headers=headers, timeout=60, trust_env=False, **sent)
+        told = "".join(f"{name}: {value}\r\n" for name, value in reply.headers.multi_items())
+        return told.encode() + b"\r\n" + reply.content
 
 
-def _plant(folder: Path) -> list[str]:
+def plant(folder: Path) -> list[str]:
     """A file in each form, in turn over the folders that are looked through; gives their paths back."""
     places = ("data", "home", "tmp", "work")
     planted = []
@@ -192,27 +183,22 @@ def _plant(folder: Path) -> list[str]:
     return planted
 
 
-def lines(trail: LeftTraces, planted: int, seen: int) -> list[Attempted]:
-    """A line for each place, then core files and the controls."""
+def lines(trail: LeftTraces, planted: Sequence[bool]) -> list[Attempted]:
+    """A line for each place, then core files and the controls. `planted`: each planted file, and whether it was found
+    whole."""
     found = [
-        Attempted(
-            name=f"canaries in {where}",
-            tries=len(each),
-            successes=sum(bool(canaries_in(data)) for data in each),
-            most=1.0 if where.endswith("(told)") else 0.0,
-        )
+        Attempted.of(f"canaries in {where}", map(_holds, each), most=1.0 if where.endswith("(told)") else 0.0)
         for where, each in sorted(trail.found.items())
     ]
     # "Max core file size", then the soft and the hard limit.
     allowed = sum(limit.split()[4:6] != ["0", "0"] for limit in trail.core_limits if limit)
-    held = sum(bool(canaries_in(names)) for names in trail.opened)
     return [
         *found,
         Attempted(name="core files allowed or left", tries=len(KILLS), successes=allowed + trail.core_files),
-        Attempted(
-            name="names in what the caller's capsules open to", tries=len(trail.opened), successes=held, control=1.0
-        ),
-        Attempted(
-            name="files of canaries in every form, planted and found", tries=planted, successes=seen, control=1.0
-        ),
+        Attempted.of("names in what the caller's capsules open to", map(_holds, trail.opened), control=1.0),
+        Attempted.of("files of canaries in every form, planted and found", planted, control=1.0),
     ]
+
+
+def _holds(data: bytes) -> bool:
+    return bool(canaries_in(data))

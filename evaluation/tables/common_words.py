@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.graphs.markdown_table import markdown_table
-from evaluation.attacks.forms.asking import CaseAsker
-from evaluation.attacks.forms.corpus.everyday_words import is_common_english
-from evaluation.attacks.forms.corpus.plain_letters import tokens
+from client_sdk.crypto.sealing import KeyPair
+from evaluation.attacks.forms.corpus.words import is_common_english, tokens
 from evaluation.attacks.forms.judge import read_sent
+from evaluation.attacks.setup.exchanges import sent_by
 from evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet, sample
 from evaluation.bench.question_sets import METAQA, WEBQSP, QuestionSets, Show
 from evaluation.datasets.questions import Question
@@ -60,7 +60,7 @@ async def measure_common_words(data: Path, limit: int, seed: int, show: Show) ->
     with tempfile.TemporaryDirectory(prefix="arog-words-") as folder:
         async with Bench("scripted", changes=TO_THE_MODEL) as bench:
             for title, loaded, questions in _sets(bench, data, Path(folder), limit, seed, show):
-                found.append(await _measure(CaseAsker(bench, loaded), title, questions, show))
+                found.append(await _measure(bench, loaded, title, questions, show))
     return found
 
 
@@ -92,10 +92,12 @@ def _dialogues(file: Path, limit: int) -> list[MarkedQuestion]:
     return found
 
 
-async def _measure(asker: CaseAsker, title: str, questions: Sequence[MarkedQuestion], show: Show) -> Kept:
-    words, replaced = 0, Counter[str]()
+async def _measure(
+    bench: Bench, loaded: LoadedSet, title: str, questions: Sequence[MarkedQuestion], show: Show
+) -> Kept:
+    words, replaced, key = 0, Counter[str](), KeyPair.generate()
     for done, asked in enumerate(questions, start=1):
-        sent, _ = await asker.sent_by([("user", asked.text)])
+        sent, _ = await sent_by(bench, loaded.graph, [("user", asked.text)], "sets", key)
         typed = Counter(common_words(asked.text, asked.names))
         words += typed.total()
         replaced += typed - _most_of_each(read_sent(sent).said)

@@ -3,126 +3,168 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from random import Random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
+from app.demo import GRAPH_FILE
+from app.llm.endpoint.closed_schemas import marked_schema
+from app.strategies.dialogue.prompts import REPLY
+from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
-from evaluation.attacks.forms.asking import CaseAsker, JudgedCase
-from evaluation.attacks.forms.corpus.population import GRAPH
+from evaluation.attacks.forms.corpus import made_up
+from evaluation.attacks.forms.corpus.graph_names import GraphNames, names_in_triples, names_in_turtle
 from evaluation.attacks.forms.drafts import restored_into_addresses
-from evaluation.attacks.forms.families.case import Case, Family
-from evaluation.attacks.forms.families.labels import dirty_labels, middle_words
-from evaluation.attacks.forms.families.look_alikes import look_alikes
-from evaluation.attacks.forms.families.names import (
-    every_surname,
-    foreign_names,
-    lone_surnames,
-    names_at_a_start,
-)
-from evaluation.attacks.forms.families.numbers import values_in_other_words
-from evaluation.attacks.forms.families.relations import rare_words_of, relation_words
-from evaluation.attacks.forms.families.suffixes import suffixed_names
-from evaluation.attacks.forms.families.texts import names_in_texts
-from evaluation.attacks.forms.graphs import Attacked, open_graphs, others, private_relations
-from evaluation.attacks.forms.judge import can_be_judged
+from evaluation.attacks.forms.families import Case, every_surname, family_cases, rare_words_of
+from evaluation.attacks.forms.judge import Judge, Verdict, can_be_judged, read_sent, shown_tokens
 from evaluation.attacks.forms.tables import cells_in_egress
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.targets import OPENLY, AttackTargets
-from evaluation.bench.bench import TO_THE_MODEL
+from evaluation.attacks.setup.exchanges import as_typed, sent_by
+from evaluation.attacks.setup.targets import AML, HOSPITAL, OPENLY, TITLES, AttackTargets, dice_of, load_text
+from evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet
+from evaluation.bench.question_sets import DEMO, PQ_3H
 
 COUNT = 40
 # Two that everybody is asked in, and a third that changes from graph to graph.
 LANGUAGES, THIRD = ("en", "de"), ("es", "fr", "tr", "it", "pl", "vi")
 MAX_EVERYDAY = 0.02
 FOUND_AS_TYPED = 0.98
-_OWN = (names_in_texts, lone_surnames, names_at_a_start, middle_words, dirty_labels, values_in_other_words,
-        look_alikes, suffixed_names)  # fmt: skip
+_PQ_FILE = "pathquestion/PQ-3H.kb.tsv"
+_NEUTRAL = ("who is there", "which of them are married", "how many are there", "what is it about")
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """One graph, with what its source file says is secret. `private_relations` are local names of masked and hidden
+    relations, and of those that hold a name."""
+
+    title: str
+    loaded: LoadedSet
+    names: GraphNames
+    private_relations: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCase:
+    """The result of one case. `found_as_typed`: the judge sees it where nothing is replaced."""
+
+    case: Case
+    verdict: Verdict
+    blocked: bool
+    sent: bool
+    found_as_typed: bool
 
 
 async def forms_in_egress(targets: AttackTargets) -> list[Attempted]:
     """Families 1 to 10 on each graph, `COUNT` names and values a family and language; then tables and drafts."""
-    found = lines(await judged_forms(targets))
-    in_dialogue = await judged_forms(targets, "dialogue", {**TO_THE_MODEL, **OPENLY}, max(1, COUNT // 4))
+    judged = await _judged_forms(targets, "sets", TO_THE_MODEL, COUNT)
+    in_dialogue = await _judged_forms(targets, "dialogue", {**TO_THE_MODEL, **OPENLY}, max(1, COUNT // 4))
+    # The cases of all families that sent something, asked with an open profile.
+    sent = [each for each in in_dialogue if each.sent]
+    note = f"of {len(in_dialogue)} cases, {sum(each.verdict.is_everyday for each in sent)} everyday words"
     return [
-        *found,
-        _of_dialogue(in_dialogue),
+        *lines(judged),
+        _line("all families, sent by dialogue", sent, note),
         *await cells_in_egress(targets),
         *await restored_into_addresses(targets),
     ]
 
 
-async def judged_forms(
-    targets: AttackTargets,
-    strategy: StrategyName = "sets",
-    changes: Mapping[str, object] = TO_THE_MODEL,
-    count: int = COUNT,
+async def _judged_forms(
+    targets: AttackTargets, strategy: StrategyName, changes: Mapping[str, object], count: int
 ) -> list[JudgedCase]:
     """Every case with what came of it."""
-    bench, attacked = await open_graphs(targets, changes)
+    bench, attacked = await _open_graphs(targets, changes)
     found: list[JudgedCase] = []
     for one in attacked:
-        cases = list(cases_of(one, attacked, targets.at_most(count)))
-        show = partial(_tell, targets, f"forms, {one.title}, {strategy}", len(cases))
-        private = frozenset(word for name in one.private_relations for word in rare_words_of(name))
-        found += await CaseAsker(bench, one.loaded, private, strategy).judge_all(cases, show)
+        cases = list(_cases_of(one, attacked, targets.at_most(count)))
+        progress = targets.counter(f"forms, {one.title}, {strategy}", len(cases))
+        found += await _judge_all(bench, one, cases, strategy, progress)
     return found
 
 
-def _tell(targets: AttackTargets, title: str, total: int, done: int) -> None:
-    targets.show(title, done, total)
+async def _open_graphs(targets: AttackTargets, changes: Mapping[str, object]) -> tuple[Bench, list[Attacked]]:
+    """The demo, a made-up population and, with data, `hospital.ttl`, `aml.ttl` and PathQuestion; every prompt goes to
+    the endpoint, however few fit it."""
+    sources = targets.among(DEMO, HOSPITAL, AML, PQ_3H)
+    opened = [(source, await targets.open(source, "scripted", changes)) for source in sources]
+    bench, turtle = opened[0][1].bench, made_up.turtle()
+    found = [Attacked(TITLES[source], target.loaded, _names(source, targets.data)) for source, target in opened]
+    loaded = load_text(bench, f"{made_up.GRAPH}.ttl", turtle, made_up.POLICY, as_owner=True)
+    private = (made_up.HIDDEN, made_up.MASKED, made_up.NAMED, made_up.NAMED_CLASS)
+    return bench, [*found, Attacked(made_up.GRAPH, loaded, names_in_turtle(made_up.GRAPH, turtle), private)]
 
 
-def cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:
+def _names(source: str, data: Path | None) -> GraphNames:
+    if source == DEMO or data is None:
+        return names_in_turtle(DEMO, GRAPH_FILE.read_text("utf-8"))
+    if source == PQ_3H:
+        return names_in_triples(TITLES[source], (data / _PQ_FILE).read_text("utf-8"))
+    return names_in_turtle(TITLES[source], (data / source).read_text("utf-8"))
+
+
+def _cases_of(one: Attacked, attacked: Sequence[Attacked], count: int) -> Iterator[Case]:
     """`count` cases of every family in every language, and the lists' surnames asked of the made-up graph; but for
     sentences that hold a word of the name."""
-    dice = Random(one.title)  # noqa: S311  # a sample, no secret  # nosec B311
-    third = THIRD[attacked.index(one) % len(THIRD)]
+    dice, third = dice_of(one.title), THIRD[attacked.index(one) % len(THIRD)]
+    others = [each.names for each in attacked if each is not one and each.names.names]
+    # Those of all graphs: whoever knows one may type it wherever it fits.
+    private = [name for each in attacked for name in each.private_relations]
     for language in (*LANGUAGES, third):
-        every = [make(one.names, language, dice, count) for make in _OWN]
-        every.append(foreign_names(others(attacked, one), language, dice, count))
-        every.append(relation_words(private_relations(attacked), language, dice, count))
-        yield from (case for cases in every for case in cases if can_be_judged(case))
-    if one.title == GRAPH:
+        yield from filter(can_be_judged, family_cases(one.names, others, private, language, dice, count))
+    if one.title == made_up.GRAPH:
         yield from filter(can_be_judged, every_surname(dice, count))
+
+
+async def _judge_all(
+    bench: Bench, one: Attacked, cases: Sequence[Case], strategy: StrategyName, progress: Callable[[int], None]
+) -> list[JudgedCase]:
+    """Each case in a conversation of its own. Of one that names nothing of the graph, and where the profile is not
+    open, the strategy `dialogue` sends nothing."""
+    key, found = KeyPair.generate(), []
+    judge = Judge(await _shown(bench, one, strategy, key))
+    for done, case in enumerate(cases, start=1):
+        sent, blocked = await sent_by(bench, one.loaded.graph, case.turns, strategy, key)
+        typed = judge.judge(case, [as_typed(bench, case.turns)])
+        found.append(JudgedCase(case, judge.judge(case, sent), blocked, bool(sent), bool(typed.leaked)))
+        progress(done)
+    return found
+
+
+async def _shown(bench: Bench, one: Attacked, strategy: StrategyName, key: KeyPair) -> frozenset[str]:
+    """Words of the schema that prompts show, and of what they hold whatever is asked; but for private ones, which the
+    schema must not show, whether it does or not."""
+    schema = bench.graph(one.loaded).blind.schema
+    texts = {text for r in schema.relations for text in (r.label, r.inverse_label, r.description, *r.words)}
+    texts |= {str(concept) for concept in schema.concepts}
+    texts |= {text for words in schema.kind_words.values() for text in words}
+    if strategy == "dialogue":  # Neutral questions get no prompt of it.
+        texts |= {str(REPLY.instructions), str(marked_schema("reply", "tree"))}
+    for question in _NEUTRAL:
+        texts |= set(read_sent((await sent_by(bench, one.loaded.graph, [("user", question)], strategy, key))[0]).rest)
+    return shown_tokens(texts) - {word for name in one.private_relations for word in rare_words_of(name)}
 
 
 def lines(judged: Sequence[JudgedCase]) -> list[Attempted]:
     """A line for each family, then everyday words with their list, what was blocked, and the control."""
-    families: list[Family] = sorted({each.case.family for each in judged}, key=lambda name: int(name.split(" ")[0]))
-    everyday = [each for each in judged if each.verdict.is_everyday]
-    words = Counter(word for each in everyday for word in each.verdict.leaked)
+    words = Counter(word for each in judged if each.verdict.is_everyday for word in each.verdict.leaked)
     told = ", ".join(f"{word} {count}" for word, count in words.most_common())
+    everyday, as_typed = (each.verdict.is_everyday for each in judged), (each.found_as_typed for each in judged)
     return [
-        *(_line(family, [each for each in judged if each.case.family == family]) for family in families),
-        Attempted(
-            name="forms, everyday words that are a part of a name",
-            tries=len(judged),
-            successes=len(everyday),
-            most=MAX_EVERYDAY,
-            note=told,
-        ),
-        Attempted(
-            name="forms, found in the same questions with the rule off",
-            tries=len(judged),
-            successes=sum(each.found_as_typed for each in judged),
-            control=FOUND_AS_TYPED,
-        ),
+        *_of_families(judged),
+        Attempted.of("forms, everyday words that are a part of a name", everyday, most=MAX_EVERYDAY, note=told),
+        Attempted.of("forms, found in the same questions with the rule off", as_typed, control=FOUND_AS_TYPED),
     ]
 
 
-def _of_dialogue(judged: Sequence[JudgedCase]) -> Attempted:
-    """The cases of all families that sent something, asked of `dialogue` with an open profile."""
-    sent = [each for each in judged if each.requests]
-    leaks = [each for each in sent if each.verdict.leaked and not each.verdict.is_everyday]
-    everyday = sum(each.verdict.is_everyday for each in sent)
-    note = f"of {len(judged)} cases, {everyday} everyday words"
-    return Attempted(name="forms, all families, sent by dialogue", tries=len(sent), successes=len(leaks), note=note)
+def _of_families(judged: Sequence[JudgedCase]) -> Iterator[Attempted]:
+    for family in sorted({each.case.family for each in judged}, key=lambda name: int(name.split(" ")[0])):
+        own = [each for each in judged if each.case.family == family]
+        everyday, blocked = sum(each.verdict.is_everyday for each in own), sum(each.blocked for each in own)
+        silent = sum(not each.sent for each in own)
+        yield _line(family, own, f"{everyday} everyday words, {blocked} blocked, {silent} sent nothing")
 
 
-def _line(family: Family, judged: Sequence[JudgedCase]) -> Attempted:
-    leaks = [each for each in judged if each.verdict.leaked and not each.verdict.is_everyday]
-    everyday = sum(each.verdict.is_everyday for each in judged)
-    blocked, silent = sum(each.blocked for each in judged), sum(not each.requests for each in judged)
-    note = f"{everyday} everyday words, {blocked} blocked, {silent} sent nothing"
-    return Attempted(name=f"forms, {family}", tries=len(judged), successes=len(leaks), note=note)
+def _line(name: str, judged: Sequence[JudgedCase], note: str) -> Attempted:
+    leaks = (bool(each.verdict.leaked) and not each.verdict.is_everyday for each in judged)
+    return Attempted.of(f"forms, {name}", leaks, note=note)

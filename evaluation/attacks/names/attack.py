@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import groupby
-from pathlib import Path
 from random import Random
-from typing import Literal
 
-from app.egress.guard import BlockedError
-from app.llm.reasoner import ReasonerError
-from app.llm.tasks import StepInput, Task
-from app.privacy.errors import PrivacyError
-from app.strategies.sets.prompts import STEP
-from client_sdk.protocol import ChatOptions, ChatRequest, Message, StrategyName
-from evaluation.attacks.names.corpus import AS_IT_IS, PlantedQuestion, ask_as_it_is, ask_in_every_form
-from evaluation.attacks.names.graph import GRAPH, SCRIPTS, peoples
-from evaluation.attacks.names.scripts import OTHER_SCRIPTS
-from evaluation.attacks.names.values import ask_for_values
+from client_sdk.protocol import StrategyName
+from evaluation.attacks.names.forms import GRAPH, OTHER_SCRIPTS, SCRIPTS, peoples
+from evaluation.attacks.names.questions import (
+    AS_IT_IS,
+    PlantedQuestion,
+    ask_as_it_is,
+    ask_for_values,
+    ask_in_every_form,
+)
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.recording import VICTIM
-from evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets
+from evaluation.attacks.setup.exchanges import Turn, as_typed, sent_by
+from evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets, dice_of, load_text
 from evaluation.bench.bench import ReasonerName
-from evaluation.bench.question_sets import DEMO, PQ_3H, Show
+from evaluation.bench.question_sets import DEMO, PQ_3H
 from evaluation.checks.decoded_text import words_of
 from evaluation.checks.leak_scan import LeakScanner
 from kg_store.catalog import PrivateGraph
-from kg_store.names.name_words import (
-    may_be_ordinary,
-)
+from kg_store.names.name_words import may_be_ordinary
 from kg_store.terms import NodeKind
 from kg_store.text.english import is_ordinary
 
@@ -49,7 +41,7 @@ class NameTrial:
     """The findings in the bytes that one question sent, and in the same question as it was typed.
 
     `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
-    `sent`: how many requests it took; none where the graph holds nothing of what it names.
+    `sent`: false where the graph holds nothing of what it names.
     """
 
     asked: PlantedQuestion
@@ -59,7 +51,7 @@ class NameTrial:
     public: frozenset[str] = field(repr=False)
     found_as_typed: bool
     strategy: StrategyName = "sets"
-    sent: int = 1
+    sent: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +62,13 @@ class Judge:
     names: Collection[str] = field(repr=False)
     public: Container[str] = field(repr=False)
 
-    def tried(self, asked: PlantedQuestion, blocked: bool, sent: Sequence[bytes], as_typed: bytes) -> NameTrial:
-        found = self.scanner.scan(sent)
+    def tried(self, asked: PlantedQuestion, blocked: bool, sent: Sequence[bytes], typed: bytes) -> NameTrial:
+        found, control = self.scanner.scan(sent), self.scanner.scan([typed])
         seen = {phrase for phrase in found.leaks if phrase in asked.planted}
         limits = {phrase for phrase in seen if asked.planted[phrase] and self._is_limit(asked, phrase)}
         public = frozenset(phrase for phrase in found.public_words if phrase in asked.planted)
-        control = self.scanner.scan([as_typed])
-        typed = any(phrase in asked.planted for phrase in (*control.leaks, *control.public_words))
-        return NameTrial(asked, blocked, frozenset(seen - limits), frozenset(limits), public, typed)
+        as_typed = any(phrase in asked.planted for phrase in (*control.leaks, *control.public_words))
+        return NameTrial(asked, blocked, frozenset(seen - limits), frozenset(limits), public, as_typed)
 
     def _is_limit(self, asked: PlantedQuestion, phrase: str) -> bool:
         """A form that is not listed; or everyday words and slips of them, but for whole names."""
@@ -96,39 +87,23 @@ async def names_in_egress(targets: AttackTargets) -> list[Attempted]:
     tried: list[NameTrial] = []
     for strategy, reasoner in _ROADS.items():
         for source in sources:
-            target = await _opened(targets, source, reasoner, OPENLY if strategy == "dialogue" else {})
-            title = f"names, {TITLES.get(source, source)}, {strategy}"
-            tried += await try_all(
-                target, strategy, _corpus(target, count), partial(_tell, targets.show, title, count)
-            )
+            opened = DEMO if source == GRAPH else source
+            target = await targets.open(opened, reasoner, OPENLY if strategy == "dialogue" else {})
+            if source == GRAPH:
+                target = replace(target, loaded=load_text(target.bench, f"{GRAPH}.ttl", peoples()), questions=[])
+            progress = targets.counter(f"names, {TITLES.get(source, source)}, {strategy}", count)
+            tried += await _try_all(target, strategy, _corpus(target, count), progress)
     return lines(tried, targets.at_most(MIN_TRIES))
 
 
-def _tell(show: Show, title: str, count: int, done: int) -> None:
-    show(title, done, count)
-
-
-async def _opened(
-    targets: AttackTargets, source: str, reasoner: ReasonerName, changes: Mapping[str, object]
-) -> AttackTarget:
-    if source != GRAPH:
-        return await targets.open(source, reasoner, changes)
-    beside = await targets.open(DEMO, reasoner, changes)
-    with tempfile.TemporaryDirectory(prefix="arog-peoples-") as folder:
-        file = Path(folder) / "peoples.ttl"
-        file.write_text(peoples(), encoding="utf-8")
-        return AttackTarget(beside.bench, beside.bench.load(GRAPH, [file], None), [], beside.victim, beside.endpoint)
-
-
 def _corpus(target: AttackTarget, count: int) -> list[PlantedQuestion]:
-    dice = Random(0)  # noqa: S311  # a sample, no secret  # nosec B311
-    graph = target.bench.graph(target.loaded)
-    as_it_is = ask_as_it_is(target.questions, dice, count // 10)
-    values = ask_for_values(target.loaded.secrets, dice, count // 10)
-    foreign = [name for names in SCRIPTS.values() for name in names] if target.loaded.graph == GRAPH else []
-    scripts = ask_in_every_form(foreign, dice, count // 3, OTHER_SCRIPTS) if foreign else []
-    rest = count - len(as_it_is) - len(values) - len(scripts)
-    return [*as_it_is, *values, *scripts, *ask_in_every_form(_names_of(graph, dice), dice, rest)]
+    dice, graph = dice_of(0), target.bench.graph(target.loaded)
+    made = ask_as_it_is(target.questions, dice, count // 10)
+    made += ask_for_values(target.loaded.secrets, dice, count // 10)
+    if target.loaded.graph == GRAPH:
+        foreign = [name for names in SCRIPTS.values() for name in names]
+        made += ask_in_every_form(foreign, dice, count // 3, OTHER_SCRIPTS)
+    return [*made, *ask_in_every_form(_names_of(graph, dice), dice, count - len(made))]
 
 
 def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
@@ -140,113 +115,59 @@ def _names_of(graph: PrivateGraph, dice: Random) -> list[str]:
     return [name.title() if name == name.lower() and dice.random() < 0.5 else name for name in found]
 
 
-async def try_all(
+async def _try_all(
     target: AttackTarget, strategy: StrategyName, questions: Sequence[PlantedQuestion], progress: Callable[[int], None]
 ) -> list[NameTrial]:
     """Asks one after the other, each in a conversation of its own."""
-    judge = judge_of(target, questions)
+    planted = {phrase for asked in questions for phrase in asked.planted}
+    names = {" ".join(word.folded for word in words_of(name)) for name in target.loaded.secrets}
+    several = frozenset(name for name in names if " " in name)
+    judge = Judge(target.bench.scanner(target.loaded, planted), several, target.bench.graph(target.loaded).public)
     found = []
     for done, asked in enumerate(questions):
-        first = target.bench.sent_so_far
-        blocked = await _is_blocked(target, strategy, asked)
-        sent = target.bench.sent_so_far - first
-        tried = judge.tried(asked, blocked, target.bench.sent_from(first), _as_typed(target, asked))
-        found.append(replace(tried, strategy=strategy, sent=sent))
+        if target.endpoint is not None:
+            target.endpoint.expect(asked.plan, asked.turns[-1])
+        turns: list[Turn] = []
+        for text in asked.turns:
+            turns += [("user", text), ("assistant", "All right.")]
+        turns.pop()
+        sent, blocked = await sent_by(target.bench, target.loaded.graph, turns, strategy, target.victim)
+        tried = judge.tried(asked, blocked, sent, as_typed(target.bench, turns))
+        found.append(replace(tried, strategy=strategy, sent=bool(sent)))
         progress(done)
     return found
 
 
-def judge_of(target: AttackTarget, questions: Sequence[PlantedQuestion]) -> Judge:
-    planted = {phrase for asked in questions for phrase in asked.planted}
-    names = {" ".join(word.folded for word in words_of(name)) for name in target.loaded.secrets}
-    several = frozenset(name for name in names if " " in name)
-    return Judge(target.bench.scanner(target.loaded, planted), several, target.bench.graph(target.loaded).public)
-
-
-async def _is_blocked(target: AttackTarget, strategy: StrategyName, asked: PlantedQuestion) -> bool:
-    if target.endpoint is not None:
-        target.endpoint.expect(asked.plan, asked.turns[-1])
-    request = ChatRequest(
-        graph=target.loaded.graph,
-        messages=[Message(role=role, content=text) for role, text in _dialogue(asked.turns)],
-        strategy=strategy,
-        options=ChatOptions(suggestions=0),
-        public_key=target.victim.public_text,
-    )
-    try:
-        await target.bench.services.chat.answer(VICTIM, request)
-    except BlockedError:
-        return True
-    except (ReasonerError, PrivacyError):
-        return False
-    return False
-
-
-def _dialogue(turns: Sequence[str]) -> Iterator[tuple[Literal["user", "assistant"], str]]:
-    for text in turns[:-1]:
-        yield from (("user", text), ("assistant", "All right."))
-    yield "user", turns[-1]
-
-
-def _as_typed(target: AttackTarget, asked: PlantedQuestion) -> bytes:
-    """The first request of `sets` as it would be without the anonymiser."""
-    dialogue = [{"role": role, "text": text} for role, text in _dialogue(asked.turns)][:-1]
-    step = StepInput.model_validate(
-        {"question": asked.turns[-1], "dialogue": dialogue, "things": [], "evidence": [], "candidates": []}
-    )
-    return target.bench.services.thinking.reasoner.egress_of(Task(STEP, step)).body
-
-
 def lines(tried: Sequence[NameTrial], least: int) -> list[Attempted]:
-    """A line for each group of forms, then what holds for all of them."""
-    by_group = sorted(tried, key=lambda each: each.asked.form.group)
-    found = [
-        _line(f"names in egress, {group}", list(each))
-        for group, each in groupby(by_group, lambda each: each.asked.form.group)
-    ]
-    every = _line("names in egress, all", tried).model_copy(update={"least": least})
-    by_strategy = [_of_strategy(tried, strategy) for strategy in dict.fromkeys(each.strategy for each in tried)]
-    named = [each for each in tried if each.asked.form.group != AS_IT_IS]
+    """A line for each group of forms and each strategy, then what holds for all of them."""
+    groups = sorted({each.asked.form.group for each in tried})
+    blocked = (each.blocked for each in tried)
+    limits = (bool(each.limits) for each in tried)
+    public = (bool(each.public) for each in tried)
+    as_typed = (each.found_as_typed for each in tried if each.asked.form.group != AS_IT_IS)
+    not_promised = "names in egress, everyday words and unlisted forms in small letters (not promised)"
     return [
-        *found,
-        *by_strategy,
-        every,
-        Attempted(
-            name="names in egress, questions blocked",
-            tries=len(tried),
-            successes=_count(tried, "blocked"),
-            most=MAX_BLOCKED,
-        ),
-        Attempted(
-            name="names in egress, everyday words and unlisted forms in small letters (not promised)",
-            tries=len(tried),
-            successes=_count(tried, "limits"),
-            most=1.0,
-        ),
-        Attempted(name="names in egress, public words", tries=len(tried), successes=_count(tried, "public"), most=1.0),
-        Attempted(
-            name="names found in the same questions as they were typed",
-            tries=len(named),
-            successes=_count(named, "found_as_typed"),
-            control=FOUND_WITHOUT_ANONYMISER,
+        *(_line(group, [each for each in tried if each.asked.form.group == group]) for group in groups),
+        *(_of_strategy(tried, strategy) for strategy in dict.fromkeys(each.strategy for each in tried)),
+        _line("all", tried).model_copy(update={"least": least}),
+        Attempted.of("names in egress, questions blocked", blocked, most=MAX_BLOCKED),
+        Attempted.of(not_promised, limits, most=1.0),
+        Attempted.of("names in egress, public words", public, most=1.0),
+        Attempted.of(
+            "names found in the same questions as they were typed", as_typed, control=FOUND_WITHOUT_ANONYMISER
         ),
     ]
 
 
 def _line(name: str, tried: Sequence[NameTrial]) -> Attempted:
-    blocked, limits, public = (_count(tried, what) for what in ("blocked", "limits", "public"))
+    blocked = sum(each.blocked for each in tried)
+    limits, public = sum(bool(each.limits) for each in tried), sum(bool(each.public) for each in tried)
     note = f"{blocked} blocked, {limits} not promised, {public} public words"
-    return Attempted(name=name, tries=len(tried), successes=_count(tried, "leaked"), note=note)
+    return Attempted.of(f"names in egress, {name}", (bool(each.leaked) for each in tried), note=note)
 
 
 def _of_strategy(tried: Sequence[NameTrial], strategy: StrategyName) -> Attempted:
     """The questions of one road that sent something."""
     own = [each for each in tried if each.strategy == strategy]
-    line = _line(f"names in egress, sent by {strategy}", [each for each in own if each.sent])
+    line = _line(f"sent by {strategy}", [each for each in own if each.sent])
     return line.model_copy(update={"note": f"of {len(own)} questions"})
-
-
-def _count(
-    tried: Sequence[NameTrial], what: Literal["blocked", "leaked", "limits", "public", "found_as_typed"]
-) -> int:
-    return sum(bool(getattr(each, what)) for each in tried)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -19,7 +21,7 @@ class Attempted(BaseModel):
     is 1 is told without a bound. `note` stands behind the name in the table.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
     name: str
     tries: int
     successes: float
@@ -28,6 +30,16 @@ class Attempted(BaseModel):
     control: float | None = None
     least: int = 1
     note: str = ""
+
+    @classmethod
+    def of(cls, name: str, found: Iterable[float], **bounds: Any) -> Attempted:
+        """The line of tries of which each says whether, or to which share, it succeeded; `bounds` are other fields."""
+        told = list(found)
+        return cls(name=name, tries=len(told), successes=sum(told), **bounds)
+
+    def unbound(self) -> Attempted:
+        """The same, told without a bound."""
+        return self.model_copy(update={"most": 1.0})
 
     @property
     def rate(self) -> float:
@@ -50,22 +62,15 @@ def markdown(lines: Sequence[Attempted]) -> str:
 def write(lines: Sequence[Attempted], folder: Path) -> None:
     """`privacy.md` and `privacy.json`."""
     (folder / "privacy.md").write_text(markdown(lines), encoding="utf-8")
-    text = _Attempts(attempts=list(lines)).model_dump_json(indent=1)
+    text = json.dumps({"attempts": [line.model_dump() for line in lines]}, indent=1, ensure_ascii=False)
     (folder / "privacy.json").write_text(text, encoding="utf-8")
-
-
-class _Attempts(BaseModel):
-    attempts: list[Attempted]
 
 
 def _row(line: Attempted) -> tuple[str, ...]:
     verdict = "pass" if line.passed else "FAIL"
     successes = f"{line.successes:.1f}".removesuffix(".0")
     name = f"{line.name} ({line.note})" if line.note else line.name
-    return (name, str(line.tries), f"{successes} ({line.rate:.1%})", f"{line.blind:.2%}", _bound(line), verdict)
-
-
-def _bound(line: Attempted) -> str:
+    bound = f"at most {line.most:.1%}" if line.most < 1 else "none"
     if line.control is not None:
-        return f"control: {line.control:.0%} or more"
-    return f"at most {line.most:.1%}" if line.most < 1 else "none"
+        bound = f"control: {line.control:.0%} or more"
+    return name, str(line.tries), f"{successes} ({line.rate:.1%})", f"{line.blind:.2%}", bound, verdict

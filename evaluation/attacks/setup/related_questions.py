@@ -3,10 +3,11 @@ a graph that comes without any."""
 
 from __future__ import annotations
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from random import Random
 
+from evaluation.attacks.setup.targets import dice_of
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.steps import steps_from_each
@@ -39,7 +40,7 @@ def joined(questions: Sequence[Question], identity: str) -> Question:
 def conversations(questions: Sequence[Question], count: int, seed: int, turns: int = TURNS) -> list[Question]:
     """`count` conversations. A next question is about the same thing or about an answer to the one before, where
     there is such a question, else about anything."""
-    draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
+    draw = dice_of(seed)
     by_topic: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         for topic in question.topic_entities:
@@ -57,7 +58,7 @@ def conversations(questions: Sequence[Question], count: int, seed: int, turns: i
 
 def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int = 3) -> list[Question]:
     """Questions for what a path of one to `most_steps` steps reaches from an entity; each with its plan."""
-    draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
+    draw = dice_of(seed)
     blind = graph.blind
     entities = blind.members([s.id for s in blind.schema.signatures if s.kind is NodeKind.ENTITY])
     # By name, where nothing else has it: identifiers are others in every run.
@@ -67,26 +68,17 @@ def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int =
     found: list[Question] = []
     for number in range(20 * count if named else 0):
         name, mid = draw.choice(named)
-        path = _path(graph, mid, draw.randint(1, most_steps), draw)
+        if path := _path(graph, mid, draw.randint(1, most_steps), draw):
+            words = " of the ".join(label.replace("^", "").replace("|", " ") for label in reversed(path))
+            asked = {"id": f"made-{number}", "question": f"What is the {words} of {name}?", "topic_entities": (name,)}
+            plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(name,))
+            found.append(Question.model_validate({**asked, "answers": (), "plan": plan}))
         if len(found) == count:
             break
-        if not path:
-            continue
-        words = " of the ".join(label.replace("^", "").replace("|", " ") for label in reversed(path))
-        plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(name,))
-        found.append(
-            Question(
-                id=f"made-{number}",
-                question=f"What is the {words} of {name}?",
-                answers=(),
-                topic_entities=(name,),
-                plan=plan,
-            )
-        )
     return found
 
 
-def _path(graph: PrivateGraph, mid: int, length: int, draw: random.Random) -> tuple[str, ...]:
+def _path(graph: PrivateGraph, mid: int, length: int, draw: Random) -> tuple[str, ...]:
     here, labels = as_mids([mid]), []
     for _ in range(length):
         steps = steps_from_each(graph.blind, [here])[0]

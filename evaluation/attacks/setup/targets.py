@@ -1,20 +1,27 @@
-"""The target of an attack: the service as it is deployed, with the graph that an attack asks for."""
+"""The target of an attack: the service as it is deployed, with the graph that an attack asks for, and its victim."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 
+from app.accounts.api_keys import EVERY_GRAPH, Caller
+from client_sdk.answers.answer import open_names
 from client_sdk.crypto.sealing import KeyPair
-from evaluation.attacks.setup.recording import Recorded, record
-from evaluation.bench.bench import Bench, LoadedSet, ReasonerName
+from client_sdk.dialogue import Dialogue
+from client_sdk.protocol import ChatAnswer, Names
+from evaluation.bench.bench import TENANT, Bench, LoadedSet, ReasonerName
 from evaluation.bench.question_sets import DEMO, METAQA, PQ_3H, QuestionSets, Show
 from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 
+# Of one tenant and with the same grants: as near to the victim as an attacker with a key of its own can be.
+VICTIM = Caller(TENANT, "victim", "user", frozenset({EVERY_GRAPH}))
+ATTACKER = Caller(TENANT, "attacker", "user", frozenset({EVERY_GRAPH}))
 OPENLY = {"profile": "open"}
 """Settings under which an endpoint is shown what a thing has, as `dialogue` needs it."""
 
@@ -33,6 +40,42 @@ def no_progress(_title: str, _done: int, _total: int) -> None:
     """For runs that nobody watches."""
 
 
+def dice_of(seed: int | str) -> Random:
+    """A generator of samples and orders, the same in every run; no secret depends on it."""
+    return Random(seed)  # noqa: S311  # nosec B311
+
+
+def load_text(bench: Bench, file_name: str, text: str, policy: str | None = None, as_owner: bool = False) -> LoadedSet:
+    """Loads a graph that was made up, by the name of its file without the ending. Raises StoreError.
+
+    `as_owner`: as somebody does who decides nothing about its schema; a bench shows all of it, since what it loads is
+    public.
+    """
+    with tempfile.TemporaryDirectory(prefix="arog-made-up-") as folder:
+        file = Path(folder) / file_name
+        file.write_text(text, encoding="utf-8")
+        if not as_owner:
+            return bench.load(file.stem, [file], policy)
+        bench.services.graphs.load(TENANT, file.stem, [file], policy).run(lambda _step, _percent: None)
+        return LoadedSet(file.stem, frozenset(), policy or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One reply as it went over the wire. `table` is not on it: the victim's key opens it, to judge what was found."""
+
+    reply: ChatAnswer
+    table: Mapping[str, Names] = field(repr=False)
+
+    def names_of(self, pseudonym: str) -> frozenset[str]:
+        return frozenset(self.table[pseudonym].names)
+
+
+def each_pseudonym(recorded: Sequence[Recorded]) -> Iterator[tuple[Recorded, str]]:
+    """Those whose names the replies carry, sealed; they can be read off the replies themselves."""
+    return ((one, pseudonym) for one in recorded for pseudonym in sorted(one.table))
+
+
 @dataclass(frozen=True, slots=True)
 class AttackTarget:
     """The service with one graph. `questions` are none for a graph that comes without; `endpoint` is the scripted
@@ -46,11 +89,13 @@ class AttackTarget:
     _recorded: list[Recorded] = field(default_factory=list, repr=False)
 
     async def recorded(self) -> Sequence[Recorded]:
-        """The victim's single questions as they went over the wire; asked when this is first called."""
-        if not self._recorded:
-            self._recorded.extend(
-                await record(self.bench.services.chat, self.loaded.graph, self.questions, self.victim)
-            )
+        """The victim's single questions as they went over the wire, each in a conversation of its own; asked when
+        this is first called."""
+        for question in () if self._recorded else self.questions:
+            if len(question.texts) == 1:
+                asked = Dialogue(self.loaded.graph, self.victim, "sets", {}).request(question.texts[0], None, {})
+                reply = await self.bench.services.chat.answer(VICTIM, asked)
+                self._recorded.append(Recorded(reply, open_names(reply, self.victim)))
         return self._recorded
 
 
@@ -107,6 +152,5 @@ class AttackTargets:
             endpoint = ScriptedEndpoint() if reasoner == "scripted" else None
             folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="arog-attacks-")))
             bench = await self._stack.enter_async_context(Bench(reasoner, scripted=endpoint, changes=dict(settings)))
-            sets = QuestionSets(bench, self.data or folder, folder, self.show)
-            self._benches[key] = bench, endpoint, sets
+            self._benches[key] = bench, endpoint, QuestionSets(bench, self.data or folder, folder, self.show)
         return self._benches[key]

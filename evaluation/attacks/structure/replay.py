@@ -7,21 +7,18 @@ turned. It takes a copy of the whole graph, of the code and of its settings, and
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.egress import Prompt, prompts_of
-from evaluation.attacks.setup.exchanges import exchange_all
+from evaluation.attacks.setup.exchanges import Prompt, exchange
 from evaluation.attacks.setup.related_questions import askable, made_questions
-from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
-from evaluation.attacks.structure.attack import LARGE
+from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets, dice_of
+from evaluation.attacks.structure.attack import LARGE, Guesses
 from evaluation.attacks.structure.known_graph import KnownGraph
-from evaluation.attacks.structure.matching import NEVER, Matcher
-from evaluation.attacks.structure.revealed_graph import Piece, revealed_by
+from evaluation.attacks.structure.matching import NEVER, Matcher, Piece, revealed_by
 from evaluation.bench.bench import sample
 from evaluation.bench.question_sets import DEMO, PQ_3H
 from evaluation.datasets.questions import Question
@@ -44,49 +41,38 @@ async def _on(targets: AttackTargets, source: str) -> Attempted:
     questions = askable(target.questions) if source != DEMO else made_questions(graph, count, _SEED)
     asked = sample([each for each in questions if each.plan and each.plan.topics], count, _SEED)
     known = KnownGraph.of(graph.blind, 1.0, _SEED)
-    progress = targets.counter(f"{TITLES[source]}, replay", len(asked))
-    right, blind = [], []
+    progress, guesses = targets.counter(f"{TITLES[source]}, replay", len(asked)), Guesses()
     for done, question in enumerate(asked, start=1):
         progress(done)
-        found = await _found(target, known, question)
-        if found is not None and found[1] <= 1 / LARGE:
-            right.append(found[0])
-            blind.append(found[1])
-    tries = len(right)
-    return Attempted(
-        name=f"{TITLES[source]}, structure, 100% known, by asking the same of others of a kind of {LARGE} or more",
-        tries=tries,
-        successes=sum(right),
-        blind=sum(blind) / max(1, tries),
-        most=MAX_SHARE,
-        least=20,
-    )
+        await _guess(target, known, question, guesses)
+    name = f"{TITLES[source]}, structure, 100% known, by asking the same of others of a kind of {LARGE} or more"
+    return guesses.of_large_kinds().line(name, MAX_SHARE)
 
 
-async def _found(target: AttackTarget, known: KnownGraph, question: Question) -> tuple[float, float] | None:
-    """The expected share right, and that of a blind guess; None where the question names no single thing.
+async def _guess(target: AttackTarget, known: KnownGraph, question: Question, into: Guesses) -> None:
+    """The expected share right; nothing where the question names no single thing.
 
     Of more than `REPLAYED` candidates so many are drawn, and the others count as these did.
     """
-    exchange = (await exchange_all(target, [question]))[0]
-    prompts = prompts_of(exchange.bodies)
+    asked = await exchange(target, question)
+    prompts = asked.prompts
     topic = next((thing for prompt in prompts for thing in prompt.things if thing.name in prompt.question), None)
-    if topic is None or len(exchange.truth.get(topic.name, ())) != 1:
-        return None
-    truth = known.number_of(int(exchange.truth[topic.name][0]))
+    if topic is None or len(asked.truth.get(topic.name, ())) != 1:
+        return
+    truth = known.number_of(int(asked.truth[topic.name][0]))
     fits = Matcher(known, 1.0, _SURE).fits(revealed_by(prompts))[topic.name]
-    blind = 1.0 / max(1, int(known.of_concept(topic.concept).sum()))
     possible = fits > fits.max() + np.log(NEVER) / 2
     if not possible[truth]:
-        return 0.0, blind
+        into.add(0.0, known, topic.concept)
+        return
     others = [node for node in np.flatnonzero(possible).tolist() if node != truth]
-    drawn = random.Random(_SEED).sample(others, min(REPLAYED, len(others)))  # noqa: S311  # a sample  # nosec B311
-    same = [await _asks_the_same(target, known, question, node, summarise_prompts(prompts)) for node in drawn]
-    alike = len(others) * sum(same) / len(same) if same else 0.0
-    return 1.0 / (1.0 + alike), blind
+    drawn = dice_of(_SEED).sample(others, min(REPLAYED, len(others)))
+    wanted = summarise_prompts(prompts)
+    same = [await asks_the_same(target, known, question, node, wanted) for node in drawn]
+    into.add(1.0 / (1.0 + (len(others) * sum(same) / len(same) if same else 0.0)), known, topic.concept)
 
 
-async def _asks_the_same(
+async def asks_the_same(
     target: AttackTarget, known: KnownGraph, question: Question, node: int, wanted: Sequence[object]
 ) -> bool:
     mid = int(known.mids[node])
@@ -96,13 +82,9 @@ async def _asks_the_same(
     if not names or question.plan.topics[0] not in typed:
         return False
     name = names[0].replace("_", " ")
-    other = question.model_copy(
-        update={
-            "question": typed.replace(question.plan.topics[0], name),
-            "plan": question.plan.model_copy(update={"topics": (name,)}),
-        }
-    )
-    return summarise_prompts(prompts_of((await exchange_all(target, [other]))[0].bodies)) == wanted
+    plan = question.plan.model_copy(update={"topics": (name,)})
+    other = question.model_copy(update={"question": typed.replace(question.plan.topics[0], name), "plan": plan})
+    return summarise_prompts((await exchange(target, other)).prompts) == wanted
 
 
 def summarise_prompts(prompts: Sequence[Prompt]) -> list[object]:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import math
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from client_sdk.protocol import StrategyName
 from evaluation.attacks.setup.bounds import Attempted
 from evaluation.attacks.setup.exchanges import exchange_all
-from evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets
-from evaluation.attacks.values.graph import made_up_graph, made_up_policy
+from evaluation.attacks.setup.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets, load_text
 from evaluation.attacks.values.guesses import (
+    Observation,
     by_dictionary,
     by_generalised_forms,
     by_orders_and_sizes,
     forms_of,
     in_base_36,
+    seen_in,
 )
-from evaluation.attacks.values.observations import Observation, seen_in
-from evaluation.attacks.values.questions import ValueProbe, asked_of, conversations, greatest_first
-from evaluation.bench.bench import LoadedSet
+from evaluation.attacks.values.questions import (
+    ValueProbe,
+    asked_of,
+    conversations,
+    greatest_first,
+    made_up_graph,
+    made_up_policy,
+)
 from evaluation.bench.question_sets import DEMO
 from kg_store.terms import ValueKind
 
@@ -52,27 +56,27 @@ async def values(targets: AttackTargets) -> list[Attempted]:
         lines += guessed(await _read(targets, target, title), title)
     for title, target in (await _graphs(targets, OPENLY)).items():
         read = await _read(targets, target, title)
-        lines += [line.model_copy(update={"most": 1.0}) for line in guessed(read, f"{title}, openly")]
+        lines += [line.unbound() for line in guessed(read, f"{title}, openly")]
         if title == MADE_UP:
             lines += controls(read)
             in_dialogue = guessed(await _read(targets, target, title, "dialogue"), f"{title}, openly, by dialogue")
-            lines += [line.model_copy(update={"most": 1.0}) for line in in_dialogue]
+            lines += [line.unbound() for line in in_dialogue]
             lines.append(await _told_by_the_dialogue(targets, target, read))
     return lines
 
 
 async def _graphs(targets: AttackTargets, changes: Mapping[str, object]) -> dict[str, AttackTarget]:
     demo = await targets.open(DEMO, "scripted", changes)
-    graphs = {MADE_UP: replace(demo, loaded=_load_made_up(demo), _recorded=[]), TITLES[DEMO]: demo}
+    made_up = load_text(demo.bench, "made-up.ttl", made_up_graph(), made_up_policy())
+    graphs = {MADE_UP: replace(demo, loaded=made_up, _recorded=[]), TITLES[DEMO]: demo}
     return graphs | {TITLES[source]: await targets.open(source, "scripted", changes) for source in targets.among(AML)}
 
 
 def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
     """Each way to guess, over all relations of one graph, beside the most frequent value."""
-    tries, blind = sum(len(each.seen) for each in read), prior(read)
-    bounds = {"tries": tries, "blind": blind, "most": blind + POINTS, "least": 100}
+    blind = prior(read)
     return [
-        Attempted.model_validate({"name": f"{title}, values by {name}", "successes": right(read, guess), **bounds})
+        Attempted.of(f"{title}, values by {name}", right(read, guess), blind=blind, most=blind + POINTS, least=100)
         for name, guess in WAYS.items()
     ]
 
@@ -89,12 +93,12 @@ def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
 
 def prior(read: Sequence[ObservedRelation]) -> float:
     """The share of those seen that are the most frequent value of their relation."""
-    tries = sum(len(each.seen) for each in read)
-    return right(read, lambda each: [each.asked.spread.most_common(1)[0][0]] * len(each.seen)) / max(1, tries)
+    found = right(read, lambda each: [each.asked.spread.most_common(1)[0][0]] * len(each.seen))
+    return sum(found) / max(1, len(found))
 
 
-def right(read: Sequence[ObservedRelation], guess: Callable[[ObservedRelation], Sequence[int]]) -> int:
-    return sum(guessed == one.truth for each in read for guessed, one in zip(guess(each), each.seen, strict=True))
+def right(read: Sequence[ObservedRelation], guess: Callable[[ObservedRelation], Sequence[int]]) -> list[bool]:
+    return [guessed == one.truth for each in read for guessed, one in zip(guess(each), each.seen, strict=True)]
 
 
 WAYS: dict[str, Callable[[ObservedRelation], Sequence[int]]] = {
@@ -107,11 +111,9 @@ WAYS: dict[str, Callable[[ObservedRelation], Sequence[int]]] = {
 async def _read(
     targets: AttackTargets, target: AttackTarget, title: str, strategy: StrategyName = "sets"
 ) -> list[ObservedRelation]:
-    found = []
-    count = targets.at_most(TALKS[title])
-    for asked in sorted(asked_of(target.bench.graph(target.loaded), _SEED), key=lambda each: -len(each.holders))[
-        :_RELATIONS
-    ]:
+    found, count = [], targets.at_most(TALKS[title])
+    every = sorted(asked_of(target.bench.graph(target.loaded), _SEED), key=lambda each: -len(each.holders))
+    for asked in every[:_RELATIONS]:
         progress = targets.counter(f"{title}, values of one relation", count)
         exchanges = await exchange_all(target, conversations(asked, count, _SEED), strategy, progress)
         found.append(ObservedRelation(asked, seen_in(exchanges, asked.relation.label)))
@@ -125,19 +127,10 @@ async def _told_by_the_dialogue(
     asked = next(each.asked for each in read if each.asked.relation.value_kind is ValueKind.NUMBER)
     exchanges = await exchange_all(target, greatest_first(asked, targets.at_most(GREATEST)))
     seen = seen_in(exchanges, asked.relation.label)
-    greatest = max(asked.texts, key=lambda mid: _order_of(asked, mid))
-    found = sum(each.truth == greatest for each in seen)
+    greatest = max(asked.texts, key=lambda mid: order_of(asked, mid))
     name = "made up, the greatest value, where the dialogue asks for it"
-    return Attempted(
-        name=name, tries=len(seen), successes=found, blind=prior([ObservedRelation(asked, seen)]), most=1.0
-    )
-
-
-def _load_made_up(target: AttackTarget) -> LoadedSet:
-    with tempfile.TemporaryDirectory(prefix="arog-values-") as folder:
-        file = Path(folder) / "made-up.ttl"
-        file.write_text(made_up_graph(), "utf-8")
-        return target.bench.load("made-up", [file], made_up_policy())
+    blind = prior([ObservedRelation(asked, seen)])
+    return Attempted.of(name, (each.truth == greatest for each in seen), blind=blind, most=1.0)
 
 
 def _control(
@@ -150,14 +143,7 @@ def _control(
 ) -> Attempted:
     chosen = [each for each in read if kind in (None, each.asked.relation.value_kind)]
     leaky = [ObservedRelation(each.asked, [change(each.asked, one) for one in each.seen]) for each in chosen]
-    tries = sum(len(each.seen) for each in leaky)
-    return Attempted(
-        name=f"{name}: values by {way}",
-        tries=tries,
-        successes=right(leaky, WAYS[way]),
-        blind=prior(leaky),
-        control=least,
-    )
+    return Attempted.of(f"{name}: values by {way}", right(leaky, WAYS[way]), blind=prior(leaky), control=least)
 
 
 def _as_digest(asked: ValueProbe, one: Observation) -> Observation:
@@ -180,11 +166,11 @@ def _with_year(asked: ValueProbe, one: Observation) -> Observation:
 
 
 def _ranks_of(asked: ValueProbe) -> dict[int, int]:
-    ordered = sorted(asked.texts, key=lambda mid: _order_of(asked, mid))
+    ordered = sorted(asked.texts, key=lambda mid: order_of(asked, mid))
     return {mid: rank for rank, mid in enumerate(ordered)}
 
 
-def _order_of(asked: ValueProbe, mid: int) -> tuple[float, str]:
+def order_of(asked: ValueProbe, mid: int) -> tuple[float, str]:
     """Numbers first; what a relation of numbers holds that is none comes behind them, as texts do."""
     text = asked.texts[mid]
     try:

@@ -1,43 +1,103 @@
-"""Guesses of values by somebody who knows how the values of a relation are spread, and has learnt from half of all
-conversations, whose truth is given away, what orders and sizes say of the other half."""
+"""Reads off the bytes of a conversation what they show of each value, and guesses values by it.
+
+The attacker knows how the values of a relation are spread, and has learnt from half of all conversations, whose truth
+is given away, what orders and sizes say of the other half.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 import zlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.attacks.values.observations import Observation, ranks
+from evaluation.attacks.setup.exchanges import Exchange, Prompt, prompt_of
+from kg_store.terms import ALMOST_PSEUDONYM
 
 NEIGHBOURS = 15
 _TAIL = 5
 _MIN_FORM_LENGTH = 3
+_TOKEN = re.compile(r"[0-9A-Za-z][0-9A-Za-z.:-]*")
 
-Feature = Callable[[Observation], float]
 Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One value of one conversation, as whoever reads the prompts sees it; `truth` is its MID, known to the judge.
+
+    `place`: where its line stands among those of its prompt, and `appeared` when its pseudonym first did, both from 0
+    to 1; `row` and `body` are bytes, the latter against the mean of the same turn; `won`: 1 where its holder was the
+    answer to a question about the greatest or least, -1 where it was compared and was not.
+    """
+
+    talk: int
+    word: str
+    place: float
+    appeared: float
+    row: int
+    body: float
+    won: int
+    tokens: frozenset[str] = field(repr=False)
+    truth: int = field(repr=False)
+
+
+def seen_in(exchanges: Sequence[Exchange], label: str) -> list[Observation]:
+    """The values that `label` leads to, each once in a conversation, at its first line."""
+    lengths: dict[int, list[int]] = defaultdict(list)
+    for exchange in exchanges:
+        for turn, bodies in enumerate(exchange.turns):
+            lengths[turn] += [len(body) for body in bodies[-1:]]
+    usual = {turn: sum(found) / len(found) for turn, found in lengths.items() if found}
+    return [each for talk, exchange in enumerate(exchanges) for each in _of_talk(talk, exchange, label, usual)]
+
+
+def _of_talk(talk: int, exchange: Exchange, label: str, usual: Mapping[int, float]) -> list[Observation]:
+    found: dict[str, Observation] = {}
+    for turn, bodies in enumerate(exchange.turns):
+        prompt = prompt_of(bodies[-1]) if bodies else None
+        if prompt is None:
+            continue
+        # Where prompts tell of kinds alone, the one value of a thing is a set like any other.
+        rows = [row for row in prompt.evidence if row.end[0] in "VS" and row.path == [label]]
+        for at, row in enumerate(rows):
+            mids = exchange.truth.get(row.end)
+            if row.end not in found and mids is not None and len(mids) == 1:
+                found[row.end] = Observation(
+                    talk=talk,
+                    word=row.end,
+                    place=at / max(1, len(rows) - 1),
+                    appeared=float(len(found)),
+                    row=len(row.model_dump_json()),
+                    body=len(bodies[-1]) - usual[turn],
+                    won=_won(prompt, row.start),
+                    tokens=frozenset(_TOKEN.findall(f"{prompt.question} {prompt.evidence} {prompt.things}")),
+                    truth=int(mids[0]),
+                )
+    return [replace(each, appeared=each.appeared / max(1, len(found) - 1)) for each in found.values()]
+
+
+def _won(prompt: Prompt, holder: str) -> int:
+    """By the first question of the dialogue and its answer."""
+    said = [ALMOST_PSEUDONYM.findall(turn.text) for turn in prompt.dialogue[:2]]
+    if len(said) < 2:
+        return 0
+    return 1 if holder in said[1] else -1 if holder in said[0] else 0
 
 
 def by_orders_and_sizes(seen: Sequence[Observation], spread: Counter[int], order: Mapping[int, int]) -> list[int]:
     """A guess for each, in two folds: the feature, and the way to read it, that told most in one half guesses the
     other. `order` is the rank of each value."""
-    guesses = [0] * len(seen)
-    features = _features(seen)
-    for fold in (0, 1):
-        known = [each for each in seen if each.talk % 2 != fold]
-        learners = [
-            _Learner(feature, way, spread, order) for feature in features.values() for way in (_like, _between)
-        ]
-        best = max(learners, key=lambda learner: learner.right_among(known))
-        for at, each in enumerate(seen):
-            if each.talk % 2 == fold:
-                guesses[at] = best.guess(each, known)
-    return guesses
+    learners = [_Learner(feature, way, spread, order) for feature in _features(seen) for way in (_like, _between)]
+    halves = [[each for each in seen if each.talk % 2 != fold] for fold in (0, 1)]
+    best = [max(learners, key=lambda learner: learner.right_among(known)) for known in halves]
+    return [best[each.talk % 2].guess(each, halves[each.talk % 2]) for each in seen]
 
 
 def by_dictionary(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
@@ -48,11 +108,10 @@ def by_dictionary(seen: Sequence[Observation], spread: Counter[int], texts: Mapp
 
 def by_generalised_forms(seen: Sequence[Observation], spread: Counter[int], texts: Mapping[int, str]) -> list[int]:
     """The commonest among the values of which a form (year, decade, round number) stands in the prompt."""
-    forms = {mid: set(forms_of(text)) for mid, text in texts.items()}
-    holding: dict[str, set[int]] = {}
-    for mid, told in forms.items():
-        for form in told:
-            holding.setdefault(form, set()).add(mid)
+    holding: dict[str, set[int]] = defaultdict(set)
+    for mid, text in texts.items():
+        for form in forms_of(text):
+            holding[form].add(mid)
     guesses = []
     for each in seen:
         fitting = [holding[token] for token in each.tokens if token in holding]
@@ -91,18 +150,30 @@ def in_base_36(number: int) -> str:
     return digits
 
 
-def _features(seen: Sequence[Observation]) -> dict[str, Feature]:
-    place = ranks(seen)
-    return {
-        "nothing": lambda _each: 0.0,
-        "word": lambda each: float(int(each.word[1:], 36)),
-        "rank of the word": lambda each: place[each.talk, each.word],
-        "place of the line": lambda each: each.place,
-        "first appearance": lambda each: each.appeared,
-        "length of the line": lambda each: float(each.row),
-        "length of the request": lambda each: each.body,
-        "who won": lambda each: float(each.won),
+Feature = Callable[[Observation], float]
+
+
+def _features(seen: Sequence[Observation]) -> list[Feature]:
+    """Nothing; the word, as it is and by its rank in its conversation; the place of its line and of its first; the
+    lengths of line and request; and who won."""
+    by_talk: dict[int, set[str]] = defaultdict(set)
+    for each in seen:
+        by_talk[each.talk].add(each.word)
+    ranks = {
+        (talk, word): at / max(1, len(words) - 1)
+        for talk, words in by_talk.items()
+        for at, word in enumerate(sorted(words))
     }
+    return [
+        lambda _each: 0.0,
+        lambda each: float(int(each.word[1:], 36)),
+        lambda each: ranks[each.talk, each.word],
+        lambda each: each.place,
+        lambda each: each.appeared,
+        lambda each: float(each.row),
+        lambda each: each.body,
+        lambda each: float(each.won),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message, Names, Usage
 from evaluation.attacks import injection, pseudonyms
 from evaluation.attacks.setup.bounds import Attempted, markdown, write
-from evaluation.attacks.setup.recording import Recorded
-from evaluation.attacks.setup.targets import AML, AttackTargets
+from evaluation.attacks.setup.targets import AML, AttackTargets, Recorded
 from evaluation.attacks.table import ATTACKS, run_attacks
 from evaluation.bench.question_sets import DEMO
 from evaluation.datasets.questions import QuestionsError

@@ -7,9 +7,14 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from evaluation.attacks import extraction, membership
-from evaluation.attacks.membership import observe
-from evaluation.attacks.membership_graphs import closed_graph, noted_graph, sample_people, sample_texts
-from evaluation.attacks.setup.http_client import TimedResponse
+from evaluation.attacks.membership import (
+    TimedResponse,
+    closed_graph,
+    noted_graph,
+    observe,
+    sample_people,
+    sample_texts,
+)
 from evaluation.attacks.setup.separation import area, either_way, learnt
 from evaluation.attacks.setup.targets import AttackTargets
 from evaluation.bench.question_sets import DEMO
@@ -21,20 +26,20 @@ Tell = Callable[[str], tuple[str, int, float]]
 
 
 class Told:
-    """Stands in for Asker: a reply's content, length and seconds as a test says, of the name in the question."""
+    """Stands in for ApiCaller: a reply's content, length and seconds as a test says, of the name in the question."""
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
 
     async def post(self, body: Mapping[str, object]) -> TimedResponse:
         content, length, seconds = self._tell(str(body["name"]))
-        return TimedResponse(404, content, length, seconds, told_ms=seconds)
+        return TimedResponse(content, length, seconds, told_ms=seconds)
 
 
 async def rates(tell: Tell) -> list[float]:
     everybody = [*PEOPLE.inside, *PEOPLE.outside]
     seen = await observe(Told(tell), everybody, lambda name: {"name": name}, 3)  # type: ignore[arg-type]
-    lines = [*membership._by_content("x", seen, PEOPLE), *membership._by_time("x", seen, PEOPLE)]
+    lines = [*membership.by_content("x", seen, PEOPLE), *membership.by_time("x", seen, PEOPLE)]
     return [round(line.rate, 3) for line in lines]
 
 
@@ -76,7 +81,7 @@ def test_of_the_texts_one_half_is_noted() -> None:
 @pytest.mark.model
 async def test_with_a_grant_members_are_told_and_without_one_nothing_differs() -> None:
     async with AttackTargets(limit=24) as targets:
-        *without, known, content, _, ledger = await membership.membership_on_demo(targets)
+        *without, known, content, _, ledger = await membership.membership(targets)
         assert known.rate > 0.9
         # What is replaced there is any word that is not common, whether or not the graph holds it.
         assert ledger.rate == 0.5

@@ -1,4 +1,4 @@
-"""Names and values of a graph, read from its source file without the loader."""
+"""Names and values of a graph, read from the text of its source file without the loader."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from random import Random
 
 import pyoxigraph
 
-from evaluation.attacks.forms.corpus.everyday_words import is_in_dictionary
-from evaluation.attacks.forms.corpus.people import surnames
-from evaluation.attacks.forms.corpus.plain_letters import plain
+from evaluation.attacks.forms.corpus.words import is_in_dictionary, plain, surnames
 
 _NAME = re.compile(r"(label|name|title)$", re.IGNORECASE)
 _PART = re.compile(r"(first|last|given|family|sur)_?name$", re.IGNORECASE)
@@ -21,7 +18,6 @@ _SCHEMA = re.compile(r"(Class|Property|Ontology)$")
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})(T.*)?")
 _NUMBER = re.compile(r"-?\d{2,9}(\.\d{1,2})?")
 _BASE = "http://file.invalid/"
-_MIN_WORDS = 2
 _LISTED = frozenset(surnames())
 
 
@@ -37,23 +33,23 @@ class GraphNames:
     dates: tuple[str, ...] = field(repr=False)
     numbers: tuple[str, ...] = field(repr=False)
 
-    def first_names(self, dice: Random, count: int) -> list[str]:
-        """Of `count` names, as they stand, those that are read as names."""
-        return [name.split(" ")[0] for name in self.some(dice, count) if reads_as_name(name.split(" ")[0])]
-
-    def last_names(self, dice: Random, count: int) -> list[str]:
-        return [name.split(" ")[-1] for name in self.some(dice, count) if reads_as_name(name.split(" ")[-1])]
-
     def some(self, dice: Random, count: int) -> list[str]:
         """At most `count` names."""
         return dice.sample(self.names, min(count, len(self.names)))
 
+    def first_names(self, dice: Random, count: int) -> list[str]:
+        """Of `count` names, as they stand, those that are read as names."""
+        return [first for name in self.some(dice, count) if reads_as_name(first := name.split(" ")[0])]
 
-def names_in_turtle(graph: str, file: Path) -> GraphNames:
+    def last_names(self, dice: Random, count: int) -> list[str]:
+        return [last for name in self.some(dice, count) if reads_as_name(last := name.split(" ")[-1])]
+
+
+def names_in_turtle(graph: str, text: str) -> GraphNames:
     """Of a file in Turtle. Properties and classes are no names, whatever they are called."""
     literals: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     schema: set[str] = set()
-    for quad in pyoxigraph.parse(file.read_bytes(), format=pyoxigraph.RdfFormat.TURTLE, base_iri=_BASE):
+    for quad in pyoxigraph.parse(text, format=pyoxigraph.RdfFormat.TURTLE, base_iri=_BASE):
         subject, predicate = str(quad.subject), quad.predicate.value
         schema.add(str(quad.predicate))
         if isinstance(quad.object, pyoxigraph.Literal):
@@ -66,9 +62,9 @@ def names_in_turtle(graph: str, file: Path) -> GraphNames:
     return _sorted_out(graph, labels, others)
 
 
-def names_in_triples(graph: str, file: Path) -> GraphNames:
+def names_in_triples(graph: str, text: str) -> GraphNames:
     """Of a table of head, relation and tail, with underscores for spaces."""
-    lines = [line.split("\t") for line in file.read_text("utf-8").splitlines()]
+    lines = [line.split("\t") for line in text.splitlines()]
     cells = [cell.replace("_", " ") for line in lines if len(line) == 3 for cell in (line[0], line[2])]
     return _sorted_out(graph, cells, ())
 
@@ -83,7 +79,7 @@ def _labels(node: dict[str, list[str]]) -> Iterator[str]:
 
 
 def _sorted_out(graph: str, labels: Sequence[str], others: Sequence[str]) -> GraphNames:
-    several = {label for label in labels if label.count(" ") + 1 >= _MIN_WORDS and _is_of_letters(label)}
+    several = {label for label in labels if " " in label and all(sign.isalpha() or sign in " -'’." for sign in label)}
     names = {label for label in several if any(map(reads_as_name, label.split(" ")))}
     return GraphNames(
         graph,
@@ -98,10 +94,6 @@ def _sorted_out(graph: str, labels: Sequence[str], others: Sequence[str]) -> Gra
 def reads_as_name(word: str) -> bool:
     """A listed surname, or no word of a dictionary."""
     return word.lower() in _LISTED or not is_in_dictionary(plain(word))
-
-
-def _is_of_letters(label: str) -> bool:
-    return all(sign.isalpha() or sign in " -'’." for sign in label)
 
 
 def _ordered(texts: Iterable[str]) -> tuple[str, ...]:

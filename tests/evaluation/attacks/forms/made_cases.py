@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from evaluation.attacks.forms.corpus.graph_names import GraphNames
-from evaluation.attacks.forms.families.case import Case, TypedCase
+from evaluation.attacks.forms.families import Case, TypedCase
 
 NAMES = GraphNames(
     "made",

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.attacks import forms
-from evaluation.attacks.forms.asking import JudgedCase
-from evaluation.attacks.forms.attack import lines
-from evaluation.attacks.forms.corpus.table_files import table_files
+from evaluation.attacks.forms.attack import JudgedCase, lines
+from evaluation.attacks.forms.corpus.made_up import table_files
 from evaluation.attacks.forms.judge import Verdict
 from evaluation.attacks.forms.tables import LoadedTable, cells_in
 from evaluation.attacks.forms.tables import lines as table_lines
@@ -19,7 +18,7 @@ from tests.evaluation.attacks.forms.made_cases import case, payload
 
 
 def judged(leaked: set[str], is_everyday: bool = False, found: bool = True) -> JudgedCase:
-    return JudgedCase(case("quillmore"), "made", Verdict(frozenset(leaked), is_everyday), False, 1, found)
+    return JudgedCase(case("quillmore"), Verdict(frozenset(leaked), is_everyday), False, True, found)
 
 
 def missed(found: list[JudgedCase]) -> list[str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 
 import pytest
 
 from app.demo import GRAPH_FILE
-from evaluation.attacks.forms.corpus import population
-from evaluation.attacks.forms.corpus.everyday_words import is_common_english, is_everyday
+from evaluation.attacks.forms.corpus import made_up
 from evaluation.attacks.forms.corpus.graph_names import names_in_triples, names_in_turtle
-from evaluation.attacks.forms.corpus.number_words import date_in_words, in_words, roman, year_in_words
-from evaluation.attacks.forms.corpus.people import surnames, surnames_of
-from evaluation.attacks.forms.corpus.table_files import ROWS, table_files
+from evaluation.attacks.forms.corpus.made_up import ROWS, table_files
+from evaluation.attacks.forms.corpus.numbers import date_in_words, in_words, roman, year_in_words
+from evaluation.attacks.forms.corpus.words import is_common_english, is_everyday, surnames, surnames_of
 
 
 def test_there_are_five_hundred_and_forty_five_surnames() -> None:
@@ -22,17 +20,15 @@ def test_there_are_five_hundred_and_forty_five_surnames() -> None:
 
 
 def test_the_population_has_two_thousand_people_of_five_languages() -> None:
-    people = population.people()
+    people = made_up.people()
     assert len({person.clean for person in people}) == 2_000
-    assert {person.language for person in people} == set(population.LANGUAGES)
+    assert {person.language for person in people} == set(made_up.LANGUAGES)
     assert any("geb." in person.label for person in people)
     assert any("%C3" in person.label for person in people)
 
 
-def test_the_population_is_read_with_its_notes_contacts_and_dirty_labels(tmp_path: Path) -> None:
-    file = tmp_path / "population.ttl"
-    file.write_text(population.turtle(60), encoding="utf-8")
-    names = names_in_turtle("population", file)
+def test_the_population_is_read_with_its_notes_contacts_and_dirty_labels() -> None:
+    names = names_in_turtle("population", made_up.turtle(60))
     assert any(text.startswith(("brother", "sister", "neighbour")) for text in names.texts)
     assert any("@clinic.example" in text for text in names.texts)
     assert any("&#" in label for label in names.labels)
@@ -41,21 +37,18 @@ def test_the_population_is_read_with_its_notes_contacts_and_dirty_labels(tmp_pat
 
 
 def test_properties_and_classes_are_no_names() -> None:
-    names = names_in_turtle("demo", GRAPH_FILE)
+    names = names_in_turtle("demo", GRAPH_FILE.read_text("utf-8"))
     assert "Rosalind Rose" in names.names
     assert "insured by" not in {*names.names, *names.labels}
 
 
-def test_first_and_last_names_in_two_properties_are_joined(tmp_path: Path) -> None:
-    file = tmp_path / "people.ttl"
-    file.write_text('@prefix : <http://a.invalid/> .\n:p :firstName "Jörg" ; :lastName "Fährmann" .', encoding="utf-8")
-    assert names_in_turtle("people", file).names == ("Jörg Fährmann",)
+def test_first_and_last_names_in_two_properties_are_joined() -> None:
+    text = '@prefix : <http://a.invalid/> .\n:p :firstName "Jörg" ; :lastName "Fährmann" .'
+    assert names_in_turtle("people", text).names == ("Jörg Fährmann",)
 
 
-def test_underscores_of_triples_are_spaces(tmp_path: Path) -> None:
-    file = tmp_path / "kb.tsv"
-    file.write_text("john_of_gaunt\tspouse\tblanche_of_lancaster\n", encoding="utf-8")
-    assert "john of gaunt" in names_in_triples("kb", file).names
+def test_underscores_of_triples_are_spaces() -> None:
+    assert "john of gaunt" in names_in_triples("kb", "john_of_gaunt\tspouse\tblanche_of_lancaster\n").names
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.attacks.forms.corpus.plain_letters import plain, tokens, undone
-from evaluation.attacks.forms.families.look_alikes import FORMS
+from evaluation.attacks.forms.corpus.words import plain, tokens, undone
+from evaluation.attacks.forms.corpus.writing import Piece
+from evaluation.attacks.forms.families import LOOK_ALIKES
 from evaluation.attacks.forms.judge import Judge, can_be_judged, read_sent
 from tests.evaluation.attacks.forms.made_cases import case, payload
 
@@ -31,9 +32,9 @@ def test_a_name_is_found_however_it_left(said: str) -> None:
     assert JUDGE.judge(case("quillmore"), [payload(said)]).leaked
 
 
-@pytest.mark.parametrize("kind", sorted(FORMS))
+@pytest.mark.parametrize("kind", sorted(LOOK_ALIKES))
 def test_look_alike_letters_that_left_as_they_were_typed_are_found(kind: str) -> None:
-    typed = FORMS[kind]("quillmore")
+    typed = LOOK_ALIKES[kind].format(Piece("quillmore"))
     assert JUDGE.judge(case(typed, "quillmore"), [payload(f"who treats {typed} now")]).leaked
 
 

@@ -9,11 +9,8 @@ from random import Random
 import pytest
 
 from evaluation.attacks.names.attack import Judge, NameTrial, lines
-from evaluation.attacks.names.corpus import FORMS, PlantedQuestion, ask_in_every_form
-from evaluation.attacks.names.forms import Form, FormInput
-from evaluation.attacks.names.graph import SCRIPTS, peoples
-from evaluation.attacks.names.scripts import OTHER_SCRIPTS
-from evaluation.attacks.names.values import ask_for_values
+from evaluation.attacks.names.forms import FORMS, OTHER_SCRIPTS, SCRIPTS, Form, FormInput, peoples
+from evaluation.attacks.names.questions import PlantedQuestion, ask_for_values, ask_in_every_form
 from evaluation.attacks.table import run_attacks
 from evaluation.checks.leak_scan import LeakScanner
 from kg_store.text.english import PublicWords
@@ -45,13 +42,13 @@ def test_other_scripts_are_found_too(form: Form) -> None:
 
 
 def test_a_name_in_capitals_is_a_leak_and_a_small_everyday_word_is_told_apart() -> None:
-    form = Form("parts", "last name", lambda given: (given.last,))
+    form = Form("parts", "last name", lambda given: (given["last"],))
     given = FormInput("Rosalind Ward", "Rosalind Ward", Random(0))
     marked, small = (
         PlantedQuestion(form, (f"Where does {word} live?",), {"ward": word == "ward", "rosalind": False})
         for word in ("Ward", "ward")
     )
-    assert given.last == "Ward"
+    assert given["last"] == "Ward"
     assert judged(marked, "Where does Ward live?").leaked == {"ward"}
     assert not judged(small, "Where does ward live?").leaked
     assert not judged(marked, "Where does Eq7f2k live?").leaked
@@ -85,7 +82,7 @@ def test_a_leak_a_block_and_a_blind_scanner_are_all_missed_bounds() -> None:
     }
     clean = NameTrial(asked, False, frozenset(), frozenset({"rose"}), frozenset({"will"}), True)
     assert all(line.passed for line in lines([clean], 1))
-    assert not all(line.passed for line in lines([replace(clean, strategy="dialogue", sent=0)], 1))
+    assert not all(line.passed for line in lines([replace(clean, strategy="dialogue", sent=False)], 1))
     assert not all(line.passed for line in lines([clean], 2))
 
 

@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 
 from app.llm.tasks import Candidate, Evidence, StepInput
-from evaluation.attacks.setup.egress import prompt_of, prompts_of
-from evaluation.attacks.setup.exchanges import Exchange, exchange_all
+from evaluation.attacks.setup.exchanges import Exchange, exchange_all, prompt_of, prompts_of
 from evaluation.attacks.setup.related_questions import askable, conversations, made_questions
 from evaluation.attacks.setup.targets import AttackTargets
-from evaluation.attacks.structure.attack import guessed, structure
-from evaluation.attacks.structure.known_graph import KnownGraph, Pairs
-from evaluation.attacks.structure.matching import Matcher, share_right
-from evaluation.attacks.structure.neighbourhoods import TOPIC, neighbourhood
-from evaluation.attacks.structure.revealed_graph import PIECES, Piece, revealed_by
+from evaluation.attacks.structure.attack import TOPIC, guessed, neighbourhood, structure
+from evaluation.attacks.structure.known_graph import KnownGraph, joining
+from evaluation.attacks.structure.matching import PIECES, Matcher, Piece, revealed_by, share_right
 from evaluation.bench.question_sets import DEMO
 from tests.evaluation.attacks.made import request, step
 
@@ -23,12 +20,10 @@ PEOPLE = 10
 
 
 def graph(triples: list[tuple[int, str, int]], size: int, concepts: list[str]) -> KnownGraph:
-    hops: dict[str, Pairs] = {}
-    for relation in sorted({relation for _, relation, _ in triples}):
-        pairs = sorted((head, tail) for head, each, tail in triples if each == relation)
-        for label, ends in ((relation, pairs), ("^" + relation, sorted((tail, head) for head, tail in pairs))):
-            heads, tails = np.array(ends, dtype=np.int64).T
-            hops[label] = Pairs(heads, tails)
+    hops = {}
+    for relation in {relation for _, relation, _ in triples}:
+        heads, tails = np.array([(head, tail) for head, each, tail in triples if each == relation]).T
+        hops |= {relation: joining(heads, tails, size), "^" + relation: joining(tails, heads, size)}
     return KnownGraph(np.arange(size), concepts, np.zeros(size, dtype=np.bool_), hops)
 
 
@@ -128,7 +123,7 @@ async def test_conversations_of_the_demo_are_recorded_as_they_were_sent_and_judg
         for exchange in exchanges:
             assert len(exchange.turns) == 2
             assert all(exchange.answered)
-            shown = {thing.name for prompt in prompts_of(exchange.bodies) for thing in prompt.things}
+            shown = {thing.name for prompt in exchange.prompts for thing in prompt.things}
             assert shown <= set(exchange.truth)
         lines = guessed(known, 1.0, exchanges, "demo", (1.0, 1.0))
         assert [line.name for line in lines] == ["demo, per prompt", "demo, per conversation"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from app.llm.tasks import Candidate, Evidence
-from evaluation.attacks.setup.egress import prompts_of
-from evaluation.attacks.setup.exchanges import exchange_all
+from evaluation.attacks.setup.exchanges import exchange, prompts_of
 from evaluation.attacks.setup.related_questions import made_questions
 from evaluation.attacks.setup.targets import AttackTargets
 from evaluation.attacks.structure.known_graph import KnownGraph
-from evaluation.attacks.structure.replay import _asks_the_same, replay, summarise_prompts
+from evaluation.attacks.structure.replay import asks_the_same, replay, summarise_prompts
 from evaluation.bench.question_sets import DEMO
 from tests.evaluation.attacks.made import step
 
@@ -45,14 +44,14 @@ async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests
         known = KnownGraph.of(graph.blind, 1.0, 0)
         judged = 0
         for question in made_questions(graph, 4, seed=2):
-            exchange = (await exchange_all(target, [question]))[0]
-            prompts = prompts_of(exchange.bodies)
+            asked = await exchange(target, question)
+            prompts = asked.prompts
             named = [word for word in (thing.name for thing in prompts[0].things) if word in prompts[0].question]
-            if len(named) == 1 and len(exchange.truth[named[0]]) == 1:
+            if len(named) == 1 and len(asked.truth[named[0]]) == 1:
                 judged += 1
-                node = known.number_of(int(exchange.truth[named[0]][0]))
-                assert await _asks_the_same(target, known, question, node, summarise_prompts(prompts))
-                assert not await _asks_the_same(target, known, question, node, summarise_prompts(prompts)[:-1])
+                node = known.number_of(int(asked.truth[named[0]][0]))
+                assert await asks_the_same(target, known, question, node, summarise_prompts(prompts))
+                assert not await asks_the_same(target, known, question, node, summarise_prompts(prompts)[:-1])
         assert judged
         (line,) = await replay(targets)
         assert 0 <= line.successes <= line.tries <= 3

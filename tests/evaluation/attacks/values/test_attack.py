@@ -16,16 +16,16 @@ from app.llm.tasks import Evidence
 from client_sdk.crypto.sealing import KeyPair
 from evaluation.attacks.setup.exchanges import Exchange, exchange_all
 from evaluation.attacks.setup.targets import OPENLY, AttackTarget
-from evaluation.attacks.values.attack import ObservedRelation, _order_of, controls, guessed
-from evaluation.attacks.values.graph import made_up_graph, made_up_policy
+from evaluation.attacks.values.attack import ObservedRelation, controls, guessed, order_of
 from evaluation.attacks.values.guesses import (
+    Observation,
     by_dictionary,
     by_generalised_forms,
     by_orders_and_sizes,
     in_base_36,
+    seen_in,
 )
-from evaluation.attacks.values.observations import Observation, seen_in
-from evaluation.attacks.values.questions import ValueProbe, asked_of, conversations
+from evaluation.attacks.values.questions import ValueProbe, asked_of, conversations, made_up_graph, made_up_policy
 from evaluation.bench.bench import Bench
 from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
@@ -154,7 +154,7 @@ def test_what_is_no_number_comes_behind_the_numbers_in_their_order() -> None:
     relation = Relation(RelationId(0), "i:0", "amount", "amount of", ValueKind.NUMBER)
     texts = {1: "about 7", 2: "12", 3: "9.5"}
     asked = ValueProbe(relation, "account", {}, Counter(texts), texts)
-    assert sorted(texts, key=lambda mid: _order_of(asked, mid)) == [3, 2, 1]
+    assert sorted(texts, key=lambda mid: order_of(asked, mid)) == [3, 2, 1]
 
 
 def test_the_made_up_graph_is_the_same_each_time() -> None:

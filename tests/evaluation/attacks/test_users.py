@@ -9,17 +9,20 @@ import pytest
 from app.llm.tasks import Candidate
 from evaluation.attacks.setup.exchanges import Exchange
 from evaluation.attacks.setup.targets import AttackTargets
-from evaluation.attacks.users.frequency import counted, frequency
-from evaluation.attacks.users.linkage import auc_of, linkage, linked
-from evaluation.attacks.users.simulated_users import (
+from evaluation.attacks.users import (
+    QUESTIONS,
     SimulatedConversation,
-    UserPopulation,
+    auc_of,
+    counted,
     favourites,
+    frequency,
+    linkage,
+    linked,
+    masked,
     simulate_conversations,
     topics_of,
     zipf,
 )
-from evaluation.attacks.users.traits import masked
 from evaluation.bench.question_sets import DEMO
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from tests.evaluation.attacks.made import step
@@ -117,8 +120,8 @@ async def test_a_crowd_asks_the_service_and_what_was_sent_is_kept_for_each_conve
         target = await targets.open(DEMO, "scripted")
         done: list[int] = []
         asked = [each for each in target.questions if len(each.texts) == 1 and each.plan]
-        talks = await simulate_conversations(target, asked, UserPopulation(2, 2, 2), 3, done.append)
+        talks = await simulate_conversations(target, asked, [list(topics_of(asked))] * 2, 2, 3, done.append)
         assert [each.user for each in talks] == [0, 0, 1, 1]
         assert done == [1, 2, 3, 4]
-        assert all(len(each.exchange.turns) == 2 and each.exchange.bodies for each in talks)
+        assert all(len(each.exchange.turns) == QUESTIONS and each.exchange.prompts for each in talks)
         assert await frequency(targets) == await linkage(targets) == []

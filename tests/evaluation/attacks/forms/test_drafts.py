@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.attacks.forms.drafts import FORMS, ShownDraft, draft_texts
-from evaluation.attacks.forms.followed_addresses import followed_in
+from evaluation.attacks.forms.drafts import FORMS, ShownDraft, draft_texts, followed_in
 
 
 @pytest.mark.parametrize("form", draft_texts())

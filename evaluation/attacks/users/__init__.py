@@ -1,4 +1,0 @@
-"""Attackers who watch users, and tell them apart.
-
-Imports `attacks.setup` and `evaluation`.
-"""
