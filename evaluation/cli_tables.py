@@ -142,7 +142,7 @@ def confidence(
     meanings = _shown(lambda show: natural_examples(None, seed, show))
     paths = _shown(lambda show: path_examples(data, limit, seed, show))
     votes = _shown(lambda show: vote_examples(data, limit, seed, show))
-    fits = [fit("meaning", meanings), fit("path", paths), fit("vote", votes)]
+    fits = [fit("meaning", meanings), fit("whole", meanings), fit("path", paths), fit("vote", votes)]
     if write:
         write.write_text(as_toml(fits), encoding="utf-8")
     print_markdown(markdown(fits))

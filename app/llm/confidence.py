@@ -18,15 +18,17 @@ from app.llm.in_house import ReadingScores
 
 COEFFICIENTS: Final = Path(__file__).with_name("confidence.toml")
 INTERCEPT: Final = "intercept"
+MAX_LEAD = 0.3
+"""A greater lead in cosines, or no other reading, tells no more."""
 MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Confidence is never reported as 0 or 1, because nothing is certain."""
 MAX_SILENT, MAX_STEPS = 3, 6
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY, MIN_OF_SAID, MIN_VOTED = 0.75, 0.7, 0.15
+MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.82, 0.15
 """Least confidences of an answer. Below MIN_LIKELY the service asks back instead. MIN_OF_SAID applies if the
-question's words say every hop outright. MIN_VOTED applies to votes, on graphs with so many relations that a question
-rarely uses the words of the right one. Chosen by hand on the questions of `arog eval confidence`; the coefficients are
-fitted.
+question's words say every hop outright, MIN_OF_WHOLE if the whole question was compared. MIN_VOTED applies to votes,
+on graphs with so many relations that a question rarely uses the words of the right one. Chosen by hand on the
+questions of `arog eval confidence`; the coefficients are fitted.
 """
 
 
@@ -35,15 +37,23 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
     things.
     """
     found = {"margin": min(1.0, max(0.0, scores.margin)), "doubtful_names": float(doubtful_names)}
+    if scores.road == "whole":
+        return found | {
+            "margin": min(MAX_LEAD, found["margin"]),
+            "likeness": scores.likeness,
+            "pull": scores.pull,
+            "fits": float(scores.fits),
+            "accounted": float(scores.accounted),
+            "steps": float(min(MAX_STEPS, scores.steps)),
+        }
     if scores.road != "meaning":
         found |= {"score": min(1.0, max(-1.0, scores.score))}
         return found | ({"share": scores.share} if scores.road == "vote" else {})
-    in_context = scores.likeness > 0
     found |= {"weakest": min(1.0, scores.weakest), "silent": float(min(MAX_SILENT, scores.silent))}
-    found |= {"score": min(MAX_SCORE, max(MIN_SCORE, scores.score)), "steps": float(min(MAX_STEPS, scores.steps))}
-    # If the whole question decided, the margin is in another unit than that of single words.
-    found |= {"in_context": float(in_context), "likeness": scores.likeness}
-    return found | ({"margin": 0.0} if in_context else {})
+    return found | {
+        "score": min(MAX_SCORE, max(MIN_SCORE, scores.score)),
+        "steps": float(min(MAX_STEPS, scores.steps)),
+    }
 
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
@@ -53,10 +63,11 @@ def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
 
 def is_likely(scores: ReadingScores) -> bool:
     """True if readings with such scores are right often enough to be answered."""
-    if scores.road == "vote":
-        return confidence_of(scores, doubtful_names=False) >= MIN_VOTED
-    is_said = scores.road == "meaning" and not (scores.silent or scores.likeness) and scores.weakest >= 1
-    return confidence_of(scores, doubtful_names=False) >= (MIN_OF_SAID if is_said else MIN_LIKELY)
+    is_said = scores.road == "meaning" and not scores.silent and scores.weakest >= 1
+    if scores.road == "whole" and not scores.accounted:
+        return False
+    least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(scores.road, MIN_OF_SAID if is_said else MIN_LIKELY)
+    return confidence_of(scores, doubtful_names=False) >= least
 
 
 def chance(features: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -72,7 +83,7 @@ def as_confidence(share: float) -> float:
 
 
 def weights_of(road: str) -> Mapping[str, float]:
-    """Returns the coefficients of one way of reading ("meaning", "path" or "vote"), by the name of the feature."""
+    """Returns the coefficients of a way of reading ("meaning", "whole", "path" or "vote"), by name of the feature."""
     return _coefficients()[road]
 
 

@@ -11,19 +11,24 @@ class ReadingScores:
     """The scores of the reading behind a reply of the embedded reasoner; they hold no word of the question.
 
     `road`: the way of reading. `margin`: lead over the next reading with another meaning; `weakest`: likeness (0 to 1)
-    of the worst explained hop; `steps`: number of hops, `silent` of them said by no word. `likeness`: of the whole
-    question to the reading (cosine), if that decided, and `margin` is then in it; else 0. `share`: the part of all
-    weight that the winner of a vote got.
+    of the worst explained hop; `steps`: number of hops, `silent` of them said by no word. `share`: the part of all
+    weight that the winner of a vote got. Of the road "whole", where the whole question decided and not its single
+    words: `likeness` of the question to the reading (cosine), in which `margin` is then; `pull`: by how much it grows
+    without the words that the reading leaves unread; `fits`: the reading uses all that is named, and its kind is the
+    kind asked for; `accounted`: each run of unread words may say a hop that no word says.
     """
 
-    road: Literal["meaning", "path", "vote"]
+    road: Literal["meaning", "whole", "path", "vote"]
     score: float
     margin: float
     weakest: float = 1.0
     steps: int = 0
     silent: int = 0
-    likeness: float = 0.0
     share: float = 0.0
+    likeness: float = 0.0
+    pull: float = 0.0
+    fits: bool = False
+    accounted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.llm.confidence import is_likely
+from app.llm.confidence import confidence_of, is_likely
 from app.llm.tasks import StepInput
-from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.in_context import sense_of
 from app.reader.meaning.read_meaning import MIN_MARGIN, ReadMeaning, read_meaning
 from app.reader.plans.next_action import NextAction
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.question_text import QuestionWriter
-from kg_store.lexicon import kinds_of
 from kg_store.text.labels import plain_words
 
 # Questions offered, readings tried and wordings tried of each; few, so that asking back stays short. By hand.
 MAX_OFFERED: Final = 2
 MAX_TRIED: Final = 4
 MAX_WORDINGS: Final = 2
+MIN_OFFERED: Final = 0.35
+"""Least confidence of the nearest reading that is offered though words are left over. Chosen by hand."""
 
 
 def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
@@ -34,10 +34,10 @@ def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) ->
 
     None if there is none to offer.
     """
-    if found is None or _is_answered(found) or given.further or not (found.is_whole or _is_nearly_whole(given, found)):
+    if found is None or _is_answered(found) or given.further:
         return None
     writer, offered = QuestionWriter(given, plain_words), list[str]()
-    for meaning in _near(found) if found.is_whole else [found.meaning]:
+    for meaning in _near(found):
         if question := _worded(scorer, given, writer, meaning):
             offered.append(question)
         if len(offered) == MAX_OFFERED:
@@ -49,22 +49,19 @@ def _is_answered(found: ReadMeaning) -> bool:
     return found.is_sure and is_likely(found.scores)
 
 
-def _is_nearly_whole(given: StepInput, found: ReadMeaning) -> bool:
-    """True if only a verb is left of a reading that joins all that is named: "which broker offers X" asks for the
-    broker of X, as far as the graph can tell. What stands behind a preposition narrows: "on skates".
-    """
-    if len(found.left) != 1 or "(" not in found.meaning.expression or found.margin < MIN_MARGIN:
-        return False
-    words = given.question.lower().replace("?", " ").split()
-    before = words[words.index(found.left[0]) - 1] if found.left[0] in words[1:] else ""
-    is_verb = "v" in kinds_of(found.left[0]) and before not in (*PREPOSITIONS, "the", "a", "an")
-    return is_verb and found.meaning.may_be_whole
-
-
 def _near(found: ReadMeaning) -> list[Meaning]:
-    """The readings that score within MIN_MARGIN of the best one, best first; of equal scores the
-    shorter comes first.
+    """The readings that may have been meant, the likeliest first.
+
+    Those that score within MIN_MARGIN of the best one, of equal scores the shorter first; where none explains the
+    whole question, those most like it.
     """
+    if not found.is_whole:
+        nearest = found.nearest
+        return (
+            list(nearest.ranked[:MAX_TRIED])
+            if nearest and confidence_of(nearest.scores, doubtful_names=False) >= MIN_OFFERED
+            else []
+        )
     near = [each for each in (found.meaning, *found.others) if each.score > found.meaning.score - MIN_MARGIN]
     return sorted(near, key=lambda each: (-round(each.score, 2), each.silent, len(each.expression)))[:MAX_TRIED]
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
+from app.llm.confidence import is_likely
 from app.llm.in_house import HeldMeaning
 from app.llm.tasks import StepInput
 from app.reader.meaning.answer_forms import Meaning
@@ -81,9 +82,9 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
     if is_chain:
         return None
     nearest = nearest_in_context(scorer, replace(found, ranked=[each.meaning for each in held]))
-    if nearest is None or not _is_whole(found, nearest.meaning):
+    if nearest is None or not is_likely(nearest.scores) or not _is_whole(found, nearest.meaning):
         return None
-    return HeldMeaning(nearest.meaning.expression, scores_of(nearest.meaning, nearest.margin, nearest.likeness))
+    return HeldMeaning(nearest.meaning.expression, nearest.scores)
 
 
 def _is_whole(found: Meanings, meaning: Meaning) -> bool:

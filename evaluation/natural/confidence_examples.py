@@ -71,7 +71,8 @@ def _of_outcome(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[Confide
     scores, answer = _scores(outcome.steps), outcome.answer
     if scores is not None and answer is not None and answer.answered:
         read = _first_reading(outcome, scorer)
-        is_given = read is not None and read.is_sure
+        # The fit itself decides which readings by the whole question are given: all of them count.
+        is_given = scores.road == "whole" or (read is not None and read.is_sure)
         yield ConfidenceExample(
             scores.road, outcome.question.graph, _features(scores, answer), outcome.verdict == "right", is_given
         )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from app.llm.confidence import is_likely
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
 from app.reader.language.people_and_groups import names_a_group
 from app.reader.language.relation_wording import particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
-from app.reader.meaning.in_context import Meanings, nearest_in_context, sense_of
+from app.reader.meaning.in_context import Meanings, NearestMeaning, nearest_in_context, sense_of
 from app.reader.meaning.places import is_chain_of_places, within_parts
 from app.reader.meaning.question.one_question import one_question
 from app.reader.meaning.question.question_tokens import AskedQuestion, read_question, without_apposed
@@ -45,20 +46,21 @@ _NOW = re.compile(
 class ReadMeaning:
     """The best meaning, its lead over the next one with another sense, and the words that it leaves unexplained.
 
-    `likeness`: of its words to the whole question (cosine), if that decided; else 0. `others`: the next complete
-    meanings, each with another sense, best first.
+    `others`: the next complete meanings, each with another sense, best first. `nearest`: the meaning most like the
+    whole question, where single words do not decide; `by_whole`: it decided, and is the best meaning.
     """
 
     meaning: Meaning
     margin: float
     left: tuple[str, ...]
-    likeness: float = 0.0
     others: tuple[Meaning, ...] = ()
+    nearest: NearestMeaning | None = None
+    by_whole: bool = False
 
     @property
     def scores(self) -> ReadingScores:
         """The figures from which the confidence of an answer is computed."""
-        return scores_of(self.meaning, self.margin, self.likeness)
+        return self.nearest.scores if self.nearest and self.by_whole else scores_of(self.meaning, self.margin)
 
     @property
     def is_whole(self) -> bool:
@@ -67,9 +69,13 @@ class ReadMeaning:
 
     @property
     def is_sure(self) -> bool:
-        if self.likeness:
-            return True
-        return self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
+        """True if the whole question decided, or single words do."""
+        is_said = self.is_whole and self.margin >= MIN_MARGIN and self.meaning.weakest >= MIN_WEAKEST
+        return self.by_whole or is_said
+
+    def by_nearest(self, nearest: NearestMeaning) -> ReadMeaning:
+        """The same question read by the whole of it."""
+        return ReadMeaning(nearest.meaning, nearest.scores.margin, (), nearest=nearest, by_whole=True)
 
 
 def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
@@ -83,11 +89,11 @@ def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
     return of_one_row(within_parts(text, given.steps, places) if places else text)
 
 
-def scores_of(meaning: Meaning, margin: float, likeness: float = 0.0) -> ReadingScores:
+def scores_of(meaning: Meaning, margin: float) -> ReadingScores:
     """The scores of `meaning`, with its lead `margin` over the next meaning of another sense."""
     # Each label once: both ends of a range use one hop, and so does a set beside the one it excludes.
     steps = 1 if is_chain_of_places(meaning.expression) else len(set(_LABEL.findall(meaning.expression)))
-    return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent, likeness)
+    return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent)
 
 
 def read_meaning(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
@@ -115,7 +121,7 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     for found in meanings(scorer, given):
         read = _best_of(scorer, found) if found.ranked else None
         if read is not None and now and found.graph.may_be_over(_labels_of(read.meaning)):
-            read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
+            read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]), read.others)
         if read is not None and read.is_sure:
             break
     return read
@@ -135,8 +141,8 @@ def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:
     read = ReadMeaning(best, margin, left, others=tuple(_whole_others(best, found.ranked[1:])))
     if read.is_sure:
         return read
-    chosen = nearest_in_context(scorer, found)
-    return read if chosen is None else ReadMeaning(chosen.meaning, chosen.margin, (), chosen.likeness)
+    nearest = nearest_in_context(scorer, found)
+    return read.by_nearest(nearest) if nearest and is_likely(nearest.scores) else replace(read, nearest=nearest)
 
 
 def _whole_others(best: Meaning, ranked: Sequence[Meaning]) -> Iterator[Meaning]:

@@ -24,6 +24,7 @@ from app.llm.in_house import ReadingScores
 
 PLAIN = ReadingScores("meaning", 2.0, 0.5, 0.9, steps=1)
 PATH = ReadingScores("path", 0.6, 0.3, steps=1)
+WHOLE = ReadingScores("whole", 1.0, 0.1, steps=1, likeness=0.7, pull=0.02, fits=True, accounted=True)
 FIGURES = st.floats(-1e6, 1e6)
 
 
@@ -32,7 +33,13 @@ def sure(scores: ReadingScores, *, doubtful_names: bool = False) -> float:
 
 
 @given(
-    FIGURES, FIGURES, FIGURES, st.integers(0, 50), st.floats(0, 1), st.booleans(), st.sampled_from(["meaning", "path"])
+    FIGURES,
+    FIGURES,
+    FIGURES,
+    st.integers(0, 50),
+    st.floats(0, 1),
+    st.booleans(),
+    st.sampled_from(["meaning", "whole", "path"]),
 )
 def test_it_is_a_chance_that_is_never_certain(
     score: float, margin: float, weakest: float, silent: int, likeness: float, doubt: bool, road: str
@@ -51,6 +58,11 @@ def test_it_is_a_chance_that_is_never_certain(
         (PLAIN, replace(PLAIN, steps=3)),
         (replace(PATH, score=0.9), replace(PATH, score=0.2)),
         (replace(PATH, margin=0.6), replace(PATH, margin=0.0)),
+        (WHOLE, replace(WHOLE, likeness=0.5)),
+        (WHOLE, replace(WHOLE, pull=0.1)),
+        (WHOLE, replace(WHOLE, fits=False)),
+        (WHOLE, replace(WHOLE, accounted=False)),
+        (WHOLE, replace(WHOLE, steps=3)),
     ],
 )
 def test_what_speaks_for_a_reading_raises_it(better: ReadingScores, worse: ReadingScores) -> None:
@@ -79,7 +91,13 @@ def test_a_long_way_that_few_words_say_is_not_likely_and_a_short_one_that_all_sa
 
 
 def test_less_is_enough_for_a_chain_whose_steps_are_all_said_outright() -> None:
-    said = ReadingScores("meaning", score=5.9, margin=0.2, weakest=1.0, steps=3)
+    said = ReadingScores("meaning", score=4.8, margin=0.2, weakest=1.0, steps=3)
     assert MIN_OF_SAID <= confidence_of(said, doubtful_names=False) < MIN_LIKELY
     assert is_likely(said)
-    assert not is_likely(replace(said, likeness=0.3))
+    assert not is_likely(replace(said, silent=1))
+
+
+def test_a_word_that_no_step_may_say_is_never_passed_over() -> None:
+    near = replace(WHOLE, likeness=0.95, margin=1.0)
+    assert is_likely(near)
+    assert not is_likely(replace(near, accounted=False))
