@@ -64,43 +64,11 @@ def reasoner(
         except (QuestionsError, TrainingError) as problem:
             refuse(problem)
         settings = load_settings()
-        write_head(trained.head, out, settings.embedder, settings.matcher)
+        write_head(trained.head, out, settings.embedder)
     console.print(
         f"{trained.examples} questions trained on; of {trained.held_out} held out the first path was right in "
         f"{trained.before:.3f} without the head and {trained.after:.3f} with it."
     )
-
-
-@app.command()
-def matcher(
-    pairs: Annotated[Path, typer.Option(help="Questions with relation paths, one JSON object a line, plain or .xz")],
-    out: Annotated[Path, typer.Option(help="Where the matcher is written; name it in AROG_MATCHER")],
-    seed: SampleSeed = 0,
-) -> None:
-    """Adapt the sentence model to tell which relation path a question means, from public sets of questions."""
-    from app.cli.output import bar
-    from app.llm.embeddings.embedder import Embedder
-    from app.llm.embeddings.low_rank import write_update
-    from app.settings import load_settings
-    from evaluation.training.matcher import MatcherConfig, fit_matcher, open_encoder
-    from evaluation.training.matcher_pairs import PairsError, read_pairs, recipe_of
-
-    settings = load_settings()
-    try:
-        sources, most = recipe_of()
-        data = read_pairs(pairs, sources, most, seed, Embedder(settings.embedder, settings.cache_dir))
-    except PairsError as problem:
-        refuse(problem)
-    steps = MatcherConfig().steps
-    with bar(console, "training") as training:
-        maps = fit_matcher(
-            open_encoder(settings.embedder),
-            data,
-            seed,
-            tell=lambda step, loss: training(f"loss {loss:.3f}", 100 * step / steps),
-        )
-    write_update(maps, out, settings.embedder)
-    console.print(f"{len(data.pairs)} questions of {len(data.ways)} paths to learn from")
 
 
 @app.command()

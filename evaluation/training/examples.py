@@ -69,8 +69,8 @@ def prepare(embedder: Embedder, examples: Sequence[Example]) -> Prepared:
         weight.append(full.scores(*asked) - base[-1])
     longest = max(map(len, rows))
     return Prepared(
-        asked=embedder.wholes([asked_words(example.question) for example in examples]),
-        steps=embedder.wholes(list(texts)),
+        asked=embedder.sentences([asked_words(example.question) for example in examples]),
+        steps=embedder.sentences(list(texts)),
         counts=np.array([[*row, *[-1] * (longest - len(row))] for row in rows]),
         base=np.concatenate(base).astype(np.float32),
         weight=np.concatenate(weight).astype(np.float32),
