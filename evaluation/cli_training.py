@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.retriever.network import RetrieverWeights
     from app.settings import Settings
     from evaluation.datasets.questions import Question
-    from evaluation.training.train import Trained
+    from evaluation.training.reasoner import Trained
 
 WeightsOut = Annotated[Path, typer.Option(help="Where the weights are written")]
 Checkpoint = Annotated[
@@ -55,7 +55,7 @@ def reasoner(
     from app.settings import load_settings
     from evaluation.bench.bench import sample
     from evaluation.datasets.questions import QuestionsError, read_questions
-    from evaluation.training.train import TrainingError
+    from evaluation.training.reasoner import TrainingError
 
     with failures_in_words(console):
         try:
@@ -82,8 +82,7 @@ def turns(
     from app.cli.output import failures_in_words
     from app.llm.embeddings.embedder import Embedder
     from app.settings import load_settings
-    from evaluation.dialogue.turns_run import TRAINING
-    from evaluation.training.turns import read_labelled, train_turns
+    from evaluation.dialogue.turns import TRAINING, read_labelled, train_turns
 
     settings = load_settings()
     with failures_in_words(console):
@@ -180,7 +179,7 @@ def _train_extractor(
     from app.extractor.lower_layers import open_lower_layers
     from app.extractor.network import ExtractorConfig
     from app.llm.embeddings.embedder import Embedder
-    from evaluation.dialogue.extractor.pair_sets import read_pair_source, to_learn_from
+    from evaluation.dialogue.extractor_run import read_pair_source, to_learn_from
     from evaluation.training.extractor import fit_extractor
 
     source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
@@ -204,8 +203,7 @@ async def _train(graph: list[Path], policy: Path | None, chosen: list[Question],
     from app.cli.output import bar
     from evaluation.bench.bench import Bench
     from evaluation.bench.training_examples import gather
-    from evaluation.training.fitting import TrainingConfig
-    from evaluation.training.train import train as fit_head
+    from evaluation.training.reasoner import train as fit_head
 
     async with Bench("embedded") as bench:
         with bar(console, "loading") as loading:
@@ -218,5 +216,5 @@ async def _train(graph: list[Path], policy: Path | None, chosen: list[Question],
                 bench.embedded.embedder,
                 gathered.examples,
                 seed,
-                lambda progress: training(f"loss {progress.loss:.3f}", 100 * progress.epoch / TrainingConfig().epochs),
+                lambda done, loss: training(f"loss {loss:.3f}", 100 * done),
             )
