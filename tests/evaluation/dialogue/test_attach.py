@@ -10,8 +10,8 @@ from typer.testing import CliRunner, Result
 
 from evaluation.checks.leak_scan import LeakScanner
 from evaluation.cli import app
+from evaluation.dialogue.attach import ScannedChat
 from evaluation.dialogue.chat_client import ChatUsage, Tell
-from evaluation.dialogue.own_graph import ScannedChat
 from evaluation.dialogue.writers import FRAMES
 from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.dialogues import write_dialogues
