@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from app.cli.main import require_extra
-from evaluation import (
-    cli_dialogue,
-    cli_extractor,
-    cli_hubs,
-    cli_models,
-    cli_statements,
-    cli_suggestions,
-    cli_tables,
-)
+from evaluation import cli_dialogue, cli_models, cli_suggestions, cli_tables
 from evaluation.cli_progress import console, print_markdown, refuse
 
 if TYPE_CHECKING:
@@ -164,8 +156,5 @@ def _read(file: Path, reasoner: Reasoner) -> list[Question]:
 
 cli_tables.commands(app)
 cli_dialogue.commands(app)
-cli_extractor.commands(app)
-cli_hubs.commands(app)
 cli_models.commands(app)
-cli_statements.commands(app)
 cli_suggestions.commands(app)

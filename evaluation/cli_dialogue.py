@@ -1,4 +1,5 @@
-"""The commands `arog eval dialogue` and `arog eval attach`: how well replies hold on to a graph."""
+"""The commands `arog eval dialogue`, `attach`, `turns`, `extractor`, `hubs` and `statements`: how well replies hold on
+to a graph, and the parts that dialogues rest on."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -14,22 +15,15 @@ from evaluation.cli_progress import console, print_markdown, refuse, shown_progr
 from evaluation.cli_tables import DATA, MISSED, Data, Out, Seed
 
 if TYPE_CHECKING:
+    from app.extractor.extractor import Extractor
     from evaluation.bench.question_sets import Show
-    from evaluation.dialogue.spans import SpanExtractor
-    from evaluation.dialogue.writers.chat_client import ChatClient
+    from evaluation.dialogue.chat_client import ChatClient
 
 
 class _Part(StrEnum):
     RETRIEVAL = "retrieval"
     REPLIES = "replies"
     ATTACHMENT = "attachment"
-
-
-class TurnsHalfName(StrEnum):
-    """`seen` was looked at while rules were written; `shut` was not."""
-
-    SEEN = "seen"
-    SHUT = "shut"
 
 
 Only = Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")]
@@ -61,7 +55,7 @@ TurnsOfSet = Annotated[int, typer.Option(min=1, help="Turns to reply to, of each
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (dialogue, attach, turns):
+    for command in (dialogue, attach, turns, extractor, hubs, statements):
         parent.command()(command)
 
 
@@ -87,43 +81,21 @@ def dialogue(
     With an endpoint, the prompts of the public set are sent there with their names.
     """
     from app.settings import load_settings
-    from evaluation.dialogue.runs.dialogue_run import DialogueOptions, DialogueRun
-    from evaluation.dialogue.runs.embedded_writer import embedded_writer
-    from evaluation.dialogue.writers.vendors import vendors
+    from evaluation.dialogue.chat_client import vendors
+    from evaluation.dialogue.dialogue_run import DialogueRun
     from evaluation.tables.measures import write_json
 
     with _in_words() as show:
         clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
-        judging = _judge(judge, judge_model)
-        read = _extractor(extractor)
-        writer = embedded_writer()
-        options = DialogueOptions(data, load_settings(), seed, weights, read, writer, clients, judging, limit)
-        report = DialogueRun(options, show).report([part.value for part in only or _Part], ablations=ablations)
-    _write(out, {"dialogue.md": report.text.encode()})
+        judging, read = _judge(judge, judge_model), _extractor(extractor)
+        answers = read.answers_to if read else None
+        run = DialogueRun(data, load_settings(), seed, weights, answers, clients, judging, limit, show)
+        run.run([part.value for part in only or _Part], ablations=ablations)
+    _write(plots, {f"{name}.svg": draw() for name, draw in run.plots.items()} if plots else {})
     if out:
-        write_json(report.measures, out / "dialogue.json")
-    _write(plots, {f"{name}.svg": picture for name, picture in (report.plots() if plots else {}).items()})
-    print_markdown(report.text)
-    raise typer.Exit(0 if all(line.passed for line in report.measures) else MISSED)
-
-
-def turns(
-    data: Data = DATA,
-    half: Annotated[TurnsHalfName, typer.Option(help="Half of the labelled turns")] = TurnsHalfName.SHUT,
-    wrong: Annotated[bool, typer.Option(help="Print turns of the seen half that were read as another kind")] = False,
-) -> None:
-    """Tell how many labelled turns are read as what they are; ends with code 1 below 0.93."""
-    import asyncio
-
-    from evaluation.dialogue.turns_run import MIN_RIGHT, read_turns, right, turns_table
-
-    with _in_words():
-        read = asyncio.run(read_turns(data, half.value))
-    print_markdown(turns_table(read))
-    for turn in read if wrong and half is TurnsHalfName.SEEN else ():
-        if turn.label != turn.read_as:
-            typer.echo(f"{turn.label} read as {turn.read_as}: {turn.text}")
-    raise typer.Exit(0 if right(read) >= MIN_RIGHT else MISSED)
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(run.measures, out / "dialogue.json")
+    _end("dialogue", run.text, out, passed=all(line.passed for line in run.measures))
 
 
 def attach(
@@ -148,8 +120,8 @@ def attach(
     On OpenDialKG's public dialogues, plain and anonymised. With --graph on facts of your own graph: only pseudonyms,
     concepts and relations leave, and a prompt that holds a name is not sent.
     """
-    from evaluation.dialogue.runs.attach_report import AttachOptions, attach_report
-    from evaluation.dialogue.writers.vendors import VendorError, vendors
+    from evaluation.dialogue.attach import AttachReport
+    from evaluation.dialogue.chat_client import VendorError, vendors
 
     with _in_words() as show:
         clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
@@ -157,30 +129,130 @@ def attach(
             raise VendorError("name at least one --endpoint")
         if policy and not graph:
             raise VendorError("--policy is the policy of a --graph")
-        judging = _judge(judge, judge_model)
-        options = AttachOptions(
-            clients, judging, _extractor(extractor), data, graph or (), policy, detailed, limit, seed
-        )
-        report = attach_report(options, show)
-    _write(out, {"attach.md": report.text.encode()})
+        judging, read = _judge(judge, judge_model), _extractor(extractor)
+        answers = read.answers_to if read else None
+        report = AttachReport(clients, judging, answers, data, graph or (), policy, limit, seed, show)
+        report.style = "detailed" if detailed else "default"
+        report.run()
     _write(plots, {"attachment_by_price.svg": report.plot()} if plots else {})
-    print_markdown(report.text)
+    _end("attach", report.text, out)
+
+
+def turns(
+    data: Data = DATA,
+    half: Annotated[
+        Literal["seen", "shut"], typer.Option(help="Half of the labelled turns: `seen` was looked at, `shut` was not")
+    ] = "shut",
+    wrong: Annotated[bool, typer.Option(help="Print turns of the seen half that were read as another kind")] = False,
+) -> None:
+    """Tell how many labelled turns are read as what they are; ends with code 1 below 0.93."""
+    import asyncio
+
+    from evaluation.dialogue.turns import MIN_RIGHT, read_turns, right, turns_table
+
+    with _in_words():
+        read = asyncio.run(read_turns(data, half))
+    print_markdown(turns_table(read))
+    for turn in read if wrong and half == "seen" else ():
+        if turn.label != turn.read_as:
+            typer.echo(f"{turn.label} read as {turn.read_as}: {turn.text}")
+    raise typer.Exit(0 if right(read) >= MIN_RIGHT else MISSED)
+
+
+def extractor(
+    weights: Annotated[
+        Path,
+        typer.Option("--extractor", exists=True, dir_okay=False, help="Weights that `arog train extractor` wrote"),
+    ],
+    data: Data = DATA,
+    out: Out = None,
+    seed: Seed = 0,
+) -> None:
+    """Measure an extractor on held-out texts and replies; ends with code 1 when a bound is missed."""
+    from app.llm.embeddings.embedder import Embedder
+    from app.settings import load_settings
+    from evaluation.dialogue.extractor_run import (
+        extractor_markdown,
+        extractor_measures,
+        read_pair_source,
+        run_extractor,
+        to_measure,
+    )
+    from evaluation.tables.measures import markdown
+
+    settings = load_settings()
+    with _in_words() as show:
+        opened = _extractor(weights)
+        assert opened is not None
+        show("reading", 0, 1)
+        source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
+        rows = run_extractor(opened, to_measure(source, seed), show)
+    lines = extractor_measures(rows)
+    text = f"{markdown(lines)}\n{extractor_markdown(rows)}"
+    _end("extractor", text, out, passed=all(line.passed for line in lines))
+
+
+def hubs(
+    weights: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="A trained retriever")],
+    data: Data = DATA,
+    out: Out = None,
+) -> None:
+    """Tell how often the right relation of a thing with very many is offered, by likeness and by a retriever."""
+    import asyncio
+
+    from app.settings import load_settings
+    from evaluation.dialogue.hubs import hubs_table
+
+    with _in_words() as show:
+        text = asyncio.run(hubs_table(data, weights, load_settings(), show))
+    _end("hubs", text, out)
+
+
+def statements(
+    extractor: Annotated[
+        Path, typer.Option(exists=True, dir_okay=False, help="What `arog train extractor` wrote: it reads them back")
+    ],
+    replies: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="Labelled replies, one JSON object a line; else those kept here"
+        ),
+    ] = None,
+) -> None:
+    """Read labelled statements back, as AROG_REPLY_WORDS=model does; ends with code 1 when a bound is missed."""
+    from app.settings import load_settings
+    from app.wiring.sentence_models import read_back_of
+    from evaluation.dialogue.statements import KEPT, measure, read_replies, statement_measures
+    from evaluation.tables.measures import markdown
+
+    with _in_words():
+        labelled = [reply for file in replies or KEPT for reply in read_replies(file)]
+        read_back = read_back_of(load_settings().model_copy(update={"extractor": extractor}))
+        assert read_back is not None
+        lines = statement_measures(measure(labelled, read_back))
+    _end("statements", markdown(lines), None, passed=all(line.passed for line in lines))
 
 
 def _judge(url: str | None, model: str | None) -> ChatClient | None:
     """Raises VendorError."""
-    from evaluation.dialogue.writers.vendors import vendors
+    from evaluation.dialogue.chat_client import vendors
 
     return vendors([url], [model] if model else ())[0] if url else None
 
 
-def _extractor(file: Path | None) -> SpanExtractor | None:
+def _extractor(file: Path | None) -> Extractor | None:
     """Raises NetworkWeightsError, SentenceModelError."""
     from app.extractor.extractor import open_extractor
     from app.settings import load_settings
 
     settings = load_settings()
     return open_extractor(file, settings.embedder, settings.cache_dir) if file else None
+
+
+def _end(name: str, text: str, out: Path | None, *, passed: bool = True) -> NoReturn:
+    _write(out, {f"{name}.md": text.encode()})
+    print_markdown(text)
+    raise typer.Exit(0 if passed else MISSED)
 
 
 def _write(folder: Path | None, files: Mapping[str, bytes]) -> None:
@@ -197,8 +269,7 @@ def _in_words() -> Iterator[Show]:
     from app.extractor.lower_layers import SentenceModelError
     from app.llm.embeddings.network_weights import NetworkWeightsError
     from evaluation.datasets.questions import QuestionsError
-    from evaluation.dialogue.writers.chat_client import EndpointUnusableError
-    from evaluation.dialogue.writers.vendors import VendorError
+    from evaluation.dialogue.chat_client import EndpointUnusableError, VendorError
 
     refused = (QuestionsError, NetworkWeightsError, SentenceModelError)
     with failures_in_words(console), shown_progress(console) as show:

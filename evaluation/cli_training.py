@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from app.retriever.network import RetrieverWeights
     from app.settings import Settings
     from evaluation.datasets.questions import Question
-    from evaluation.training.train import Trained
+    from evaluation.training.reasoner import Trained
 
 WeightsOut = Annotated[Path, typer.Option(help="Where the weights are written")]
 Checkpoint = Annotated[
@@ -55,7 +55,7 @@ def reasoner(
     from app.settings import load_settings
     from evaluation.bench.bench import sample
     from evaluation.datasets.questions import QuestionsError, read_questions
-    from evaluation.training.train import TrainingError
+    from evaluation.training.reasoner import TrainingError
 
     with failures_in_words(console):
         try:
@@ -64,43 +64,11 @@ def reasoner(
         except (QuestionsError, TrainingError) as problem:
             refuse(problem)
         settings = load_settings()
-        write_head(trained.head, out, settings.embedder, settings.matcher)
+        write_head(trained.head, out, settings.embedder)
     console.print(
         f"{trained.examples} questions trained on; of {trained.held_out} held out the first path was right in "
         f"{trained.before:.3f} without the head and {trained.after:.3f} with it."
     )
-
-
-@app.command()
-def matcher(
-    pairs: Annotated[Path, typer.Option(help="Questions with relation paths, one JSON object a line, plain or .xz")],
-    out: Annotated[Path, typer.Option(help="Where the matcher is written; name it in AROG_MATCHER")],
-    seed: SampleSeed = 0,
-) -> None:
-    """Adapt the sentence model to tell which relation path a question means, from public sets of questions."""
-    from app.cli.output import bar
-    from app.llm.embeddings.embedder import Embedder
-    from app.llm.embeddings.low_rank import write_update
-    from app.settings import load_settings
-    from evaluation.training.matcher import MatcherConfig, fit_matcher, open_encoder
-    from evaluation.training.matcher_pairs import PairsError, read_pairs, recipe_of
-
-    settings = load_settings()
-    try:
-        sources, most = recipe_of()
-        data = read_pairs(pairs, sources, most, seed, Embedder(settings.embedder, settings.cache_dir))
-    except PairsError as problem:
-        refuse(problem)
-    steps = MatcherConfig().steps
-    with bar(console, "training") as training:
-        maps = fit_matcher(
-            open_encoder(settings.embedder),
-            data,
-            seed,
-            tell=lambda step, loss: training(f"loss {loss:.3f}", 100 * step / steps),
-        )
-    write_update(maps, out, settings.embedder)
-    console.print(f"{len(data.pairs)} questions of {len(data.ways)} paths to learn from")
 
 
 @app.command()
@@ -114,8 +82,7 @@ def turns(
     from app.cli.output import failures_in_words
     from app.llm.embeddings.embedder import Embedder
     from app.settings import load_settings
-    from evaluation.dialogue.turns_run import TRAINING
-    from evaluation.training.turns import read_labelled, train_turns
+    from evaluation.dialogue.turns import TRAINING, read_labelled, train_turns
 
     settings = load_settings()
     with failures_in_words(console):
@@ -212,7 +179,7 @@ def _train_extractor(
     from app.extractor.lower_layers import open_lower_layers
     from app.extractor.network import ExtractorConfig
     from app.llm.embeddings.embedder import Embedder
-    from evaluation.dialogue.extractor.pair_sets import read_pair_source, to_learn_from
+    from evaluation.dialogue.extractor_run import read_pair_source, to_learn_from
     from evaluation.training.extractor import fit_extractor
 
     source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
@@ -236,8 +203,7 @@ async def _train(graph: list[Path], policy: Path | None, chosen: list[Question],
     from app.cli.output import bar
     from evaluation.bench.bench import Bench
     from evaluation.bench.training_examples import gather
-    from evaluation.training.fitting import TrainingConfig
-    from evaluation.training.train import train as fit_head
+    from evaluation.training.reasoner import train as fit_head
 
     async with Bench("embedded") as bench:
         with bar(console, "loading") as loading:
@@ -250,5 +216,5 @@ async def _train(graph: list[Path], policy: Path | None, chosen: list[Question],
                 bench.embedded.embedder,
                 gathered.examples,
                 seed,
-                lambda progress: training(f"loss {progress.loss:.3f}", 100 * progress.epoch / TrainingConfig().epochs),
+                lambda done, loss: training(f"loss {loss:.3f}", 100 * done),
             )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 
-from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder, Vectors
+from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
 from app.reader.language.relation_wording import hop_words, kinds_in
 from app.reader.scoring.hop_table import EXAMPLES
 from app.reader.scoring.similarity import step_text
@@ -83,14 +83,13 @@ class CacheWarmer:
 
     def _embed(self, schema: Schema) -> None:
         wholes = wholes_of(schema)
-        self._run(self._embedder.wholes, wholes)
-        # Both may lie in one cache.
-        self._run(self._embedder.sentences, texts_of(schema)[: MAX_TEXTS - len(wholes)])
+        for texts in (wholes, texts_of(schema)[: MAX_TEXTS - len(wholes)]):
+            self._run(texts)
 
-    def _run(self, embed: Callable[[Sequence[str]], Vectors], texts: Sequence[str]) -> None:
+    def _run(self, texts: Sequence[str]) -> None:
         # Texts of like length run together, so little is padded.
         ordered = sorted(texts, key=len)
         for start in range(0, len(ordered), TEXTS_AT_A_TIME):
             if self._ends.is_set():
                 return
-            embed(ordered[start : start + TEXTS_AT_A_TIME])
+            self._embedder.sentences(ordered[start : start + TEXTS_AT_A_TIME])

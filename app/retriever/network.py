@@ -4,7 +4,7 @@ s(x): token vectors of the frozen sentence model, pooled by attention (SURGE, ap
 relation and tail (section 3.3, equation 3); nodes by a graph convolution over the candidates (Kipf and Welling, ICLR
 2017), edges by message passing over the dual hypergraph (Jo et al., NeurIPS 2021), where each node is a hyperedge.
 Beside the papers: marks of entities and facts, and profiles, which are the mean of an entity's relations either way.
-Here it runs on numpy, so that the service loads no torch; `evaluation.training.retriever_network` is the same to be
+Here it runs on numpy, so that the service loads no torch; `evaluation.training.retriever` is the same to be
 trained.
 """
 

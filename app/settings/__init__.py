@@ -157,10 +157,6 @@ class Settings(BaseSettings):
         default=None,
         description="file of `arog train reasoner` that the embedded reasoner works with; none by default",
     )
-    matcher: Path | None = Field(
-        default=None,
-        description="file of `arog train matcher` by which whole questions are compared with paths; none by default",
-    )
     retriever: Path | None = Field(
         default=None,
         description="file of `arog train retriever` that ranks facts for replies in dialogue; none by default",

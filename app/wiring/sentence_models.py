@@ -1,4 +1,4 @@
-"""The sentence model of the settings, with what was trained for it: a matcher, an adapter and a retriever."""
+"""The sentence model of the settings, with what was trained for it: an adapter and a retriever."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from app.chat.replies import reading_back
 from app.extractor.extractor import open_extractor
 from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate, read_update
 from app.llm.embeddings.model_files import weights_digest_of
 from app.llm.embeddings.network_weights import NetworkWeightsError
 from app.llm.embeddings.torch_encoder import TorchMissingError
@@ -18,8 +17,8 @@ from app.settings import ConfigurationError, Settings
 
 
 def embedder_of(settings: Settings) -> Embedder:
-    """Returns the sentence model, loaded. Raises ConfigurationError if it, or its matcher, cannot be loaded."""
-    embedder = Embedder(settings.embedder, settings.cache_dir, matcher=_matcher_of(settings))
+    """Returns the sentence model, loaded. Raises ConfigurationError if it cannot be loaded."""
+    embedder = Embedder(settings.embedder, settings.cache_dir)
     try:
         embedder.load()
     except (OSError, ValueError):
@@ -36,11 +35,11 @@ def embedder_of(settings: Settings) -> Embedder:
 
 
 def head_of(settings: Settings) -> RelationAdapter:
-    """Returns the adapter. Raises ConfigurationError if the file does not belong to the sentence model and matcher."""
+    """Returns the adapter. Raises ConfigurationError if the file does not belong to the sentence model."""
     if settings.reasoner_head is None:
         return NO_HEAD
     try:
-        return read_head(settings.reasoner_head, settings.embedder, settings.matcher)
+        return read_head(settings.reasoner_head, settings.embedder)
     except AdapterError as problem:
         raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
 
@@ -72,13 +71,3 @@ def turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier
     """Returns the classifier; it uses vectors only if the sentence model is the one of its training."""
     model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
     return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
-
-
-def _matcher_of(settings: Settings) -> LowRankUpdate | None:
-    """The matcher. Raises ConfigurationError if the file does not belong to the sentence model."""
-    if settings.matcher is None:
-        return None
-    try:
-        return read_update(settings.matcher, settings.embedder)
-    except LowRankError as problem:
-        raise ConfigurationError(f"AROG_MATCHER: {problem}") from None

@@ -17,7 +17,7 @@ from evaluation.bench.report import RunLabel
 from evaluation.datasets.gold_plan import plan_paths
 from evaluation.datasets.questions import Question
 from evaluation.fakes.recording_reasoner import Step
-from evaluation.training.examples import Example
+from evaluation.training.reasoner import Example
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from evaluation.bench.training_examples import gather
 from evaluation.datasets.splits import split_by_topic
 from evaluation.tables import measures as measure
 from evaluation.tables.measures import Measure
-from evaluation.training.examples import Example
-from evaluation.training.train import train
+from evaluation.training.reasoner import Example, train
 
 _SETS = (("PQ-2H", PQ_2H, 0.98), ("PQ-3H", PQ_3H, 0.95))
 

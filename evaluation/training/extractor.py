@@ -7,22 +7,24 @@ question has no answer or has one (binary cross entropy). The lower layers of th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
-from app.extractor.features import SpanFeatureMaker, SpanFeatures
-from app.extractor.network import ExtractorConfig, ExtractorWeights, padded
-from evaluation.training.extractor_network import ExtractorNetwork
+from app.extractor.features import MARKS, SpanFeatureMaker, SpanFeatures
+from app.extractor.network import KINDS, ExtractorConfig, ExtractorWeights, PaddedQuestions, padded, positions
 from evaluation.training.network_fitting import (
     FittingProgress,
     NetworkFitting,
-    fingerprint_of,
+    StepSettings,
+    Tell,
     seed_torch,
     seeded_draw,
 )
@@ -45,18 +47,14 @@ class LabelledQuestion:
         return tuple(dict.fromkeys(self.context[start:end] for start, end in self.spans))
 
 
+Example = tuple[SpanFeatures, LabelledQuestion]
+
+
 @dataclass(frozen=True, slots=True)
-class ExtractorTraining:
+class ExtractorTraining(StepSettings):
     """Settings of the training. `block`: so many texts are embedded at a time. `saved`: a checkpoint is written after
     so many blocks. `words_weight`: of the loss of the words against that of no answer."""
 
-    epochs: int = 1
-    batch: int = 32
-    rate: float = 1e-3
-    warm_up: int = 100
-    decay: float = 0.01
-    dropout: float = 0.0
-    longest_step: float = 1.0
     block: int = 512
     saved: int = 8
     words_weight: float = 0.5
@@ -68,7 +66,7 @@ def fit_extractor(
     config: ExtractorConfig,
     seed: int,
     how: ExtractorTraining | None = None,
-    tell: Callable[[FittingProgress], None] = lambda _progress: None,
+    tell: Tell = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> ExtractorWeights:
     """The same input gives the same numbers. `tell` gets each block.
@@ -78,75 +76,31 @@ def fit_extractor(
     """
     how = how or ExtractorTraining()
     seed_torch(seed)
-    training = _Training(questions, maker, ExtractorNetwork(config, how.dropout), seed, how)
-    training.run(tell, checkpoint)
-    return training.network.weights()
+    network = ExtractorNetwork(config, how.dropout)
+    fitting = NetworkFitting(
+        network, how, (seed, config), lambda: (repr(_told(each)).encode() for each in questions), "pairs"
+    )
+    texts = _by_text(questions)
+    blocks = -(-len(texts) // how.block)
+    total = blocks * how.epochs
 
-
-class _Training:
-    def __init__(
-        self,
-        questions: Sequence[LabelledQuestion],
-        maker: SpanFeatureMaker,
-        network: ExtractorNetwork,
-        seed: int,
-        how: ExtractorTraining,
-    ) -> None:
-        self.network = network
-        self._questions, self._maker, self._seed, self._how = questions, maker, seed, how
-        by_text: dict[str, list[LabelledQuestion]] = defaultdict(list)
-        for each in questions:
-            by_text[each.context].append(each)
-        self._texts = list(by_text.values())
-        self._blocks = -(-len(self._texts) // how.block)
-        self._all_blocks = self._blocks * how.epochs
-        self._fitting = NetworkFitting(network, how, self._fingerprint, "pairs")
-
-    def run(self, tell: Callable[[FittingProgress], None], checkpoint: Path | None) -> None:
-        def run_block(number: int) -> None:
-            tell(FittingProgress(number + 1, self._all_blocks, self._run_block(number)))
-
-        self._fitting.run(self._all_blocks, run_block, checkpoint, saved=self._how.saved)
-
-    def _run_block(self, number: int) -> float:
-        """The mean loss of its batches."""
-        epoch, block = divmod(number, self._blocks)
-        order = np.random.default_rng((self._seed, epoch)).permutation(len(self._texts))
-        draw = seeded_draw(self._seed, epoch, block)
-        texts = order[block * self._how.block : (block + 1) * self._how.block]
-        questions = [each for row in texts for each in self._texts[row]]
-        made = zip(self._maker.make(questions), questions, strict=True)
-        examples = [(features, question) for features, question in made if features.context.texts]
-        # Those of like length run together, and chance decides which comes first.
-        lengths = np.array([len(features.marks) for features, _ in examples]) + draw.random(len(examples)) * 4
-        rows = np.argsort(lengths)
-        batches = [rows[start : start + self._how.batch] for start in range(0, len(rows), self._how.batch)]
+    def run_block(number: int) -> None:
+        epoch, block = divmod(number, blocks)
+        order = np.random.default_rng((seed, epoch)).permutation(len(texts))
+        draw = seeded_draw(seed, epoch, block)
+        asked = [each for row in order[block * how.block : (block + 1) * how.block] for each in texts[row]]
+        batches = _batches(list(zip(maker.make(asked), asked, strict=True)), how.batch, draw)
         losses = [
-            self._fitting.step(
-                self._loss([examples[row] for row in batches[at]]), (number + done / len(batches)) / self._all_blocks
-            )
+            fitting.step(_loss(network, batches[at], how), (number + done / len(batches)) / total)
             for done, at in enumerate(draw.permutation(len(batches)))
         ]
-        return float(np.mean(losses))
+        tell(FittingProgress(number + 1, total, float(np.mean(losses))))
 
-    def _loss(self, examples: Sequence[tuple[SpanFeatures, LabelledQuestion]]) -> torch.Tensor:
-        of = padded([features for features, _ in examples])
-        with torch.autocast("cpu", torch.bfloat16):
-            spans, none = (scores.float() for scores in self.network(of))
-        wanted, is_word = targets(examples, spans.shape[1])
-        words = cross_entropy(spans, torch.from_numpy(wanted), reduction="none") * torch.from_numpy(is_word)[..., None]
-        impossible = torch.tensor([float(not question.spans) for _, question in examples])
-        return cross_entropy(none, impossible) + self._how.words_weight * words.sum() / len(examples)
-
-    def _fingerprint(self) -> str:
-        return fingerprint_of(self._seed, self._how, self.network.config, self._learnt())
-
-    def _learnt(self) -> Iterator[bytes]:
-        for each in self._questions:
-            yield repr((each.context, each.known, each.relation, each.unknown_is_head, each.spans)).encode()
+    fitting.run(total, run_block, checkpoint, saved=how.saved)
+    return network.weights()
 
 
-def targets(examples: Sequence[tuple[SpanFeatures, LabelledQuestion]], words: int) -> tuple[Floats, Floats]:
+def targets(examples: Sequence[Example], words: int) -> tuple[Floats, Floats]:
     """Begins and ends of the answers, shape (questions, words, 2), and 1 where a word is, (questions, words)."""
     wanted = np.zeros((len(examples), words, 2), np.float32)
     is_word = np.zeros((len(examples), words), np.float32)
@@ -156,3 +110,90 @@ def targets(examples: Sequence[tuple[SpanFeatures, LabelledQuestion]], words: in
             wanted[row, at, 0] = any(start == begin for begin, _ in question.spans)
             wanted[row, at, 1] = any(end == until for _, until in question.spans)
     return wanted, is_word
+
+
+class ExtractorNetwork(nn.Module):
+    """The network of `app.extractor.network` on torch; the layers of the sentence model below are frozen."""
+
+    def __init__(self, config: ExtractorConfig, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.config = config
+        words, width, layers = config.dimensions, config.width, range(config.layers)
+        self.project = nn.Linear(words, width)
+        self.asked, self.match = (nn.Linear(words, width, bias=False) for _ in range(2))
+        self.before, self.after = (nn.Linear(width, width, bias=False) for _ in range(2))
+        self.mark = nn.Linear(MARKS, width, bias=False)
+        self.kind, self.direction = nn.Embedding(KINDS, width), nn.Embedding(2, width)
+        self.mix = nn.ModuleList(nn.Linear(width, 3 * width) for _ in layers)
+        self.told = nn.ModuleList(nn.Linear(width, width) for _ in layers)
+        self.wide = nn.ModuleList(nn.Linear(width, 4 * width) for _ in layers)
+        self.narrow = nn.ModuleList(nn.Linear(4 * width, width) for _ in layers)
+        self.norm_mix, self.norm_wide = (nn.ModuleList(nn.LayerNorm(width) for _ in layers) for _ in range(2))
+        self.norm, self.dropout = nn.LayerNorm(width), nn.Dropout(dropout)
+        self.span, self.none = nn.Linear(width, 2), nn.Linear(width, 1)
+
+    def forward(self, of: PaddedQuestions) -> tuple[Tensor, Tensor]:
+        """Logits of begins and ends for each word of the contexts, shape (questions, words, 2), and of no answer."""
+        kinds = torch.from_numpy(of.kinds)
+        seen = (kinds >= 0)[:, None, None, :]
+        hidden = self.dropout(self._embedded(of, kinds))
+        for layer in range(self.config.layers):
+            hidden = hidden + self.dropout(self._attended(layer, self.norm_mix[layer](hidden), seen))
+            wide = functional.relu(self.wide[layer](self.norm_wide[layer](hidden)))
+            hidden = hidden + self.dropout(self.narrow[layer](wide))
+        hidden = self.norm(hidden)
+        return self.span(hidden[:, of.first :]), self.none(hidden[:, 0])[:, 0]
+
+    def weights(self) -> ExtractorWeights:
+        arrays = {name: value.detach().numpy().astype(np.float32) for name, value in self.state_dict().items()}
+        return ExtractorWeights(self.config, arrays)
+
+    def _embedded(self, of: PaddedQuestions, kinds: Tensor) -> Tensor:
+        relations = torch.from_numpy(of.relations)
+        words = self.project(torch.from_numpy(of.values)) * (kinds >= 0)[..., None]
+        asked = self.asked(relations) + self.direction(torch.from_numpy(of.heads))
+        matched = words * self.match(relations)[:, None]
+        context = words[:, of.first :]
+        before = functional.pad(self.before(context[:, :-1]), (0, 0, of.first + 1, 0))
+        after = functional.pad(self.after(context[:, 1:]), (0, 0, of.first, 1))
+        marks, kind = self.mark(torch.from_numpy(of.marks)), self.kind(kinds.clamp(min=0))
+        places = torch.from_numpy(positions(words.shape[1], of.first, self.config.width))
+        result: Tensor = words + marks + kind + asked[:, None] + matched + before + after + places
+        return result
+
+    def _attended(self, layer: int, values: Tensor, seen: Tensor) -> Tensor:
+        batch, count, width = values.shape
+        heads = self.config.heads
+        mixed = self.mix[layer](values).view(batch, count, 3, heads, width // heads).permute(2, 0, 3, 1, 4)
+        told = functional.scaled_dot_product_attention(mixed[0], mixed[1], mixed[2], attn_mask=seen)
+        result: Tensor = self.told[layer](told.transpose(1, 2).reshape(batch, count, width))
+        return result
+
+
+def _by_text(questions: Sequence[LabelledQuestion]) -> list[list[LabelledQuestion]]:
+    found: dict[str, list[LabelledQuestion]] = defaultdict(list)
+    for each in questions:
+        found[each.context].append(each)
+    return list(found.values())
+
+
+def _batches(made: Sequence[Example], batch: int, draw: np.random.Generator) -> list[list[Example]]:
+    """Those of like length run together, and chance decides which comes first; texts without a word are left out."""
+    examples = [each for each in made if each[0].context.texts]
+    lengths = np.array([len(features.marks) for features, _ in examples]) + draw.random(len(examples)) * 4
+    rows = np.argsort(lengths)
+    return [[examples[row] for row in rows[start : start + batch]] for start in range(0, len(rows), batch)]
+
+
+def _loss(network: ExtractorNetwork, examples: Sequence[Example], how: ExtractorTraining) -> Tensor:
+    of = padded([features for features, _ in examples])
+    with torch.autocast("cpu", torch.bfloat16):
+        spans, none = (scores.float() for scores in network(of))
+    wanted, is_word = targets(examples, spans.shape[1])
+    words = cross_entropy(spans, torch.from_numpy(wanted), reduction="none") * torch.from_numpy(is_word)[..., None]
+    impossible = torch.tensor([float(not question.spans) for _, question in examples])
+    return cross_entropy(none, impossible) + how.words_weight * words.sum() / len(examples)
+
+
+def _told(question: LabelledQuestion) -> tuple[object, ...]:
+    return question.context, question.known, question.relation, question.unknown_is_head, question.spans

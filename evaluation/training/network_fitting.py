@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,20 +23,17 @@ class CheckpointError(Exception):
     """The checkpoint is not of this training. The text says what to do."""
 
 
-class StepSettings(Protocol):
+@dataclass(frozen=True, slots=True)
+class StepSettings:
     """`rate` rises over the first `warm_up` steps, then falls to nothing; no step is longer than `longest_step`."""
 
-    @property
-    def rate(self) -> float: ...
-
-    @property
-    def warm_up(self) -> int: ...
-
-    @property
-    def decay(self) -> float: ...
-
-    @property
-    def longest_step(self) -> float: ...
+    epochs: int = 1
+    batch: int = 32
+    rate: float = 1e-3
+    warm_up: int = 100
+    decay: float = 0.01
+    dropout: float = 0.0
+    longest_step: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +43,9 @@ class FittingProgress:
     done: int
     total: int
     loss: float
+
+
+Tell = Callable[[FittingProgress], None]
 
 
 def seed_torch(seed: int) -> None:
@@ -62,32 +62,27 @@ def seeded_draw(*numbers: int) -> np.random.Generator:
     return draw
 
 
-def fingerprint_of(seed: int, how: DataclassInstance, config: DataclassInstance, learnt: Iterable[bytes]) -> str:
-    """Of all that the result of a training depends on."""
-    told = hashlib.sha256(repr((seed, asdict(how), asdict(config))).encode())
-    for part in learnt:
-        told.update(part)
-    return told.hexdigest()
-
-
 class NetworkFitting:
-    """The steps of a network's training, and its checkpoints. `learnt_from`: a word for the examples; `fingerprint`:
-    of the training."""
+    """The steps of a network's training, and its checkpoints. `depends_on`: the settings that its result depends on;
+    `learnt` gives the examples as bytes, and `learnt_from` is a word for them."""
 
     def __init__(
-        self, network: torch.nn.Module, how: StepSettings, fingerprint: Callable[[], str], learnt_from: str
+        self,
+        network: torch.nn.Module,
+        how: StepSettings,
+        depends_on: tuple[int, DataclassInstance],
+        learnt: Callable[[], Iterable[bytes]],
+        learnt_from: str,
     ) -> None:
-        self._network, self._how = network, how
-        self._fingerprint, self._learnt_from = fingerprint, learnt_from
+        self._network, self._how, self._depends_on = network, how, depends_on
+        self._learnt, self._learnt_from = learnt, learnt_from
         self._optimiser = torch.optim.AdamW(network.parameters(), lr=how.rate, weight_decay=how.decay)
         self._steps = 0
 
-    def run(
-        self, blocks: int, run_block: Callable[[int], None], checkpoint: Path | None = None, *, saved: int = 1
-    ) -> None:
+    def run(self, blocks: int, run_block: Callable[[int], None], checkpoint: Path | None, *, saved: int = 1) -> None:
         """Runs each block by its number. A checkpoint is written after so many blocks as `saved`, and after the last;
         where it is there, the training goes on from it. Raises CheckpointError where it is of another training."""
-        done = self._resume(checkpoint) if checkpoint else 0
+        done = self._resume(checkpoint) if checkpoint and checkpoint.is_file() else 0
         self._network.train()
         for number in range(done, blocks):
             run_block(number)
@@ -105,23 +100,22 @@ class NetworkFitting:
         self._optimiser.step()
         return float(loss.detach())
 
+    def _fingerprint(self) -> str:
+        seed, config = self._depends_on
+        told = hashlib.sha256(repr((seed, asdict(self._how), asdict(config))).encode())
+        for part in self._learnt():
+            told.update(part)
+        return told.hexdigest()
+
     def _save(self, file: Path, blocks: int) -> None:
         """Whole or not at all."""
-        state = {
-            "training": self._fingerprint(),
-            "blocks": blocks,
-            "steps": self._steps,
-            "network": self._network.state_dict(),
-            "optimiser": self._optimiser.state_dict(),
-        }
         part = file.with_name(f"{file.name}.part")
-        torch.save(state, part)
+        states = {"network": self._network.state_dict(), "optimiser": self._optimiser.state_dict()}
+        torch.save({"training": self._fingerprint(), "blocks": blocks, "steps": self._steps, **states}, part)
         os.replace(part, file)
 
     def _resume(self, file: Path) -> int:
         """The number of blocks that are done already."""
-        if not file.is_file():
-            return 0
         try:
             state: dict[str, Any] = torch.load(file, weights_only=True)
             training, blocks, steps = state["training"], int(state["blocks"]), int(state["steps"])
@@ -136,3 +130,10 @@ class NetworkFitting:
         self._optimiser.load_state_dict(state["optimiser"])
         self._steps = steps
         return blocks
+
+
+def logsumexp_of_groups(logits: torch.Tensor, group: torch.Tensor, groups: int) -> torch.Tensor:
+    """One a group; numbers of very different size are safe, and -inf counts for nothing."""
+    highest = torch.full((groups,), -torch.inf).scatter_reduce(0, group, logits.detach(), "amax")
+    total = torch.zeros(groups).index_add(0, group, (logits - highest[group]).exp())
+    return highest + total.log()

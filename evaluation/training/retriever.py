@@ -7,25 +7,28 @@ out at random, anew in each epoch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
-from app.retriever.features import Features
-from app.retriever.network import NetworkConfig, RetrieverWeights
+from app.retriever.features import ENTITY_MARKS, FACT_MARKS, MAX_AGO, Bags, Features
+from app.retriever.network import ATTENTION_WIDTH, TURN_WIDTH, NetworkConfig, RetrieverWeights
 from evaluation.training.network_fitting import (
     FittingProgress,
     NetworkFitting,
-    fingerprint_of,
+    StepSettings,
+    Tell,
+    logsumexp_of_groups,
     seed_torch,
     seeded_draw,
 )
-from evaluation.training.retriever_network import RetrieverNetwork, batch_of, logsumexp_of_groups
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float32]
@@ -49,32 +52,34 @@ class RepliedFacts:
     otherwise: Floats = field(repr=False)
 
 
+Learnt = RankedFacts | RepliedFacts
+ExampleT = TypeVar("ExampleT", RankedFacts, RepliedFacts)
+
+
 @dataclass(frozen=True, slots=True)
-class RetrieverTraining:
+class RetrieverTraining(StepSettings):
     """Settings of the training. `unknown_relations`: this share of the relations has no vector in a step, so that what
     a turn says of a relation counts too. `candidates`: so many facts of a query are looked at in one epoch at most.
     `samples`, `sampled_facts`: where only replies are known, so many sets of so many facts are drawn for each."""
 
     epochs: int = 4
     batch: int = 16
-    rate: float = 1e-3
     warm_up: int = 50
     decay: float = 0.1
     dropout: float = 0.4
     unknown_relations: float = 0.2
-    longest_step: float = 1.0
     candidates: int = 300
     samples: int = 4
     sampled_facts: int = 3
 
 
 def fit_retriever(
-    examples: Sequence[RankedFacts | RepliedFacts],
-    relations: npt.NDArray[np.float32],
+    examples: Sequence[Learnt],
+    relations: Floats,
     config: NetworkConfig,
     seed: int,
     how: RetrieverTraining | None = None,
-    tell: Callable[[FittingProgress], None] = lambda _progress: None,
+    tell: Tell = lambda _progress: None,
     checkpoint: Path | None = None,
 ) -> RetrieverWeights:
     """The same input gives the same numbers. `relations`: the vectors of the table that the features refer to.
@@ -84,89 +89,221 @@ def fit_retriever(
     """
     how = how or RetrieverTraining()
     seed_torch(seed)
-    training = _Training(examples, relations, RetrieverNetwork(config, how.dropout), seed, how)
-    training.run(tell, checkpoint)
-    return training.network.weights()
+    network, table = RetrieverNetwork(config, how.dropout), torch.from_numpy(relations)
+    fitting = NetworkFitting(network, how, (seed, config), lambda: _as_bytes(relations, examples), "dialogues")
+    steps = -(-len(examples) // how.batch)
+
+    def run_epoch(epoch: int) -> None:
+        draw = seeded_draw(seed, epoch)
+        order = draw.permutation(len(examples))
+        for number in range(steps):
+            done, total = epoch * steps + number, how.epochs * steps
+            rows = order[number * how.batch : (number + 1) * how.batch]
+            batch = [thinned(examples[row], how.candidates, draw) for row in rows]
+            tell(FittingProgress(done + 1, total, fitting.step(_loss(network, table, batch, how), done / total)))
+
+    fitting.run(how.epochs, run_epoch, checkpoint)
+    return network.weights()
 
 
-class _Training:
-    def __init__(
-        self,
-        examples: Sequence[RankedFacts | RepliedFacts],
-        relations: npt.NDArray[np.float32],
-        network: RetrieverNetwork,
-        seed: int,
-        how: RetrieverTraining,
-    ) -> None:
-        self.network = network
-        self._examples, self._relations, self._seed, self._how = examples, torch.from_numpy(relations), seed, how
-        self._steps = -(-len(examples) // how.batch)
-        self._fitting = NetworkFitting(network, how, self._fingerprint, "dialogues")
-
-    def run(self, tell: Callable[[FittingProgress], None], checkpoint: Path | None) -> None:
-        self._fitting.run(self._how.epochs, lambda epoch: self._run_epoch(epoch, tell), checkpoint)
-
-    def _run_epoch(self, epoch: int, tell: Callable[[FittingProgress], None]) -> None:
-        draw = seeded_draw(self._seed, epoch)
-        order = draw.permutation(len(self._examples))
-        for number in range(self._steps):
-            step, all_steps = epoch * self._steps + number, self._how.epochs * self._steps
-            rows = order[number * self._how.batch : (number + 1) * self._how.batch]
-            loss = self._loss([thinned(self._examples[row], self._how.candidates, draw) for row in rows])
-            tell(FittingProgress(step + 1, all_steps, self._fitting.step(loss, step / all_steps)))
-
-    def _loss(self, examples: Sequence[RankedFacts | RepliedFacts]) -> torch.Tensor:
-        """The mean of the queries'."""
-        batch = batch_of([example.features for example in examples])
-        is_known = torch.rand(len(self._relations), 1) >= self._how.unknown_relations
-        scores = self.network(batch, self._relations * is_known)
-        every = logsumexp_of_groups(scores, batch.fact_query, batch.queries)
-        chances = (scores - every[batch.fact_query]).split([len(example.features.heads) for example in examples])
-        losses = [self._loss_of_one(example, each) for example, each in zip(examples, chances, strict=True)]
-        return torch.stack(losses).mean()
-
-    def _loss_of_one(self, example: RankedFacts | RepliedFacts, chances: torch.Tensor) -> torch.Tensor:
-        """`chances`: log p(z|x); shape (facts,)."""
-        if isinstance(example, RankedFacts):
-            return -chances[torch.from_numpy(example.gold)].logsumexp(0)
-        drawn = torch.multinomial(
-            chances.detach().exp(), self._how.samples * self._how.sampled_facts, replacement=True
-        ).view(self._how.samples, self._how.sampled_facts)
-        return -(chances[drawn].sum(dim=1) + reply_likelihood(example, drawn)).logsumexp(0)
-
-    def _fingerprint(self) -> str:
-        return fingerprint_of(self._seed, self._how, self.network.config, self._learnt())
-
-    def _learnt(self) -> Iterator[bytes]:
-        yield self._relations.numpy().tobytes()
-        for example in self._examples:
-            known = example.gold if isinstance(example, RankedFacts) else example.told
-            for part in (known, example.features.relations, example.features.tokens):
-                yield part.tobytes()
+def thinned(example: ExampleT, most: int, draw: np.random.Generator) -> ExampleT:
+    """At most `most` facts, all that are known to be right among them; entities that no fact is left of fall away."""
+    count = len(example.features.heads)
+    if count <= most:
+        return example
+    right = np.flatnonzero(example.gold) if isinstance(example, RankedFacts) else np.zeros(0, np.int64)
+    others = draw.choice(np.setdiff1d(np.arange(count), right), max(0, most - len(right)), replace=False)
+    kept = np.sort(np.concatenate([right, others]))
+    features = _part_of(example.features, kept)
+    if isinstance(example, RankedFacts):
+        return RankedFacts(features, example.gold[kept])
+    return RepliedFacts(features, example.told[kept], example.otherwise)
 
 
-def reply_likelihood(example: RepliedFacts, drawn: torch.Tensor) -> torch.Tensor:
+def reply_likelihood(example: RepliedFacts, drawn: Tensor) -> Tensor:
     """log p(y|x,Z) of each drawn set of facts, shape (sets, facts of a set): half of the words are taken from its
     facts, the others are as likely as in any reply; shape (sets,)."""
     from_facts = torch.from_numpy(example.told)[drawn].mean(dim=1)
     return (0.5 * from_facts + 0.5 * torch.from_numpy(example.otherwise)).log().sum(dim=1)
 
 
-ExampleT = TypeVar("ExampleT", RankedFacts, RepliedFacts)
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Features of several queries, one after the other. `token_query`, `fact_query`: whose each token and fact is."""
+
+    queries: int
+    tokens: Tensor
+    token_ago: Tensor
+    token_speaker: Tensor
+    token_query: Tensor
+    mentioned: Tensor
+    mentions: Tensor
+    entity_marks: Tensor
+    profiles: Tensor
+    outgoing: tuple[Tensor, Tensor]
+    incoming: tuple[Tensor, Tensor]
+    heads: Tensor
+    tails: Tensor
+    relations: Tensor
+    fact_marks: Tensor
+    fact_query: Tensor
 
 
-def thinned(example: ExampleT, most: int, draw: np.random.Generator) -> ExampleT:
-    """At most `most` facts, all that are known to be right among them; entities that no fact is left of fall away."""
-    features = example.features
-    right = np.flatnonzero(example.gold) if isinstance(example, RankedFacts) else np.zeros(0, np.int64)
-    if len(features.heads) <= most:
-        return example
-    rest = np.setdiff1d(np.arange(len(features.heads)), right)
-    others = draw.choice(rest, max(0, most - len(right)), replace=False)
-    kept = np.sort(np.concatenate([right, others]))
+def batch_of(queries: Sequence[Features]) -> Batch:
+    entities = _offsets([len(each.entity_marks) for each in queries])
+    profiles = _offsets([len(each.outgoing.starts) for each in queries])
+
+    def joined(parts: Sequence[npt.NDArray[Any]]) -> Tensor:
+        return torch.from_numpy(np.concatenate(parts))
+
+    def moved(name: str, by: Sequence[int]) -> Tensor:
+        return joined([getattr(each, name) + start for each, start in zip(queries, by, strict=True)])
+
+    def owner(name: str) -> Tensor:
+        return torch.from_numpy(np.repeat(np.arange(len(queries)), [len(getattr(each, name)) for each in queries]))
+
+    def bags(parts: Sequence[Bags]) -> tuple[Tensor, Tensor]:
+        rows = _offsets([len(each.rows) for each in parts])
+        starts = [each.starts + start for each, start in zip(parts, rows, strict=True)]
+        return joined([each.rows for each in parts]), joined(starts)
+
+    return Batch(
+        queries=len(queries),
+        tokens=joined([each.tokens for each in queries]),
+        token_ago=joined([each.token_ago for each in queries]),
+        token_speaker=joined([each.token_speaker for each in queries]),
+        token_query=owner("tokens"),
+        mentioned=moved("mentioned", entities),
+        mentions=joined([each.mentions for each in queries]),
+        entity_marks=joined([each.entity_marks for each in queries]),
+        profiles=moved("profiles", profiles),
+        outgoing=bags([each.outgoing for each in queries]),
+        incoming=bags([each.incoming for each in queries]),
+        heads=moved("heads", entities),
+        tails=moved("tails", entities),
+        relations=joined([each.relations for each in queries]),
+        fact_marks=joined([each.fact_marks for each in queries]),
+        fact_query=owner("heads"),
+    )
+
+
+class RetrieverNetwork(nn.Module):
+    """The network of `app.retriever.network` on torch; the sentence model below is frozen."""
+
+    def __init__(self, config: NetworkConfig, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.config = config
+        words, width = config.dimensions, config.width
+        self.ago, self.speaker = nn.Embedding(MAX_AGO + 1, TURN_WIDTH), nn.Embedding(2, TURN_WIDTH)
+        self.attention = nn.Sequential(
+            nn.Linear(words + 2 * TURN_WIDTH, ATTENTION_WIDTH), nn.ReLU(), nn.Linear(ATTENTION_WIDTH, 1)
+        )
+        self.context = nn.Sequential(nn.Linear(words, width), nn.ReLU(), nn.Dropout(dropout), nn.Linear(width, width))
+        trained = config.trained_relations
+        self.table = nn.Embedding(trained, width) if trained else None
+        said = width if trained else words
+        self.relation, self.dual = nn.Linear(said, width), nn.Linear(width, width)
+        self.dual_message = nn.Linear(width, width, bias=False)
+        self.mention, self.mark = nn.Linear(words, width, bias=False), nn.Linear(ENTITY_MARKS, width)
+        self.outgoing, self.incoming = (nn.Linear(said, width, bias=False) for _ in range(2))
+        self.own = nn.ModuleList(nn.Linear(width, width) for _ in range(config.layers))
+        self.message = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(config.layers))
+        self.head, self.tail = nn.Linear(width, width), nn.Linear(width, width, bias=False)
+        self.edge, self.fact_mark = nn.Linear(width, width, bias=False), nn.Linear(FACT_MARKS, width)
+        self.dropout, self.triple = nn.Dropout(dropout), nn.Linear(width, width)
+
+    def forward(self, batch: Batch, relations: Tensor) -> Tensor:
+        """One score a fact; `relations`: the table of all vectors, shape (rows, dimensions)."""
+        words = relations if self.table is None else self.table.weight
+        facts = batch.heads, batch.tails
+        nodes = self._nodes(batch, words)
+        ends = torch.cat(facts)
+        degree = torch.ones(len(nodes)).index_add(0, ends, torch.ones(len(ends)))
+        hidden: Tensor = self.head.bias.expand(len(batch.heads), -1)
+        if self.config.nodes:
+            if self.config.messages:
+                nodes = self._convolved(nodes, facts, degree)
+            hidden = self.head(nodes)[batch.heads] + self.tail(nodes)[batch.tails]
+        if self.config.edges:
+            marks = batch.fact_marks
+            if self.table is not None:
+                # Their words are unknown to it, and so is what these are like.
+                marks = torch.cat([marks[:, :2], torch.zeros_like(marks[:, 2:])], dim=1)
+            hidden = hidden + self.edge(self._edges(batch, words, facts, degree)) + self.fact_mark(marks)
+        hidden = self.dropout(torch.relu(hidden))
+        context = self._context(batch)[batch.fact_query]
+        scores: Tensor = (self.triple(hidden) * context).sum(dim=1) / self.config.width**0.5
+        return scores
+
+    def weights(self) -> RetrieverWeights:
+        arrays = {name: value.detach().numpy().copy() for name, value in sorted(self.state_dict().items())}
+        return RetrieverWeights(self.config, arrays)
+
+    def _context(self, batch: Batch) -> Tensor:
+        told = torch.cat([batch.tokens, self.ago(batch.token_ago), self.speaker(batch.token_speaker)], dim=1)
+        weights = _softmax_of_groups(self.attention(told)[:, 0], batch.token_query, batch.queries)
+        pooled = torch.zeros(batch.queries, batch.tokens.shape[1])
+        result: Tensor = self.context(pooled.index_add(0, batch.token_query, weights[:, None] * batch.tokens))
+        return result
+
+    def _nodes(self, batch: Batch, words: Tensor) -> Tensor:
+        profiles = sum(
+            functional.embedding_bag(rows, part(words), starts, mode="mean")
+            for part, (rows, starts) in ((self.outgoing, batch.outgoing), (self.incoming, batch.incoming))
+        )
+        assert isinstance(profiles, Tensor)
+        nodes: Tensor = self.mark(batch.entity_marks) + profiles[batch.profiles]
+        nodes = nodes.index_add(0, batch.mentioned, self.mention(batch.mentions))
+        return torch.relu(nodes)
+
+    def _convolved(self, nodes: Tensor, facts: tuple[Tensor, Tensor], degree: Tensor) -> Tensor:
+        heads, tails = facts
+        share = (degree[heads] * degree[tails]).rsqrt()[:, None]
+        for own, message in zip(self.own, self.message, strict=True):
+            sent = message(nodes)
+            received = (sent / degree[:, None]).index_add(0, heads, sent[tails] * share)
+            nodes = torch.relu(own(nodes) + received.index_add(0, tails, sent[heads] * share))
+        return nodes
+
+    def _edges(self, batch: Batch, words: Tensor, facts: tuple[Tensor, Tensor], degree: Tensor) -> Tensor:
+        relations = torch.relu(self.relation(words))
+        edges: Tensor = self.dual(relations)[batch.relations]
+        if self.config.messages:
+            heads, tails = facts
+            sent = self.dual_message(relations)[batch.relations]
+            around = torch.zeros(len(degree), sent.shape[1]).index_add(0, heads, sent).index_add(0, tails, sent)
+            around = around / degree[:, None]
+            edges = edges + 0.5 * (around[heads] + around[tails])
+        result: Tensor = torch.relu(edges)
+        return result
+
+
+def _softmax_of_groups(logits: Tensor, group: Tensor, groups: int) -> Tensor:
+    return (logits - logsumexp_of_groups(logits, group, groups)[group]).exp()
+
+
+def _offsets(counts: Sequence[int]) -> list[int]:
+    return [0, *np.cumsum(counts).tolist()][:-1]
+
+
+def _loss(network: RetrieverNetwork, relations: Tensor, examples: Sequence[Learnt], how: RetrieverTraining) -> Tensor:
+    """The mean of the queries'."""
+    batch = batch_of([example.features for example in examples])
+    is_known = torch.rand(len(relations), 1) >= how.unknown_relations
+    scores = network(batch, relations * is_known)
+    every = logsumexp_of_groups(scores, batch.fact_query, batch.queries)
+    chances = (scores - every[batch.fact_query]).split([len(example.features.heads) for example in examples])
+    losses = [_loss_of_one(example, each, how) for example, each in zip(examples, chances, strict=True)]
+    return torch.stack(losses).mean()
+
+
+def _loss_of_one(example: Learnt, chances: Tensor, how: RetrieverTraining) -> Tensor:
+    """`chances`: log p(z|x); shape (facts,)."""
     if isinstance(example, RankedFacts):
-        return RankedFacts(_part_of(features, kept), example.gold[kept])
-    return RepliedFacts(_part_of(features, kept), example.told[kept], example.otherwise)
+        return -chances[torch.from_numpy(example.gold)].logsumexp(0)
+    drawn = torch.multinomial(chances.detach().exp(), how.samples * how.sampled_facts, replacement=True)
+    drawn = drawn.view(how.samples, how.sampled_facts)
+    return -(chances[drawn].sum(dim=1) + reply_likelihood(example, drawn)).logsumexp(0)
 
 
 def _part_of(features: Features, kept: npt.NDArray[np.int64]) -> Features:
@@ -184,3 +321,11 @@ def _part_of(features: Features, kept: npt.NDArray[np.int64]) -> Features:
         relations=features.relations[kept],
         fact_marks=features.fact_marks[kept],
     )
+
+
+def _as_bytes(relations: Floats, examples: Sequence[Learnt]) -> Iterator[bytes]:
+    yield relations.tobytes()
+    for example in examples:
+        known = example.gold if isinstance(example, RankedFacts) else example.told
+        for part in (known, example.features.relations, example.features.tokens):
+            yield part.tobytes()

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.model_files import sha256_of, weights_digest_of
+from app.llm.embeddings.model_files import weights_digest_of
 
 Matrix = npt.NDArray[np.floating[Any]]
 Part = Literal["question", "step"]
@@ -74,11 +74,9 @@ class RelationAdapter:
 NO_HEAD = RelationAdapter()
 
 
-def write_head(head: RelationAdapter, file: Path, model: str, matcher: Path | None = None) -> None:
-    """Writes an adapter that was trained on vectors of a sentence model or of its matcher; the same adapter gives the
-    same bytes.
-    """
-    arrays: dict[str, npt.NDArray[Any]] = {"format": np.array(FORMAT), "model": np.array(_trained_on(model, matcher))}
+def write_head(head: RelationAdapter, file: Path, model: str) -> None:
+    """Writes an adapter that was trained on vectors of a sentence model; the same adapter gives the same bytes."""
+    arrays: dict[str, npt.NDArray[Any]] = {"format": np.array(FORMAT), "model": np.array(weights_digest_of(model))}
     arrays |= {"gain": np.array(head.gain), "offset": np.array(head.offset)}
     for part, adapter in head.adapters.items():
         arrays |= {f"{part}_down": adapter.down, f"{part}_up": adapter.up}
@@ -88,10 +86,8 @@ def write_head(head: RelationAdapter, file: Path, model: str, matcher: Path | No
         np.savez(opened, allow_pickle=False, **arrays)
 
 
-def read_head(file: Path, model: str, matcher: Path | None = None) -> RelationAdapter:
-    """Returns the adapter in `file` for vectors of the sentence model `model` or of its `matcher`. Raises
-    AdapterError.
-    """
+def read_head(file: Path, model: str) -> RelationAdapter:
+    """Returns the adapter in `file` for vectors of the sentence model `model`. Raises AdapterError."""
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -99,20 +95,12 @@ def read_head(file: Path, model: str, matcher: Path | None = None) -> RelationAd
         raise AdapterError("the file can't be read as a head: write one with `arog train reasoner`") from None
     if arrays.get("format", np.array(None)).tolist() != FORMAT:
         raise AdapterError("the file is no head of this version: write one with `arog train reasoner`")
-    if arrays.get("model", np.array("")).tolist() != _trained_on(model, matcher):
-        raise AdapterError("the head was trained for another sentence model or matcher: train it again for this one")
+    if arrays.get("model", np.array("")).tolist() != weights_digest_of(model):
+        raise AdapterError("the head was trained for another sentence model: train it again for this one")
     try:
         return _checked(arrays)
     except (KeyError, TypeError, ValueError):
         raise AdapterError("the head is not whole: write it again with `arog train reasoner`") from None
-
-
-def _trained_on(model: str, matcher: Path | None) -> str:
-    """The digest of the weights that an adapter was trained on. Raises AdapterError if the matcher cannot be read."""
-    try:
-        return weights_digest_of(model) + (f"+{sha256_of(matcher)}" if matcher else "")
-    except OSError:
-        raise AdapterError("the matcher that the head stands on can't be read") from None
 
 
 def _checked(arrays: Mapping[str, npt.NDArray[Any]]) -> RelationAdapter:

@@ -15,8 +15,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate
-
 Weights = Mapping[str, npt.NDArray[Any]]
 INPUTS: Final = ("input_ids", "attention_mask", "token_type_ids")
 _OWN: Final = "com.microsoft"
@@ -46,35 +44,23 @@ def is_plain_bert(model: Path) -> bool:
     )
 
 
-def write_bert(model: Path, update: LowRankUpdate | None, target: Path) -> None:
+def write_bert(model: Path, target: Path) -> None:
     """Writes the network to the file `target`.
 
     It has three inputs of shape (texts, tokens), and the output `hidden`, the last layer, of shape (texts, tokens,
-    dimensions). Raises OSError, and LowRankError if `update` does not fit the weights.
+    dimensions). Raises OSError.
     """
     import onnx
     from safetensors.numpy import load_file
 
     config = json.loads((model / "config.json").read_text("utf-8"))
     weights = {name.removeprefix(_HEADED): array for name, array in load_file(model / "model.safetensors").items()}
-    network = _Network(_updated(weights, update), config["num_attention_heads"], config["layer_norm_eps"])
+    network = _Network(weights, config["num_attention_heads"], config["layer_norm_eps"])
     hidden = network.embeddings()
     for layer in range(config["num_hidden_layers"]):
         hidden = network.layer(hidden, f"encoder.layer.{layer}.")
     network.node("Identity", [hidden], "hidden")
     onnx.save(network.built(config["hidden_size"]), target)
-
-
-def _updated(weights: Weights, update: LowRankUpdate | None) -> Weights:
-    if update is None:
-        return weights
-    merged = dict(weights)
-    for place in update.maps:
-        added, name = update.added_to(place), f"{place}.weight"
-        if name not in merged or merged[name].shape != added.shape:
-            raise LowRankError("the matcher does not fit the sentence model: train it again for this one")
-        merged[name] = merged[name] + added
-    return merged
 
 
 @dataclass(slots=True)

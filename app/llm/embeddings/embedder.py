@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.batching import BatchingEncoder
-from app.llm.embeddings.low_rank import LowRankUpdate
 from app.llm.embeddings.model_files import BOXED_MODEL, find_model
 from app.llm.embeddings.onnx_export import open_exported
 from app.llm.embeddings.token_vectors import TokenVectors
@@ -42,19 +41,9 @@ class Embedder:
     once is embedded together.
     """
 
-    def __init__(
-        self,
-        model: str = BOXED_MODEL,
-        cache_dir: Path | None = None,
-        update: LowRankUpdate | None = None,
-        matcher: LowRankUpdate | None = None,
-    ) -> None:
-        """`cache_dir`: folder for the network of ONNX Runtime; without it torch runs the model.
-
-        `update`: merged into this model. `matcher`: merged into a second one, which embeds whole questions and steps.
-        """
-        self._name, self._cache_dir, self._update = model, cache_dir, update
-        self._matcher = Embedder(model, cache_dir, matcher) if matcher else None
+    def __init__(self, model: str = BOXED_MODEL, cache_dir: Path | None = None) -> None:
+        """`cache_dir`: folder for the network of ONNX Runtime; without it torch runs the model."""
+        self._name, self._cache_dir = model, cache_dir
         self._loading, self._lock = threading.Lock(), threading.Lock()
         self._encoder: Encoder | None = None
         self._runs = BatchingEncoder(lambda texts: self._loaded().encode(texts))
@@ -63,16 +52,6 @@ class Embedder:
     def load(self) -> None:
         """Loads the model now, so that the first question does not wait. Raises ModelNotTrustedError, OSError."""
         self._loaded()
-        if self._matcher:
-            self._matcher.load()
-
-    def wholes(self, texts: Sequence[str]) -> Vectors:
-        """Returns vectors of whole questions and whole steps, to be compared only with each other; shapes as
-        `sentences`.
-
-        They come from the matcher if there is one.
-        """
-        return (self._matcher or self).sentences(texts)
 
     def sentences(self, texts: Sequence[str]) -> Vectors:
         """Returns one unit vector a text; shape (texts, dimensions)."""
@@ -89,12 +68,10 @@ class Embedder:
         """Returns the vectors of each text's tokens; they are not cached."""
         return self._loaded().token_vectors(texts)
 
-    def prepare(self, sentences: Sequence[str], wholes: Sequence[str]) -> None:
+    def prepare(self, texts: Sequence[str]) -> None:
         """Embeds texts that will be asked for next in one run, which takes hardly longer than one of them."""
-        if texts := [*sentences, *(() if self._matcher else wholes)]:
+        if texts:
             self.sentences(texts)
-        if self._matcher and wholes:
-            self._matcher.sentences(wholes)
 
     def similarity(self, text: str, others: Sequence[str]) -> npt.NDArray[np.float32]:
         """Returns the cosine of `text` with each of `others`; shape (others,)."""
@@ -117,6 +94,6 @@ class Embedder:
         with self._loading:
             if self._encoder is None:
                 model = find_model(self._name)
-                exported = open_exported(model, self._cache_dir, self._update) if model and self._cache_dir else None
-                self._encoder = exported or TorchEncoder(str(model.path) if model else self._name, self._update)
+                exported = open_exported(model, self._cache_dir) if model and self._cache_dir else None
+                self._encoder = exported or TorchEncoder(str(model.path) if model else self._name)
             return self._encoder

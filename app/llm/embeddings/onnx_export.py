@@ -1,8 +1,7 @@
 """Makes the network of a sentence model as an ONNX file, once, and keeps it in the cache folder.
 
 BERT networks are written from their weights. Any other network is exported by torch and compared with it, in a process
-of its own: `python -m app.llm.embeddings.onnx_export MODEL FOLDER [MATCHER]`, where a matcher's updates are merged in.
-So the service itself never loads torch.
+of its own: `python -m app.llm.embeddings.onnx_export MODEL FOLDER`. So the service itself never loads torch.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from app.llm.embeddings.bert_network import is_plain_bert, write_bert
-from app.llm.embeddings.low_rank import LowRankUpdate, read_update
 from app.llm.embeddings.model_files import EncoderConfig, ModelFolder, encoder_config_of, find_model, sha256_of
 from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.torch_encoder import TorchEncoder
@@ -45,7 +43,7 @@ PROBES = (
 )  # fmt: skip
 
 
-def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None = None) -> OnnxEncoder | None:
+def open_exported(model: ModelFolder, cache: Path) -> OnnxEncoder | None:
     """Returns the encoder for the exported network, exporting it first if it is missing or broken.
 
     None if onnxruntime is not installed, the model needs more than the mean of its tokens, or the export failed; then
@@ -56,7 +54,7 @@ def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None 
         _log.info("the sentence model is none that ONNX Runtime runs here: torch runs it")
         return None
     try:
-        network = _network_of(model, cache, update)
+        network = _network_of(model, cache)
         if network is not None:
             return OnnxEncoder(network, model.path, recipe)
         _log.warning("the sentence model has no export that gives the same vectors: torch runs it")
@@ -69,17 +67,17 @@ def open_exported(model: ModelFolder, cache: Path, update: LowRankUpdate | None 
     return None
 
 
-def export(model: ModelFolder, recipe: EncoderConfig, cache: Path, update: LowRankUpdate | None = None) -> bool:
+def export(model: ModelFolder, recipe: EncoderConfig, cache: Path) -> bool:
     """Writes the network and then its verdict, each completely or not at all.
 
     Returns False, and writes no network, if it cannot be exported or gives other vectors than torch. Raises OSError,
-    ImportError, LowRankError.
+    ImportError.
     """
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key = _key_of(model, update)
+    key = _key_of(model)
     with tempfile.TemporaryDirectory(dir=cache, prefix="export-") as folder:
         network, verdict = Path(folder) / "network.onnx", Path(folder) / "verdict.json"
-        is_same = _is_written(model, recipe, update, network)
+        is_same = _is_written(model, recipe, network)
         verdict.write_text(json.dumps({"sha256": sha256_of(network) if is_same else None}), "utf-8")
         if is_same:
             os.replace(network, cache / f"{key}.onnx")
@@ -87,11 +85,11 @@ def export(model: ModelFolder, recipe: EncoderConfig, cache: Path, update: LowRa
     return is_same
 
 
-def _is_written(model: ModelFolder, recipe: EncoderConfig, update: LowRankUpdate | None, target: Path) -> bool:
+def _is_written(model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool:
     if is_plain_bert(model.path):
-        write_bert(model.path, update, target)
+        write_bert(model.path, target)
         return bool(np.isfinite(OnnxEncoder(target, model.path, recipe).encode(PROBES)).all())
-    return _write_network(TorchEncoder(str(model.path), update), model, recipe, target)
+    return _write_network(TorchEncoder(str(model.path)), model, recipe, target)
 
 
 def _write_network(reference: TorchEncoder, model: ModelFolder, recipe: EncoderConfig, target: Path) -> bool:
@@ -140,24 +138,23 @@ def _write_onnx(reference: TorchEncoder, target: Path) -> None:
     )
 
 
-def _key_of(model: ModelFolder, update: LowRankUpdate | None = None) -> str:
-    """The file name for a model with its updates under the installed package versions. Raises PackageNotFoundError."""
+def _key_of(model: ModelFolder) -> str:
+    """The file name for a model under the installed package versions. Raises PackageNotFoundError."""
     packages = _RUN_BY if is_plain_bert(model.path) else _RUN_BY + _EXPORTED_BY
     parts = [FORMAT, sorted(model.digests.items()), [version(package) for package in packages]]
-    parts += [update.digest] if update else []
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 
 
-def _network_of(model: ModelFolder, cache: Path, update: LowRankUpdate | None) -> Path | None:
+def _network_of(model: ModelFolder, cache: Path) -> Path | None:
     """The file of the network, made if it is missing; None if it is known to give other vectors than torch."""
-    network, verdict = (cache / f"{_key_of(model, update)}.{suffix}" for suffix in ("onnx", "json"))
+    network, verdict = (cache / f"{_key_of(model)}.{suffix}" for suffix in ("onnx", "json"))
     if not _fits(network, verdict):
         _log.info("writing the sentence model's network for ONNX Runtime, once")
         recipe = encoder_config_of(model.path)
         if recipe and is_plain_bert(model.path):
-            export(model, recipe, cache, update)
+            export(model, recipe, cache)
         else:
-            _export_apart(model, cache, update)
+            _export_apart(model, cache)
     return network if _digest_in(verdict) is not None else None
 
 
@@ -175,21 +172,20 @@ def _digest_in(verdict: Path) -> str | None:
     return digest
 
 
-def _export_apart(model: ModelFolder, cache: Path, update: LowRankUpdate | None = None) -> None:
+def _export_apart(model: ModelFolder, cache: Path) -> None:
     """Exports in a separate process, which takes the exporter's output, warnings and memory with it."""
     command = [sys.executable, "-m", "app.llm.embeddings.onnx_export", str(model.path), str(cache)]
-    command += [str(update.file)] if update else []
     subprocess.run(command, check=True, capture_output=True, timeout=EXPORT_WITHIN_S)  # noqa: S603  # our own module  # nosec B603
 
 
-def main(name: str, cache: str, matcher: str = "") -> None:
-    """Exports the model with this name or folder, with the updates in the file `matcher` merged in."""
+def main(name: str, cache: str) -> None:
+    """Exports the model with this name or folder."""
     model = find_model(name)
     recipe = encoder_config_of(model.path) if model else None
     if model is None or recipe is None:
         sys.exit("no folder with a sentence model that takes the mean over its tokens")
     with warnings.catch_warnings(action="ignore"):
-        export(model, recipe, Path(cache), read_update(Path(matcher), name) if matcher else None)
+        export(model, recipe, Path(cache))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.low_rank import LowRankError, LowRankUpdate
 from app.llm.embeddings.token_vectors import TokenVectors
 
 BATCH = 64
@@ -23,10 +22,10 @@ class TorchMissingError(Exception):
 class TorchEncoder:
     """Implements Encoder. Thread-safe: one thread at a time. Loading takes seconds.
 
-    Raises OSError, ValueError, TorchMissingError, and LowRankError if `update` does not fit the model.
+    Raises OSError, ValueError, TorchMissingError.
     """
 
-    def __init__(self, model: str, update: LowRankUpdate | None = None) -> None:
+    def __init__(self, model: str) -> None:
         # Nothing is fetched at run time: a model is in the box, or in a folder that the owner names.
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -40,8 +39,6 @@ class TorchEncoder:
         torch.set_num_threads(1)
         self._model = SentenceTransformer(model, device=None)
         self._lock = threading.Lock()
-        if update is not None:
-            self._merge(update)
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         with self._lock:
@@ -81,17 +78,6 @@ class TorchEncoder:
     def count_tokens(self, text: str) -> int:
         with self._lock:
             return len(self._model.tokenizer.encode(text, add_special_tokens=False, verbose=False))
-
-    def _merge(self, update: LowRankUpdate) -> None:
-        import torch
-
-        modules = dict(self.network.named_modules())
-        for place in update.maps:
-            added, weight = torch.from_numpy(update.added_to(place)), getattr(modules.get(place), "weight", None)
-            if weight is None or weight.shape != added.shape:
-                raise LowRankError("the matcher does not fit the sentence model: train it again for this one")
-            with torch.no_grad():
-                weight += added
 
     @property
     def network(self) -> Any:

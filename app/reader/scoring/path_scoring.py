@@ -119,7 +119,7 @@ class PathScorer:
         words_alone = by_words and weight == self._w.nearness
         kind, walked = read_asked_kind(question), reading_orders(question, topic)
         spans = [span.text for each in walked for span in each.spans]
-        self._embedder.prepare([*spans, *kind.nouns], () if words_alone else [asked_words(question)])
+        self._embedder.prepare([*spans, *kind.nouns, *(() if words_alone else [asked_words(question)])])
         asked = self._asked(kind, table)[rows[np.arange(len(rows)), read.lengths - 1]]
         aligned = [self._aligned(each, table, kinds_in(concept), rows) for each in walked]
         turning = table.turning[rows[:, :-1], rows[:, 1:]]

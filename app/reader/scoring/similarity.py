@@ -31,7 +31,7 @@ def nearness(
     question, ways = unmask_paths(question, ways)
     rows: dict[tuple[str, str], int] = {}
     flat = [rows.setdefault(step, len(rows)) for way in ways for step in way]
-    embedded = embedder.wholes([*(step_text(*step) for step in rows), asked_words(question)])
+    embedded = embedder.sentences([*(step_text(*step) for step in rows), asked_words(question)])
     vectors, asked = head.moved("step", embedded[:-1]), head.moved("question", embedded[-1:])[0]
     lengths = np.array([len(way) for way in ways])
     sums = np.add.reduceat(vectors[flat], np.cumsum(lengths) - lengths, axis=0)

@@ -233,15 +233,6 @@ def test_a_head_ranks_the_ways_that_its_reasoner_scores(tmp_path: Path) -> None:
 
 
 @pytest.mark.model
-def test_a_matcher_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
-    file = tmp_path / "Canaria.npz"
-    file.write_bytes(b"no matcher")
-    with pytest.raises(ConfigurationError, match=r"AROG_MATCHER: .* `arog train matcher`") as told:
-        think(settings_in(tmp_path, matcher=file))
-    assert "Canaria" not in str(told.value)
-
-
-@pytest.mark.model
 def test_a_retriever_ranks_facts_and_chooses_among_the_relations_of_hubs(tmp_path: Path) -> None:
     write_weights(untrained(), tmp_path / "retriever.safetensors", BOXED_MODEL)
     plain, trained = (

@@ -9,22 +9,21 @@ from pathlib import Path
 import pytest
 
 from evaluation.datasets.questions import QuestionsError
-from evaluation.dialogue.examples import ExampleMaker
-from evaluation.dialogue.literal_turns import literal_examples
-from evaluation.dialogue.mentions import ExactNames
-from evaluation.dialogue.metaqa import read_metaqa
-from evaluation.dialogue.opendialkg import DialogueTurn, graph_of, read_graph, read_turns, split
+from evaluation.dialogue.dialogue_sets import DialogueTurn, graph_of, read_graph, read_metaqa, read_turns, split
+from evaluation.dialogue.spans import ExactNames
+from evaluation.dialogue.training_set import ExampleMaker, literal_examples
 from tests.support.dialogues import FILMS, write_dialogues
 
 
 def test_a_fact_is_one_however_it_is_spelled(tmp_path: Path) -> None:
     lines = ["Wexdol\twritten_by\tGorfen", "Gorfen\t~written by\tWexdol", "Wexdol\tWritten-By\tGorfen"]
-    (tmp_path / "triples.tsv").write_text("\n".join(lines), "utf-8")
+    (tmp_path / "opendialkg").mkdir()
+    (tmp_path / "opendialkg" / "triples.tsv").write_text("\n".join(lines), "utf-8")
     assert read_graph(tmp_path).facts_of["Gorfen"] == (("Wexdol", "written by", "Gorfen"),)
 
 
 def test_gold_facts_are_spelled_like_all_others(tmp_path: Path) -> None:
-    folder = write_dialogues(tmp_path) / "opendialkg"
+    folder = write_dialogues(tmp_path)
     graph = read_graph(folder)
     for turn in read_turns(folder):
         for fact in turn.gold:
@@ -32,14 +31,14 @@ def test_gold_facts_are_spelled_like_all_others(tmp_path: Path) -> None:
 
 
 def test_no_dialogue_is_in_both_parts(tmp_path: Path) -> None:
-    turns = read_turns(write_dialogues(tmp_path) / "opendialkg")
+    turns = read_turns(write_dialogues(tmp_path))
     assert len({turn.dialogue for turn in turns}) == FILMS
-    train, test = split(turns, seed=0)
+    train, test = split(turns)
     assert {turn.dialogue for turn in train} & {turn.dialogue for turn in test} == set()
     said = [{text for turn in part for _, text in turn.history} for part in (train, test)]
     assert said[0] & said[1] == set()
     assert len({turn.dialogue for turn in test}) == round(0.2 * FILMS)
-    assert split(turns, seed=0) == (train, test) != split(turns, seed=1)
+    assert split(turns) == (train, test)
 
 
 def test_turns_are_joined_over_a_third_one_and_short_utterances_join_nothing(tmp_path: Path) -> None:
@@ -49,7 +48,8 @@ def test_turns_are_joined_over_a_third_one_and_short_utterances_join_nothing(tmp
         {"id": f"val-{at}", "history": [["user", text] for text in texts], "knowledge": [], "response": "a"}
         for at, texts in enumerate(said)
     ]
-    (tmp_path / "val.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    (tmp_path / "opendialkg").mkdir()
+    (tmp_path / "opendialkg" / "val.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     assert [turn.dialogue for turn in read_turns(tmp_path)] == ["val-0", "val-0", "val-0", "val-3"]
 
 
@@ -57,8 +57,8 @@ def test_turns_are_joined_over_a_third_one_and_short_utterances_join_nothing(tmp
 def test_a_broken_file_is_refused_without_quoting_it(
     tmp_path: Path, file: str, read: Callable[[Path], object]
 ) -> None:
-    folder = write_dialogues(tmp_path) / "opendialkg"
-    (folder / file).write_text("Gorfen Quinlum\n", "utf-8")
+    folder = write_dialogues(tmp_path)
+    (folder / "opendialkg" / file).write_text("Gorfen Quinlum\n", "utf-8")
     with pytest.raises(QuestionsError) as raised:
         read(folder)
     assert "Gorfen" not in str(raised.value)
@@ -85,7 +85,7 @@ def test_the_longest_name_is_found_and_common_words_are_told_from_names(
 
 def test_candidates_are_the_facts_at_either_end_of_what_is_named() -> None:
     graph = graph_of({("Wexdol", "written by", "Gorfen"), ("Lumkri", "sequel", "Wexdol"), ("Lumkri", "is a", "Film")})
-    turn = DialogueTurn("1", "1", (("user", "Tell me about Wexdol"),), frozenset({("Wexdol", "written by", "Gorfen")}))
+    turn = DialogueTurn("1", "1", (("user", "Tell me about Wexdol"),), (("Wexdol", "written by", "Gorfen"),))
     (example,) = ExampleMaker(graph).examples([turn])
     assert example.triples == (("Lumkri", "sequel", "Wexdol"), ("Wexdol", "written by", "Gorfen"))
     assert example.gold.tolist() == [False, True]
@@ -94,7 +94,7 @@ def test_candidates_are_the_facts_at_either_end_of_what_is_named() -> None:
 
 def test_a_turn_without_a_gold_fact_among_its_candidates_is_left_out() -> None:
     graph = graph_of({("Wexdol", "written by", "Gorfen"), ("Lumkri", "is a", "Film")})
-    turn = DialogueTurn("1", "1", (("user", "Tell me about Wexdol"),), frozenset({("Lumkri", "is a", "Film")}))
+    turn = DialogueTurn("1", "1", (("user", "Tell me about Wexdol"),), (("Lumkri", "is a", "Film"),))
     assert ExampleMaker(graph).examples([turn]) == []
 
 
@@ -102,7 +102,7 @@ def test_a_question_by_the_words_of_a_relation_has_its_facts_for_gold() -> None:
     graph = graph_of(
         {("Wexdol", "written by", "Gorfen"), ("Wexdol", "written by", "Quin"), ("Lumkri", "sequel", "Wexdol")}
     )
-    turn = DialogueTurn("1", "1", (("user", "I like Wexdol"),), frozenset({("Wexdol", "written by", "Gorfen")}))
+    turn = DialogueTurn("1", "1", (("user", "I like Wexdol"),), (("Wexdol", "written by", "Gorfen"),))
     examples = ExampleMaker(graph).examples([turn])
     asked = [literal_examples(examples, 1, seed)[0] for seed in range(20)]
     assert {tuple(triple for triple, gold in zip(each.triples, each.gold, strict=True) if gold) for each in asked} == {

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from evaluation.dialogue.grounded_turns import grounded_turns, is_said
-from evaluation.dialogue.opendialkg import DialogueTurn, Triple
+from evaluation.dialogue.dialogue_sets import DialogueTurn, Triple, grounded_turns, is_said
 
 FIRST, SECOND, THIRD = "Who wrote the book Wexdol?", "It is a book by Gorfen Bradol.", "And what else did he write?"
 LAST = "He wrote the novel Narvost as well."
 
 
 def turn(name: str, history: tuple[str, ...], reply: str, *gold: Triple) -> DialogueTurn:
-    return DialogueTurn(name, "d", tuple(("user", text) for text in history), frozenset(gold), reply)
+    return DialogueTurn(name, "d", tuple(("user", text) for text in history), tuple(sorted(gold)), reply)
 
 
 WROTE, ALSO, LATER = ("Wexdol", "written by", "Gorfen"), ("Narvost", "written by", "Gorfen"), ("Narvost", "is a", "A")
@@ -22,20 +21,20 @@ DIALOGUE = [
 
 
 def test_the_knowledge_is_that_of_the_replies_before_and_of_the_coming_one() -> None:
-    found = {each.id: each for each in grounded_turns(DIALOGUE)}
+    found = {each.id: each for each in grounded_turns(DIALOGUE, DIALOGUE)}
     assert found["1"].knowledge == (WROTE,)
-    assert (found["2"].so_far, found["2"].coming) == ((WROTE,), (ALSO,))
+    assert (found["2"].so_far, found["2"].gold) == ((WROTE,), (ALSO,))
     assert found["3"].so_far == (ALSO, WROTE)
 
 
 def test_a_short_utterance_joins_no_turns() -> None:
     other = turn("4", ("Yes",), "A reply that nobody else gives", LATER)
     asked = turn("5", ("A reply that nobody else gave", "Yes"), "Another long enough reply here", ALSO)
-    assert [each.so_far for each in grounded_turns([other, asked])] == [(), ()]
+    assert [each.so_far for each in grounded_turns([other, asked], [other, asked])] == [(), ()]
 
 
 def test_turns_without_a_gold_fact_are_left_out_but_for_what_they_tell_of_others() -> None:
-    assert grounded_turns([turn("6", (FIRST,), SECOND)]) == []
+    assert grounded_turns([turn("6", (FIRST,), SECOND)], DIALOGUE) == []
     assert [each.so_far for each in grounded_turns([DIALOGUE[2]], among=DIALOGUE)] == [(WROTE,)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.dialogue.spans import UNKNOWN, SpanQuestion, squad_f1, squad_words
+from evaluation.dialogue.spans import SpanQuestion, squad_f1, squad_words
 
 
 def test_articles_punctuation_and_capitals_do_not_count() -> None:
@@ -30,10 +30,6 @@ def test_an_answer_without_words_equals_only_another_one() -> None:
     assert squad_f1("the", ["York"]) == 0.0
 
 
-def test_a_question_knows_its_known_end() -> None:
-    asked = SpanQuestion("Rose sings.", UNKNOWN, "does", "singing")
-    assert asked.unknown_is_head
-    assert asked.known == "singing"
-    told = SpanQuestion("Rose sings.", "Rose", "does", UNKNOWN)
-    assert not told.unknown_is_head
-    assert told.known == "Rose"
+def test_a_question_shows_its_known_end() -> None:
+    assert SpanQuestion("Rose sings.", "singing", "does", True).triplet == "(X, does, singing)"
+    assert SpanQuestion("Rose sings.", "Rose", "does", False).triplet == "(Rose, does, X)"

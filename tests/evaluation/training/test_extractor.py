@@ -22,9 +22,14 @@ from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.embeddings.token_vectors import TokenVectors
 from evaluation import cli_training
 from evaluation.cli import app as evaluation
-from evaluation.dialogue.extractor.extractor_run import figures
-from evaluation.training.extractor import ExtractorTraining, LabelledQuestion, fit_extractor, targets
-from evaluation.training.extractor_network import ExtractorNetwork
+from evaluation.dialogue.extractor_run import figures
+from evaluation.training.extractor import (
+    ExtractorNetwork,
+    ExtractorTraining,
+    LabelledQuestion,
+    fit_extractor,
+    targets,
+)
 from evaluation.training.network_fitting import FittingProgress
 from tests.support.small_graphs import write_graphs
 from tests.support.trainings import Training, check_others_refused, check_resumed, check_same_bytes

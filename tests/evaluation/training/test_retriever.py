@@ -18,18 +18,19 @@ from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of, sh
 from app.retriever.weights import read_weights, write_weights
 from evaluation import cli_training
 from evaluation.cli import app as evaluation
-from evaluation.dialogue.ranking import RankingFigures, figures
+from evaluation.dialogue.retrieval import RankingFigures, figures
 from evaluation.dialogue.training_set import DialogueSet, features_of, read_set, to_learn_from
 from evaluation.training.network_fitting import FittingProgress
 from evaluation.training.retriever import (
     RankedFacts,
     RepliedFacts,
+    RetrieverNetwork,
     RetrieverTraining,
+    batch_of,
     fit_retriever,
     reply_likelihood,
     thinned,
 )
-from evaluation.training.retriever_network import RetrieverNetwork, batch_of
 from tests.support.dialogues import write_dialogues
 from tests.support.trainings import Training, check_others_refused, check_resumed, check_same_bytes
 

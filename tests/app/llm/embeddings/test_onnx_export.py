@@ -76,7 +76,7 @@ def exports(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Exports happen in this process, which has torch already; the folders that they went to."""
     done: list[Path] = []
 
-    def here(model: ModelFolder, cache: Path, _update: object) -> None:
+    def here(model: ModelFolder, cache: Path) -> None:
         done.append(cache)
         main(str(model.path), str(cache))
 
@@ -89,7 +89,7 @@ def made_again(monkeypatch: pytest.MonkeyPatch, exported: Path) -> list[Path]:
     """Instead of exporting anew, what a process of its own exported comes; the folders that it went to."""
     done: list[Path] = []
 
-    def copied(_model: ModelFolder, cache: Path, _update: object) -> None:
+    def copied(_model: ModelFolder, cache: Path) -> None:
         done.append(cache)
         for file in exported.iterdir():
             (cache / file.name).write_bytes(file.read_bytes())
@@ -147,7 +147,7 @@ def test_without_torch_a_cache_that_can_not_be_written_is_named(
         embedder_of(settings_in(tmp_path, embedder=str(plain.path), cache_dir=tmp_path / "file"))
 
 
-def _no_torch(_model: ModelFolder, _cache: Path, _update: object) -> None:
+def _no_torch(_model: ModelFolder, _cache: Path) -> None:
     raise subprocess.CalledProcessError(1, "export")
 
 
@@ -217,7 +217,7 @@ def test_a_file_that_is_exported_over_a_broken_one_gives_the_vectors_that_torch_
 def test_a_broken_file_that_can_not_be_made_again_leaves_it_to_torch(
     tiny: ModelFolder, cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fails(_model: ModelFolder, _cache: Path, _update: object) -> None:
+    def fails(_model: ModelFolder, _cache: Path) -> None:
         raise subprocess.CalledProcessError(1, "export")
 
     monkeypatch.setattr(module, "_export_apart", fails)

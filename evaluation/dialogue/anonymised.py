@@ -1,0 +1,209 @@
+"""The sets of LLM-KAT: plain, anonymised, and half-anonymised, where half of the dialogues are.
+
+Identifiers stand in place of names: typed and numbered as LLM-KAT has them (Person1), or pseudonyms with a concept.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from app.privacy.pseudonym_format import is_shaped
+from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, names_of
+from evaluation.dialogue.spans import ExactNames
+from kg_store.terms import ALPHABET, TAIL_LENGTH
+
+UNKNOWN_TYPE: Final = "Thing"
+HALF_SEED: Final = 42
+_VAGUE: Final = frozenset({"", "Work"})
+# Part of a longer word or name: a letter beside it, or one beyond a hyphen or an apostrophe ("Anne-Rose", "O'Rose").
+# Behind it a hyphen joins where a capital follows: "Rose-Marie" is another name, "Rose-coloured" holds it.
+_BEFORE: Final = r"(?<!\w)(?<!\w-)(?<!\w['’])"
+_AFTER: Final = r"(?!\w)(?!-(?-i:[A-Z]))"
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueVariant:
+    """One of the sets, with the words that stand for names in it."""
+
+    name: Literal["plain", "half-anonymised", "anonymised"]
+    identifiers: Literal["typed", "pseudonym"] | None = None
+
+    @property
+    def title(self) -> str:
+        words = {None: "", "typed": ", Person1", "pseudonym": ", Eq7f2k (person)"}
+        return ("own graph" if self == OWN_GRAPH else self.name) + words[self.identifiers]
+
+
+OWN_GRAPH: Final = DialogueVariant("plain", "pseudonym")
+"""Turns that are made in pseudonyms: there is nothing to replace."""
+PLAIN: Final = DialogueVariant("plain")
+ANONYMISED: Final = DialogueVariant("anonymised", "pseudonym")
+ALL_VARIANTS: Final = (
+    PLAIN,
+    DialogueVariant("half-anonymised", "typed"),
+    DialogueVariant("anonymised", "typed"),
+    DialogueVariant("half-anonymised", "pseudonym"),
+    ANONYMISED,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymiser:
+    """Puts identifiers in place of the names of a dialogue: those of its knowledge, and those that `find` sees, letter
+    by letter as they stand in a text. One name has one identifier through a dialogue, and another one in every other.
+
+    `kinds` of further names, in small letters, where their graph tells them.
+    """
+
+    find: Callable[[str], Iterable[str]] = lambda _text: ()
+    kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def variant(self, variant: DialogueVariant, turns: Sequence[DialogueTurn]) -> list[DialogueTurn]:
+        """In the same order; the half is drawn by a fixed seed, by dialogue."""
+        dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
+        for turn in turns:
+            dialogues[turn.dialogue].append(turn)
+        chosen = [] if variant.name == "plain" else sorted(dialogues)
+        if variant.name == "half-anonymised":
+            chosen = random.Random(HALF_SEED).sample(chosen, len(chosen) // 2)  # noqa: S311  # a sample, no secret  # nosec B311
+        types = types_of(triple for turn in turns for triple in turn.knowledge)
+        is_typed = variant.identifiers == "typed"
+        changed = {turn.id: turn for name in chosen for turn in self._dialogue(dialogues[name], types, is_typed)}
+        return [changed.get(turn.id, turn) for turn in turns]
+
+    def _dialogue(self, turns: Sequence[DialogueTurn], types: Mapping[str, str], is_typed: bool) -> list[DialogueTurn]:
+        found = {
+            name
+            for turn in turns
+            for text in (*(text for _, text in turn.history), turn.reply)
+            for name in self.find(text)
+        }
+        known = sorted(names_of(triple for turn in turns for triple in turn.knowledge))
+        spelled = set(map(_spelling, known))
+        others = sorted(name for name in found if _spelling(name) not in spelled)
+        types = {**{name: self.kinds[name.lower()] for name in others if name.lower() in self.kinds}, **types}
+        names = [*known, *others]
+        words = typed_identifiers(names, types) if is_typed else pseudonyms(names, f"{HALF_SEED} {turns[0].dialogue}")
+        return [_renamed(turn, words, {} if is_typed else types) for turn in turns]
+
+
+def restored(reply: str, turn: DialogueTurn) -> str:
+    """The reply with names again, and without the concepts that stood behind identifiers."""
+    for word, concept in turn.concepts.items():
+        reply = reply.replace(f"{word} ({concept})", word)
+    return replacing(turn.originals)(reply)
+
+
+def names_in(graph: DialogueGraph) -> Callable[[str], list[str]]:
+    """Finds the names of the graph in a text, as they are written there."""
+    names = ExactNames(graph.facts_of)
+    return lambda text: [text[each.start : each.end] for each in names.find(text) if each.is_name]
+
+
+def kinds_in(graph: DialogueGraph) -> dict[str, str]:
+    """Kinds of all things of the graph, by their names in small letters."""
+    facts = (fact for name, facts in graph.facts_of.items() for fact in facts if fact[0] == name)
+    return {name.lower(): kind for name, kind in types_of(facts).items()}
+
+
+def types_of(triples: Iterable[Triple]) -> dict[str, str]:
+    """The kind of each end, as most of the relations around it tell it, a narrower one before "Work"; UNKNOWN_TYPE
+    where none does."""
+    votes: dict[str, Counter[str]] = defaultdict(Counter)
+    for head, relation, tail in triples:
+        of_head, of_tail = _ends().get(relation, ("", ""))
+        votes[head][of_head] += 1
+        votes[tail][of_tail] += 1
+    return {name: _winner(count) for name, count in votes.items()}
+
+
+def typed_identifiers(names: Sequence[str], types: Mapping[str, str]) -> dict[str, str]:
+    """Person1, Person2, Film1, in the order of the names."""
+    counts: Counter[str] = Counter()
+    found = {}
+    for name in names:
+        kind = types.get(name, UNKNOWN_TYPE)
+        counts[kind] += 1
+        found[name] = f"{kind}{counts[kind]}"
+    return found
+
+
+def pseudonyms(names: Sequence[str], seed: str) -> dict[str, str]:
+    """Words in the form of the service's pseudonyms, drawn by `seed`: for public data, which hides nothing."""
+    draw = random.Random(seed)  # noqa: S311  # a measure that can be repeated, no secret  # nosec B311
+    found: dict[str, str] = {}
+    for name in names:
+        word = ""
+        while not is_shaped(word) or word in found.values():
+            word = "E" + "".join(draw.choices(ALPHABET, k=TAIL_LENGTH))
+        found[name] = word
+    return found
+
+
+def replacing(replacements: Mapping[str, str]) -> Callable[[str], str]:
+    """Replaces names in texts, the longest first, in capitals or not. Promise: no other word that contains a name is
+    touched ("Rose" in "Rosewood"), and no replacement is replaced again. Limit: nicknames and misspellings stay."""
+    words = {_spelling(name): word for name, word in replacements.items() if name.strip()}
+    if not words:
+        return str
+    # Longest first, or "New York" would hide inside "New York Times".
+    names = sorted(words, key=lambda name: (-len(name), name))
+    pattern = re.compile(f"{_BEFORE}(?:{'|'.join(map(_any_spacing, names))}){_AFTER}", re.IGNORECASE)
+
+    def replacement(match: re.Match[str]) -> str:
+        if (word := words.get(_spelling(match.group()))) is not None:
+            return word
+        # A pattern takes letters for the same that small letters keep apart: the long s and s.
+        return words[next(name for name in names if re.fullmatch(_any_spacing(name), match.group(), re.IGNORECASE))]
+
+    return lambda text: pattern.sub(replacement, text)
+
+
+def _renamed(turn: DialogueTurn, words: Mapping[str, str], types: Mapping[str, str]) -> DialogueTurn:
+    """Concepts are told where there are `types`."""
+    replaced = replacing(words)
+
+    def renamed(triples: Iterable[Triple]) -> tuple[Triple, ...]:
+        return tuple((words[head], relation, words[tail]) for head, relation, tail in triples)
+
+    return replace(
+        turn,
+        history=tuple((speaker, replaced(text)) for speaker, text in turn.history),
+        so_far=renamed(turn.so_far),
+        gold=renamed(turn.gold),
+        reply=replaced(turn.reply),
+        concepts={words[name]: types.get(name, UNKNOWN_TYPE).lower() for name in names_of(turn.knowledge)}
+        if types
+        else {},
+        originals={word: name for name, word in words.items()},
+    )
+
+
+def _any_spacing(name: str) -> str:
+    return r"\s+".join(re.escape(word) for word in name.split())
+
+
+def _spelling(name: str) -> str:
+    return " ".join(name.lower().split())
+
+
+def _winner(votes: Counter[str]) -> str:
+    narrow = [kind for kind, _ in sorted(votes.items(), key=lambda each: (-each[1], each[0])) if kind not in _VAGUE]
+    return narrow[0] if narrow else "Work" if votes["Work"] else UNKNOWN_TYPE
+
+
+@cache
+def _ends() -> dict[str, list[str]]:
+    """The kinds of head and tail by the words of a relation."""
+    ends: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("entity_types.toml").read_text("utf-8"))[
+        "ends"
+    ]
+    return ends

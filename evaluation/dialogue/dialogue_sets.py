@@ -1,0 +1,267 @@
+"""Dialogue turns with the facts that their replies use, and the graphs beside them: OpenDialKG, and MetaQA as
+dialogues.
+
+OpenDialKG writes a fact in several ways: either way round ("~" before a relation), with "_" or "-" or a blank, in
+capitals or not. Gold facts have a spelling of their own there, which would tell them from all others, so that every
+fact is brought to one way.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from evaluation.datasets.questions import QuestionsError
+
+OPENDIALKG, METAQA = "opendialkg", "metaqa"
+TEST_SHARE: Final = 0.2
+SPLIT_SEED: Final = 0
+"""Part of the measure: whoever trains with another one has seen turns of the test."""
+MIN_SHARED_LENGTH: Final = 25
+"""A shorter utterance ("Yes, I have.") may be said in two dialogues."""
+LOOKED_AT: Final = 300
+"""So many questions of MetaQA were asked while the retriever was made, and are left out."""
+MAX_TOLD: Final = 3
+"""An answer names so many things at most, the next one asked about among them."""
+
+_INVERSE: Final = "~"
+_TOPIC = re.compile(r"\[(.+?)\]")
+_RELATIONS: Final = {
+    "director": "directed by",
+    "writer": "written by",
+    "actor": "starred actors",
+    "year": "release year",
+    "language": "in language",
+    "tags": "has tags",
+    "tag": "has tags",
+    "genre": "has genre",
+    "imdbrating": "has imdb rating",
+    "imdbvotes": "has imdb votes",
+}
+
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueTurn:
+    """`history`: speaker and text, oldest first; OpenDialKG gives the last three at most. `gold`: the facts that the
+    reply uses, or is to use; `so_far`: those of the replies before it, as LLM-KAT gives them (Sheikhi et al., 2025,
+    section 3).
+
+    `concepts` of things, where prompts tell them beside the thing: "Eq7f2k (person)". `originals`: what stood there
+    before, by the word that stands there now.
+    """
+
+    id: str
+    dialogue: str
+    history: tuple[tuple[str, str], ...] = field(repr=False)
+    gold: tuple[Triple, ...] = field(repr=False)
+    reply: str = field(default="", repr=False)
+    so_far: tuple[Triple, ...] = field(default=(), repr=False)
+    concepts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    originals: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def knowledge(self) -> tuple[Triple, ...]:
+        """All that the reply may say, each fact once."""
+        return tuple(dict.fromkeys((*self.so_far, *self.gold)))
+
+    @property
+    def said(self) -> str:
+        """The texts of the history as one."""
+        return " ".join(text for _, text in self.history)
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueGraph:
+    """All facts by each of their ends, once, in a fixed order."""
+
+    facts_of: Mapping[str, tuple[Triple, ...]] = field(repr=False)
+    relations: tuple[str, ...]
+
+
+def graph_of(triples: set[Triple]) -> DialogueGraph:
+    facts_of: dict[str, list[Triple]] = defaultdict(list)
+    for triple in sorted(triples):
+        for entity in {triple[0], triple[2]}:
+            facts_of[entity].append(triple)
+    relations = tuple(sorted({relation for _, relation, _ in triples}))
+    return DialogueGraph({entity: tuple(facts) for entity, facts in sorted(facts_of.items())}, relations)
+
+
+def names_of(triples: Iterable[Triple]) -> set[str]:
+    """The ends of all triples."""
+    return {name for head, _, tail in triples for name in (head, tail)}
+
+
+def is_said(name: str, text: str) -> bool:
+    """True where `name` stands in `text` as words of its own, in capitals or not."""
+    words = r"\s+".join(re.escape(word) for word in name.split())
+    return bool(words) and re.search(rf"(?<!\w){words}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def read_graph(data: Path) -> DialogueGraph:
+    """OpenDialKG's. `data`: the folder of the public sets. Raises QuestionsError."""
+    try:
+        lines = (data / OPENDIALKG / "triples.tsv").read_text("utf-8").splitlines()
+        return graph_of({_canonical(*line.split("\t")) for line in lines})
+    except (OSError, TypeError, ValueError):
+        raise QuestionsError(
+            "triples.tsv can't be read: a line is head, relation and tail, with tabs between"
+        ) from None
+
+
+def read_turns(data: Path) -> list[DialogueTurn]:
+    """OpenDialKG's. The file does not say which turns belong together, and its order says nothing: those that share an
+    utterance do. Raises QuestionsError."""
+    try:
+        rows = [json.loads(line) for line in (data / OPENDIALKG / "val.jsonl").read_text("utf-8").splitlines()]
+        turns = [
+            DialogueTurn(
+                row["id"],
+                "",
+                tuple((speaker, text) for speaker, text in row["history"]),
+                tuple(sorted({_canonical(*fact) for fact in row["knowledge"]})),
+                row["response"],
+            )
+            for row in rows
+        ]
+        return [replace(turn, dialogue=turns[first].id) for turn, first in zip(turns, _dialogues(turns), strict=True)]
+    except (OSError, KeyError, TypeError, ValueError):
+        raise QuestionsError("val.jsonl can't be read: a line has id, history, knowledge and response") from None
+
+
+def split(turns: Sequence[DialogueTurn]) -> tuple[list[DialogueTurn], list[DialogueTurn]]:
+    """Turns to train on and turns to test on: a fifth of the dialogues. No dialogue is in both."""
+    dialogues = sorted({turn.dialogue for turn in turns})
+    random.Random(SPLIT_SEED).shuffle(dialogues)  # noqa: S311  # a sample, no secret  # nosec B311
+    held = set(dialogues[: round(len(dialogues) * TEST_SHARE)])
+    return (
+        [turn for turn in turns if turn.dialogue not in held],
+        [turn for turn in turns if turn.dialogue in held],
+    )
+
+
+def read_test_turns(data: Path, limit: int | None = None) -> list[DialogueTurn]:
+    """Those with gold facts of the dialogues that nothing was trained on; `limit` at most, dialogue by dialogue.
+    Raises QuestionsError."""
+    turns = read_turns(data)
+    found = grounded_turns(split(turns)[1], among=turns)
+    return sorted(found, key=lambda turn: (turn.dialogue, turn.id))[:limit]
+
+
+def grounded_turns(turns: Sequence[DialogueTurn], among: Sequence[DialogueTurn]) -> list[DialogueTurn]:
+    """Those with a gold fact, and the facts so far; what was said before is looked up in `among`."""
+    dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
+    for turn in among:
+        dialogues[turn.dialogue].append(turn)
+    return [replace(turn, so_far=_so_far(turn, dialogues[turn.dialogue])) for turn in turns if turn.gold]
+
+
+def read_metaqa(data: Path, limit: int, seed: int) -> tuple[DialogueGraph, list[DialogueTurn]]:
+    """The graph, and at most `limit` turns drawn by `seed`, in which somebody goes on to ask about what the answer
+    before named. Raises QuestionsError."""
+    folder = data / METAQA
+    try:
+        lines = (line.split("|") for line in (folder / "kb.txt").read_text("utf-8").splitlines())
+        graph = graph_of({(head, relation.replace("_", " "), tail) for head, relation, tail in lines})
+        questions = list(_questions(folder))
+    except (OSError, KeyError, TypeError, ValueError):
+        raise QuestionsError(
+            "MetaQA can't be read: kb.txt, qa_dev_1hop.txt and qa_dev_1hop_qtype.txt are needed"
+        ) from None
+    return graph, list(_turns(graph, questions, limit, random.Random(seed)))  # noqa: S311  # a sample, no secret  # nosec B311
+
+
+def _canonical(head: str, relation: str, tail: str) -> Triple:
+    words = relation.removeprefix(_INVERSE).replace("_", " ").replace("-", " ").strip().lower()
+    return (tail, words, head) if relation.startswith(_INVERSE) else (head, words, tail)
+
+
+def _dialogues(turns: Sequence[DialogueTurn]) -> list[int]:
+    """For each turn the first one of its dialogue."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    said: dict[str, int] = {}
+    links = [(at, said.setdefault(text, at)) for at, turn in enumerate(turns) for text in _utterances(turn)]
+    joined = coo_array((np.ones(len(links)), np.array(links).T), shape=(len(turns), len(turns)))
+    _, dialogue = connected_components(joined, directed=False)
+    _, first = np.unique(dialogue, return_index=True)
+    return [int(at) for at in first[dialogue]]
+
+
+def _utterances(turn: DialogueTurn) -> list[str]:
+    """History and reply; short ones ("Yes") may stand twice in a dialogue, and are told apart by the turn."""
+    keys = [text.strip().lower() for text in (*(text for _, text in turn.history), turn.reply)]
+    return [key if len(key) >= MIN_SHARED_LENGTH else f"{turn.id} {at} {key}" for at, key in enumerate(keys)]
+
+
+def _so_far(turn: DialogueTurn, others: Sequence[DialogueTurn]) -> tuple[Triple, ...]:
+    """The facts of the replies before the turn. The file has no order: utterances that two turns share give it."""
+    before: dict[str, set[str]] = defaultdict(set)
+    for other in others:
+        for one, after in pairwise(_utterances(other)):
+            before[after].add(one)
+    own = _utterances(turn)[-1]
+    reached, waiting = set[str](), [own]
+    while waiting:
+        new = before[waiting.pop()] - reached
+        reached |= new
+        waiting += new
+    earlier = [each for each in others if _utterances(each)[-1] in reached - {own}]
+    return tuple(sorted({triple for each in earlier for triple in each.gold}))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    text: str = field(repr=False)
+    topic: str = field(repr=False)
+    answers: tuple[str, ...] = field(repr=False)
+    relation: str
+    is_topic_head: bool
+
+
+def _questions(folder: Path) -> Iterator[_Question]:
+    lines = (folder / "qa_dev_1hop.txt").read_text("utf-8").splitlines()
+    kinds = (folder / "qa_dev_1hop_qtype.txt").read_text("utf-8").splitlines()
+    for line, kind in zip(lines, kinds, strict=True):
+        bracketed, answers = line.split("\t")
+        (topic,) = _TOPIC.findall(bracketed)
+        here, there = kind.strip().split("_to_")
+        is_topic_head = here == "movie"
+        relation = _RELATIONS[there if is_topic_head else here]
+        text = bracketed.replace(f"[{topic}]", topic)
+        yield _Question(text, topic, tuple(answers.split("|")), relation, is_topic_head)
+
+
+def _turns(
+    graph: DialogueGraph, questions: Sequence[_Question], limit: int, draw: random.Random
+) -> Iterator[DialogueTurn]:
+    leading_to: dict[str, list[_Question]] = defaultdict(list)
+    for question in questions:
+        for answer in question.answers:
+            leading_to[answer].append(question)
+    every = [question for question in questions if question.topic in leading_to]
+    looked_at = set(random.Random(0).sample(range(len(every)), min(LOOKED_AT, len(every) // 2)))  # noqa: S311  # nosec B311
+    asked = [question for number, question in enumerate(every) if number not in looked_at]
+    for number, question in enumerate(draw.sample(asked, min(limit, len(asked)))):
+        before = draw.choice(leading_to[question.topic])
+        others = [answer for answer in before.answers if answer != question.topic]
+        told = [question.topic, *draw.sample(others, min(MAX_TOLD - 1, len(others)))]
+        draw.shuffle(told)
+        listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
+        history = (("user", before.text), ("assistant", f"{listed}."), ("user", question.text))
+        end = 0 if question.is_topic_head else 2
+        facts = graph.facts_of.get(question.topic, ())
+        gold = tuple(fact for fact in facts if fact[1] == question.relation and fact[end] == question.topic)
+        yield DialogueTurn(f"{METAQA}-{number}", f"{METAQA}-{number}", history, gold)

@@ -1,0 +1,307 @@
+"""Pairs of a text and a question that it answers or that it does not: of texts made from a graph's facts, and of
+replies that people wrote (OpenDialKG)."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from app.llm.embeddings.embedder import Embedder
+from evaluation.dialogue.dialogue_sets import DialogueTurn
+from evaluation.dialogue.extractor_texts import (
+    Choice,
+    Names,
+    Place,
+    Speaker,
+    Statement,
+    Style,
+    capital,
+    carriers,
+    is_aside,
+    listed,
+    mark,
+    may_mean,
+    negated,
+    placed,
+    replaced,
+    sentence,
+)
+from evaluation.dialogue.fact_graph import FactGraph, StatementDraw, is_unseen_relation
+from evaluation.training.extractor import LabelledQuestion
+
+STYLES: Final[tuple[Style, ...]] = ("plain", "pseudonyms", "typed")
+_STYLE_SHARES: Final = (50, 38, 12)
+_HEDGED, _FILLER, _JOINED, _NEGATED = 0.18, 0.25, 0.25, 0.6
+_MAX_ASKED, _MAX_IMPOSSIBLE, _MAX_OTHER = 3, 2, 2
+_MIN_WORD: Final = 4
+_WORD = re.compile(r"\w+")
+
+Impossible = tuple[str, str, bool]
+"""Known end, relation, and True where the unknown end is the head."""
+
+
+class Likeness:
+    """Of the words of relations, by the sentence model."""
+
+    def __init__(self, embedder: Embedder, relations: Sequence[str]) -> None:
+        self._row = {relation: row for row, relation in enumerate(dict.fromkeys(relations))}
+        vectors = embedder.sentences(list(self._row))
+        self._of = (vectors @ vectors.T).astype(np.float16)
+
+    def may_mean(self, one: str, others: Sequence[str]) -> bool:
+        """True where it may be read as one of the others."""
+        return any(may_mean(one, other, float(self._of[self._row[one], self._row[other]])) for other in others)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A text, where its things stand, and its statements by number."""
+
+    text: str = field(repr=False)
+    places: Sequence[Place] = field(repr=False)
+    statements: Sequence[Statement] = field(default=(), repr=False)
+
+    def answers(self, known: str, relation: str, *, is_head: bool) -> set[tuple[int, int]]:
+        """Where the text names what fills the end `is_head` of the relation to `known`."""
+        found: set[tuple[int, int]] = set()
+        for number, each in enumerate(self.statements):
+            if each.relation == relation and known in each.ends(is_head=not is_head):
+                for thing in each.ends(is_head=is_head):
+                    places = [place for place in self.places if place.thing == thing]
+                    found |= {p.span for p in places if p.statement == number} or {p.span for p in places}
+        return found
+
+    def relations_about(self, thing: str, *, is_of_it: bool) -> list[str]:
+        return [each.relation for each in self.statements if (thing in each.things) == is_of_it]
+
+    @property
+    def names_all(self) -> bool:
+        """True where no statement has a pronoun for an end."""
+        named = {(place.thing, place.statement) for place in self.places}
+        return all((thing, at) in named for at, each in enumerate(self.statements) for thing in each.things)
+
+
+class PairMaker:
+    """Endless; the same `draw` gives the same pairs. `is_unseen`: in wordings that are kept for the test."""
+
+    def __init__(self, statements: StatementDraw, likeness: Likeness, draw: random.Random, *, is_unseen: bool) -> None:
+        self._statements, self._likeness, self._draw, self._is_unseen = statements, likeness, draw, is_unseen
+
+    def pairs(self) -> Iterator[list[LabelledQuestion]]:
+        """The questions of one text after another."""
+        makers = (self._of_statements, self._of_denial, self._of_not_found, self._of_fragment, self._of_mention)
+        while True:
+            maker = self._draw.choices(makers, (72, 8, 9, 2, 9))[0]
+            names = Names(self._draw.choices(STYLES, _STYLE_SHARES)[0], self._draw)
+            if found := maker(names):
+                yield found
+
+    def _of_statements(self, names: Names) -> list[LabelledQuestion]:
+        statements = self._statements.drawn(self._draw)
+        speaker = Speaker(self._draw, is_unseen=self._is_unseen)
+        clauses = [speaker.clause(each, number) for number, each in enumerate(statements)]
+        told = _Told(*placed(self._paragraph(clauses), names, self._draw), statements)
+        asked = [question for number in range(len(statements)) for question in self._answered(told, number, names)]
+        asked = self._draw.sample(asked, min(len(asked), _MAX_ASKED))
+        return asked + self._impossible(told, names)
+
+    def _of_denial(self, names: Names) -> list[LabelledQuestion]:
+        """One of the statements is denied."""
+        first, *rest = statements = self._statements.drawn(self._draw)[:2]
+        speaker = Speaker(self._draw, is_unseen=self._is_unseen)
+        clause = speaker.clause(first, 0, with_pronouns=False)
+        if is_aside(clause):
+            return []
+        no = negated(clause, self._draw) if self._draw.random() < _NEGATED else None
+        clauses = [no or replaced(self._carrier("denials"), {"s": clause})]
+        clauses += [speaker.clause(each, number) for number, each in enumerate(rest, start=1)]
+        told = _Told(*placed(self._paragraph(clauses), names, self._draw), statements)
+        is_head = self._draw.random() < 0.5
+        known = self._draw.choice(first.ends(is_head=not is_head))
+        if any(first.relation == each.relation for each in rest):
+            return []
+        asked = self._answered(told, 1, names) if rest else []
+        return [_question(told, names, known, first.relation, is_head), *asked[:1]]
+
+    def _of_not_found(self, names: Names) -> list[LabelledQuestion]:
+        statement = self._statements.drawn(self._draw)[0]
+        is_head = self._draw.random() < 0.5
+        known, sought = (self._draw.choice(statement.ends(is_head=end)) for end in (not is_head, is_head))
+        missing = sought if self._draw.random() < 0.7 else known
+        text = self._with_filler(self._carrier("not_found").replace("{}", mark(missing, -1)), 0.2)
+        return [_question(_Told(*placed(text, names, self._draw)), names, known, statement.relation, is_head)]
+
+    def _of_fragment(self, names: Names) -> list[LabelledQuestion]:
+        """The answer alone."""
+        statement = self._statements.drawn(self._draw)[0]
+        is_head = len(statement.heads) > 1 or (len(statement.tails) == 1 and self._draw.random() < 0.5)
+        marks = [mark(thing, 0) for thing in statement.ends(is_head=is_head)]
+        text = sentence(replaced(self._carrier("fragments"), {"t": listed(marks, self._draw)}))
+        told = _Told(*placed(self._with_filler(text, _FILLER), names, self._draw))
+        known = self._draw.choice(statement.ends(is_head=not is_head))
+        return [_question(told, names, known, statement.relation, is_head, [place.span for place in told.places])]
+
+    def _of_mention(self, names: Names) -> list[LabelledQuestion]:
+        """One end alone: nothing is said of it."""
+        statement = self._statements.drawn(self._draw)[0]
+        is_head = self._draw.random() < 0.5
+        known = self._draw.choice(statement.ends(is_head=not is_head))
+        named = self._draw.choice((known, self._draw.choice(statement.ends(is_head=is_head))))
+        text = self._with_filler(sentence(replaced(self._carrier("mentions"), {"e": mark(named, -1)})), 0.5)
+        return [_question(_Told(*placed(text, names, self._draw)), names, known, statement.relation, is_head)]
+
+    def _paragraph(self, clauses: Sequence[str]) -> str:
+        """Sentences in turn, some of two clauses, some with a hedge; here and there one that says nothing."""
+        sentences: list[str] = []
+        rest = list(clauses)
+        while rest:
+            clause = rest.pop(0)
+            if clause[-1] in ".!?":
+                sentences.append(clause)
+                continue
+            if rest and rest[0][-1] not in ".!?" and self._draw.random() < _JOINED:
+                clause += self._draw.choice((" and ", ", and ", ", while ", "; ")) + rest.pop(0)
+            if self._draw.random() < _HEDGED:
+                clause = replaced(self._carrier("hedges"), {"s": clause, "S": capital(clause)})
+            sentences.append(sentence(clause))
+        if self._draw.random() < _FILLER:
+            sentences.insert(self._draw.choice((0, len(sentences))), self._carrier("fillers"))
+        return " ".join(sentences)
+
+    def _with_filler(self, text: str, chance: float) -> str:
+        return f"{text} {self._carrier('fillers')}" if self._draw.random() < chance else text
+
+    def _carrier(self, choice: Choice) -> str:
+        return carriers(choice).drawn(self._draw, is_unseen=self._is_unseen)
+
+    def _answered(self, told: _Told, number: int, names: Names) -> list[LabelledQuestion]:
+        """Both ends of a statement in turn."""
+        statement = told.statements[number]
+        found = []
+        for is_head in (False, True):
+            known = self._draw.choice(statement.ends(is_head=not is_head))
+            spans = told.answers(known, statement.relation, is_head=is_head)
+            if self._statements.graph.is_symmetric(statement.relation):
+                spans |= told.answers(known, statement.relation, is_head=not is_head)
+            if spans:
+                found.append(_question(told, names, known, statement.relation, is_head, sorted(spans)))
+        return found
+
+    def _impossible(self, told: _Told, names: Names) -> list[LabelledQuestion]:
+        found: list[LabelledQuestion] = []
+        makers: tuple[Callable[[_Told, Statement, bool], Impossible | None], ...]
+        makers = (self._other_relation, self._other_relation, self._other_known, self._other_way)
+        for _ in range(self._draw.choice((1, 2, _MAX_IMPOSSIBLE))):
+            statement = self._draw.choice(told.statements)
+            is_head = self._draw.random() < 0.5
+            asked = self._draw.choice(makers)(told, statement, is_head)
+            if asked is not None:
+                found.append(_question(told, names, *asked))
+        return list(dict.fromkeys(found))
+
+    def _other_relation(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
+        """Of a thing that is spoken of: one that another one has in the text, or one that it has in the graph."""
+        known = self._draw.choice(statement.ends(is_head=not is_head))
+        others = told.relations_about(known, is_of_it=False)
+        if not others or self._draw.random() < 0.5:
+            others = self._statements.relations_of(known, is_head=not is_head)
+        relation = self._draw.choice(others) if others else statement.relation
+        is_said = self._likeness.may_mean(relation, told.relations_about(known, is_of_it=True))
+        return None if is_said else (known, relation, is_head)
+
+    def _other_known(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
+        """Of a thing that is not spoken of, where the text names all of whom it speaks."""
+        named = {place.thing for place in told.places}
+        if not all(named & set(each.ends(is_head=end)) for each in told.statements for end in (True, False)):
+            return None
+        other = self._statements.other(statement, self._draw, is_head=not is_head)
+        is_told = other is None or other in named or not told.names_all
+        return None if other is None or is_told else (other, statement.relation, is_head)
+
+    def _other_way(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
+        """The other end as if it were this one."""
+        known, relation = self._draw.choice(statement.ends(is_head=is_head)), statement.relation
+        # The relation may be said of it the right way round elsewhere, or go both ways.
+        if self._statements.graph.is_symmetric(relation) or told.answers(known, relation, is_head=is_head):
+            return None
+        same = [each.relation for each in told.statements if each is not statement and known in each.things]
+        return None if self._likeness.may_mean(relation, same) else (known, relation, is_head)
+
+
+def _question(
+    told: _Told, names: Names, known: str, relation: str, is_head: bool, spans: Sequence[tuple[int, int]] = ()
+) -> LabelledQuestion:
+    return LabelledQuestion(told.text, names.of(known), relation, is_head, tuple(spans))
+
+
+class ReplyPairs:
+    """A gold fact whose unknown end stands in the reply is answered there. A fact of a thing that stands there is not
+    answered where no word of its other end does, nor of anything else that the graph has for it."""
+
+    def __init__(self, graph: FactGraph, likeness: Likeness, draw: random.Random, *, with_unseen: bool) -> None:
+        self._graph, self._likeness, self._draw, self._with_unseen = graph, likeness, draw, with_unseen
+
+    def pairs(self, turn: DialogueTurn, shares: Sequence[int], *, with_last: bool) -> list[LabelledQuestion]:
+        """The questions of one reply, its gold names written in one of `STYLES`, drawn by `shares`. `with_last`: what
+        was said last before it is read with it."""
+        facts = [fact for fact in turn.gold if self._with_unseen or not is_unseen_relation(fact[1])]
+        names = Names(self._draw.choices(STYLES, shares)[0], self._draw)
+        said = f"{turn.history[-1][1]} {turn.reply}" if with_last and turn.history else turn.reply
+        marked, named = _with_marks(said, {end for head, _, tail in facts for end in (head, tail)})
+        text, places = placed(marked, names, self._draw)
+        asked: dict[Impossible, list[str]] = {}
+        for head, relation, tail in facts:
+            asked.setdefault((head, relation, False), []).append(tail)
+            asked.setdefault((tail, relation, True), []).append(head)
+        found = []
+        for (known, relation, is_head), wanted in asked.items():
+            spans = tuple(sorted(place.span for place in places if place.thing in wanted))
+            if spans or (known in named and self._is_unsaid(text, known, relation, is_head, wanted)):
+                found.append(LabelledQuestion(text, names.of(known), relation, is_head, spans))
+        for known in sorted(named):
+            found += self._others(text, known, names, [fact[1] for fact in facts])
+        return found
+
+    def _others(self, text: str, known: str, names: Names, said: Sequence[str]) -> Iterator[LabelledQuestion]:
+        """Relations that the thing has in the graph, and of which the reply says nothing."""
+        for is_head in (False, True):
+            relations = [
+                relation
+                for relation in dict.fromkeys(fact[1] for fact in self._graph.about(known, is_head=not is_head))
+                if (self._with_unseen or not is_unseen_relation(relation))
+                and not self._likeness.may_mean(relation, said)
+            ]
+            for relation in self._draw.sample(relations, min(len(relations), _MAX_OTHER)):
+                if self._is_unsaid(text, known, relation, is_head, ()):
+                    yield LabelledQuestion(text, names.of(known), relation, is_head, ())
+
+    def _is_unsaid(self, text: str, known: str, relation: str, is_head: bool, wanted: Sequence[str]) -> bool:
+        of = self._graph.about(known, is_head=not is_head)
+        others = [fact[0 if is_head else 2] for fact in of if fact[1] == relation]
+        words = set(_WORD.findall(text.lower()))
+        return not any(
+            word in words and len(word) >= min(_MIN_WORD, len(thing))
+            for thing in (*others, *wanted)
+            for word in _WORD.findall(thing.lower())
+        )
+
+
+def _with_marks(reply: str, things: set[str]) -> tuple[str, set[str]]:
+    """The longest name first, and never a part of a longer word."""
+    by_name = {thing.lower(): thing for thing in sorted(things)}
+    if not by_name:
+        return reply, set()
+    names = "|".join(re.escape(name) for name in sorted(by_name, key=len, reverse=True))
+    named: set[str] = set()
+
+    def marked(match: re.Match[str]) -> str:
+        thing = by_name[match.group().lower()]
+        named.add(thing)
+        return mark(thing, -1)
+
+    return re.sub(rf"(?<!\w)(?:{names})(?!\w)", marked, reply, flags=re.IGNORECASE), named

@@ -1,0 +1,210 @@
+"""The pairs that the extractor is trained on, and those that it is measured on, part by part, with its table and its
+bounds."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from app.extractor.extractor import Extractor
+from app.graphs.markdown_table import markdown_table
+from app.llm.embeddings.embedder import Embedder
+from evaluation.bench.question_sets import Show
+from evaluation.checks.metrics import mean
+from evaluation.dialogue.dialogue_sets import DialogueTurn, read_turns, split
+from evaluation.dialogue.extractor_pairs import Likeness, PairMaker, ReplyPairs
+from evaluation.dialogue.extractor_texts import carriers
+from evaluation.dialogue.fact_graph import (
+    LEARNT,
+    UNSEEN_GRAPH,
+    FactGraph,
+    Part,
+    Source,
+    StatementDraw,
+    read_fact_graph,
+)
+from evaluation.dialogue.spans import squad_f1, squad_words
+from evaluation.tables.measures import Measure, share
+from evaluation.training.extractor import LabelledQuestion
+
+MIN_F1: Final = 0.88
+MIN_FLAGGED: Final = 0.95
+TEST_PAIRS: Final = 1_000
+"""Of each part that is made from graphs."""
+CONTROL: Final = "impossible control, unseen carriers"
+UNSEEN_THINGS: Final = "unseen things"
+UNSEEN_WORDINGS: Final = "unseen things, unseen wordings"
+UNSEEN_RELATIONS: Final = "unseen relations"
+UNSEEN_GRAPHS: Final = "unseen graph (PathQuestion)"
+SYNTHETIC: Final = (UNSEEN_THINGS, UNSEEN_WORDINGS, UNSEEN_RELATIONS, UNSEEN_GRAPHS)
+REPLIES: Final = "replies of unseen dialogues"
+REPLIES_HIDDEN: Final = "the same, in pseudonyms"
+TURNS: Final = "the same, with what was said before"
+
+_AT_ONCE: Final = 500
+_REPLY_ROUNDS, _REPLY_STYLES = 4, (40, 48, 12)
+_SHARES: Final[dict[Source, int]] = {"metaqa": 25, "opendialkg": 45, "webqsp": 30}
+_NAME = re.compile(r"[A-Z0-9]\w*(?:[ '.&:-]+(?:of |the |and |in |de )?[A-Z0-9]\w*)*")
+Questions = Sequence[LabelledQuestion]
+Answers = Sequence[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class PairSource:
+    """All that pairs are made of. `learnt`, `unseen`: turns of OpenDialKG, apart by dialogue."""
+
+    graphs: Mapping[Source, FactGraph] = field(repr=False)
+    likeness: Likeness = field(repr=False)
+    learnt: Sequence[DialogueTurn] = field(repr=False)
+    unseen: Sequence[DialogueTurn] = field(repr=False)
+
+
+def read_pair_source(data: Path, embedder: Embedder) -> PairSource:
+    """`data`: the folder of the public sets. Raises QuestionsError."""
+    graphs = {source: read_fact_graph(data, source) for source in (*LEARNT, UNSEEN_GRAPH)}
+    learnt, unseen = split(read_turns(data))
+    said = [relation for turn in (*learnt, *unseen) for _, relation, _ in turn.gold]
+    relations = [relation for graph in graphs.values() for relation in graph.by_relation]
+    return PairSource(graphs, Likeness(embedder, [*relations, *said]), learnt, unseen)
+
+
+def to_learn_from(source: PairSource, count: int, seed: int) -> list[LabelledQuestion]:
+    """`count` pairs, and those of the replies among them, each `_REPLY_ROUNDS` times in other names."""
+    draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
+    replies = ReplyPairs(source.graphs["opendialkg"], source.likeness, draw, with_unseen=False)
+    found = [
+        pair
+        for number in range(_REPLY_ROUNDS)
+        for turn in source.learnt
+        for pair in replies.pairs(turn, _REPLY_STYLES, with_last=number % 2 == 1)
+    ][: count // 5]
+    statements = {name: StatementDraw(source.graphs[name], "learnt", with_unseen=False) for name in LEARNT}
+    makers = {
+        name: PairMaker(each, source.likeness, draw, is_unseen=False).pairs() for name, each in statements.items()
+    }
+    while len(found) < count:
+        name = draw.choices(LEARNT, [_SHARES[each] for each in LEARNT])[0]
+        found += next(makers[name])
+    return found[:count]
+
+
+def to_measure(source: PairSource, seed: int) -> dict[str, Questions]:
+    """By part; none of their facts, dialogues and carriers is learnt from."""
+    draw = random.Random(f"{seed} test")  # noqa: S311  # as above  # nosec B311
+    learnt = {fact for turn in source.learnt for fact in turn.gold}
+    unseen = [turn for turn in source.unseen if not learnt.intersection(turn.gold)]
+    replies = ReplyPairs(source.graphs["opendialkg"], source.likeness, draw, with_unseen=True)
+
+    def replied(shares: Sequence[int], *, with_last: bool) -> list[LabelledQuestion]:
+        return [pair for turn in unseen for pair in replies.pairs(turn, shares, with_last=with_last)]
+
+    return {
+        UNSEEN_THINGS: _made(source, LEARNT, "things", draw),
+        UNSEEN_WORDINGS: _made(source, LEARNT, "things", draw, is_unseen=True),
+        UNSEEN_RELATIONS: _made(source, ("opendialkg", "webqsp"), "relations", draw),
+        UNSEEN_GRAPHS: _made(source, (UNSEEN_GRAPH,), "all", draw),
+        REPLIES: replied((1, 0, 0), with_last=False),
+        REPLIES_HIDDEN: replied((0, 1, 0), with_last=False),
+        TURNS: replied((1, 0, 0), with_last=True),
+        CONTROL: control(source.unseen),
+    }
+
+
+def control(turns: Sequence[DialogueTurn]) -> list[LabelledQuestion]:
+    """As in LLM-KAT, section 4.1, with five sentences in turn: a gold tail is named, and nothing said of it."""
+    facts = [fact for turn in turns for fact in turn.gold]
+    held = carriers("not_found").held
+    return [
+        LabelledQuestion(held[number % len(held)].replace("{}", tail), head, relation, False, ())
+        for number, (head, relation, tail) in enumerate(facts)
+    ]
+
+
+def _made(
+    source: PairSource, graphs: Sequence[Source], part: Part, draw: random.Random, *, is_unseen: bool = False
+) -> list[LabelledQuestion]:
+    found: list[LabelledQuestion] = []
+    for name in graphs:
+        statements = StatementDraw(source.graphs[name], part, with_unseen=part != "things")
+        made = PairMaker(statements, source.likeness, draw, is_unseen=is_unseen).pairs()
+        own: list[LabelledQuestion] = []
+        while statements and len(own) < TEST_PAIRS // len(graphs):
+            own += next(made)
+        found += own[: TEST_PAIRS // len(graphs)]
+    return found
+
+
+def other_names(batch: Questions) -> list[tuple[str, ...]]:
+    """Matches strings alone: every word with a capital or a digit that is not of the known end is an answer."""
+    found = []
+    for question in batch:
+        known = set(squad_words(question.known))
+        names = dict.fromkeys(match.group() for match in _NAME.finditer(question.context))
+        found.append(tuple(name for name in names if not known & set(squad_words(name))))
+    return found
+
+
+class PartFigures(NamedTuple):
+    """`f1`: over all pairs, as SQuAD 2 has it: an impossible one counts 1 where it is flagged and 0 else. `answered`:
+    over those that have an answer. `flagged`: the share of the impossible ones; None where there are none."""
+
+    pairs: int
+    f1: float
+    answered: float | None
+    flagged: float | None
+
+
+class ExtractorRow(NamedTuple):
+    """Figures of the extractor and of the matching of strings on one part."""
+
+    part: str
+    learned: PartFigures
+    strings: PartFigures
+
+
+def run_extractor(extractor: Extractor, parts: Mapping[str, Questions], show: Show) -> list[ExtractorRow]:
+    rows = []
+    for part, questions in parts.items():
+        found: list[tuple[str, ...]] = []
+        for start in range(0, len(questions), _AT_ONCE):
+            found += extractor.answers_to(questions[start : start + _AT_ONCE])
+            show(part, len(found), len(questions))
+        rows.append(ExtractorRow(part, figures(questions, found), figures(questions, other_names(questions))))
+    return rows
+
+
+def figures(questions: Questions, found: Answers) -> PartFigures:
+    """Of several spans the best counts, as it does where several answers are acceptable."""
+    answered, flagged = [], []
+    for question, spans in zip(questions, found, strict=True):
+        if question.spans:
+            answered.append(max((squad_f1(span, question.answers) for span in spans), default=0.0))
+        else:
+            flagged.append(float(not spans))
+    shares = (mean(each) if each else None for each in (answered, flagged))
+    return PartFigures(len(questions), mean([*answered, *flagged]), *shares)
+
+
+def extractor_measures(rows: Sequence[ExtractorRow]) -> list[Measure]:
+    """The bounds: on all held-out pairs that are made from graphs, and on the control."""
+    made = [row.learned for row in rows if row.part in SYNTHETIC]
+    pairs = sum(each.pairs for each in made)
+    f1 = sum(each.f1 * each.pairs for each in made) / max(pairs, 1)
+    held = next((row.learned for row in rows if row.part == CONTROL), PartFigures(0, 0.0, None, None))
+    return [
+        share("extractor on held-out pairs, F1", f1, pairs, MIN_F1),
+        share("impossible control flagged, held-out carriers", held.flagged or 0.0, held.pairs, MIN_FLAGGED),
+    ]
+
+
+def extractor_markdown(rows: Sequence[ExtractorRow]) -> str:
+    head = ("pairs of", "pairs", "F1", "with an answer", "flagged", "names: F1", "names: flagged")
+    cells = []
+    for part, learned, strings in rows:
+        shown = (learned.f1, learned.answered, learned.flagged, strings.f1, strings.flagged)
+        cells.append((part, learned.pairs, *("" if each is None else f"{each:.3f}" for each in shown)))
+    return markdown_table(head, cells)

@@ -1,0 +1,280 @@
+"""Texts in the making: wordings of a relation between its ends, by hand for common ones, by grammar for all others,
+and sentences in which things stand as marks until the text is whole."""
+
+from __future__ import annotations
+
+import random
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from app.reader.sentences.relation_phrases import phrase_of
+
+Choice = Literal["not_found", "hedges", "denials", "fillers", "mentions", "fragments"]
+Style = Literal["plain", "pseudonyms", "typed"]
+
+_OF_FORMS, _OF_UNSEEN = 0.3, 0.6
+_SHARED_STEM: Final = 5
+_SMALL: Final = frozenset("of the a an in on by for to with has is".split())
+_FIRST_PRONOUN, _NEXT_PRONOUN = 0.08, 0.5
+_PRONOUNS: Final = {"he": ("him", "his"), "she": ("her", "her"), "they": ("them", "their"), "it": ("it", "its")}
+_ALPHABET: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
+_KINDS: Final = ("Person", "Film", "Place", "Genre", "Book", "Team", "Thing", "Work", "Group", "Value", *"PFLG")
+_NAMED, _SMALL_TEXT, _IN_PART, _WITH_KIND, _SMALL_TAIL = 0.1, 0.04, 0.08, 0.1, 0.4
+_MARK = re.compile(r"\x01([^\x02]*)\x02")
+_ASIDE = re.compile(r"[,)] (?:is|came up|moved away)\b")
+_BE = re.compile(r"(?<=[\x02 ])(?:is|was|are|were|does|did|has been)\b")
+_FIRST_VERB = re.compile(r"^\x01[^\x02]*\x02 (?=[a-z])(?!and\b|as\b|or\b)")
+_FIRST_BE = re.compile(r"^(\S+|\{\w\}) (is|was|has)\b")
+_BRACKETS = re.compile(r"\s*\([^)]*\)$|:.*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Wordings:
+    """`said` is trained on, `held` measured only."""
+
+    said: tuple[str, ...] = field(repr=False)
+    held: tuple[str, ...] = field(repr=False)
+
+    def drawn(self, draw: random.Random, *, is_unseen: bool) -> str:
+        return draw.choice(self.held if is_unseen else self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationWordings:
+    """`forms`: by grammar; `own`: of this relation. `alike`: what it may be said in the same way as. `people`: which
+    of its ends is a person."""
+
+    forms: Wordings
+    own: Wordings | None = None
+    alike: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    small: bool = False
+
+    def drawn(self, draw: random.Random, *, is_unseen: bool) -> str:
+        wordings = self.forms if self.own is None or draw.random() < _OF_FORMS else self.own
+        return wordings.drawn(draw, is_unseen=is_unseen and draw.random() < _OF_UNSEEN)
+
+
+@cache
+def carriers(choice: Choice) -> Wordings:
+    """Sentences around a name or a clause; those of `not_found` are LLM-KAT's control of impossible questions (section
+    4.1), where `{}` stands for the name."""
+    return _wordings(_read()[choice])
+
+
+@cache
+def wordings_of(relation: str) -> RelationWordings:
+    """`relation` in plain words, as `relation_words` gives them."""
+    phrase = phrase_of(relation)
+    form, words = (phrase.form, phrase.words) if phrase else ("other", relation)
+    shapes = _read()["forms"][form]
+    forms = _wordings({part: [text.replace("{r}", words) for text in shapes[part]] for part in ("said", "held")})
+    for group in _read()["relations"]:
+        if relation in group["names"]:
+            alike, people = frozenset(group.get("alike") or group["names"]), frozenset(group.get("people", ()))
+            return RelationWordings(forms, _wordings(group), alike, people, "small" in group)
+    return RelationWordings(forms)
+
+
+def may_mean(one: str, other: str, likeness: float) -> bool:
+    """True where what is said of one relation may be read as the other: no question may rest on the difference then.
+    `likeness`: of their words."""
+    if one == other:
+        return True
+    first, second = wordings_of(one), wordings_of(other)
+    if first.alike and second.alike:
+        return bool(first.alike & second.alike)
+    return likeness > 0.5 or bool(_stems(one) & _stems(other))
+
+
+def _stems(relation: str) -> set[str]:
+    return {word[:_SHARED_STEM] for word in relation.split() if word not in _SMALL}
+
+
+def _wordings(told: Mapping[str, Sequence[str]]) -> Wordings:
+    return Wordings(tuple(told["said"]), tuple(told["held"]))
+
+
+@cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("wordings.toml").read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Facts of one relation that share an end: several heads or several tails, not both."""
+
+    heads: tuple[str, ...] = field(repr=False)
+    relation: str
+    tails: tuple[str, ...] = field(repr=False)
+
+    @property
+    def things(self) -> tuple[str, ...]:
+        return (*self.heads, *self.tails)
+
+    def ends(self, *, is_head: bool) -> tuple[str, ...]:
+        return self.heads if is_head else self.tails
+
+
+class Speaker:
+    """Words the statements of one text; who was just spoken of may be a pronoun."""
+
+    def __init__(self, draw: random.Random, *, is_unseen: bool) -> None:
+        """`is_unseen`: in wordings that are kept for the test."""
+        self._draw, self._is_unseen = draw, is_unseen
+        self._spoken_of: str | None = None
+        self._pronouns: dict[str, str] = {}
+
+    def clause(self, statement: Statement, number: int, *, with_pronouns: bool = True) -> str:
+        wordings = wordings_of(statement.relation)
+        template = wordings.drawn(self._draw, is_unseen=self._is_unseen)
+        for person, things in (("head", statement.heads), ("tail", statement.tails)):
+            if person in wordings.people:
+                self._pronouns |= {
+                    thing: self._draw.choice(("he", "she", "they")) for thing in things if thing not in self._pronouns
+                }
+        one, end = (statement.heads[0], "h") if len(statement.heads) == 1 else (statement.tails[0], "t")
+        chance = _FIRST_PRONOUN if self._spoken_of is None else _NEXT_PRONOUN if self._spoken_of == one else 0.0
+        has_pronoun = with_pronouns and self._draw.random() < chance
+        self._spoken_of = one
+        values = {
+            "h": listed([mark(head, number) for head in statement.heads], self._draw),
+            "t": listed([mark(tail, number, is_small=wordings.small) for tail in statement.tails], self._draw),
+        }
+        if has_pronoun:
+            template = _with_pronoun(template, f"{{{end}}}", self._pronouns.get(one, "it"))
+        many = "{h}" if len(statement.heads) > 1 else "{t}"
+        if len(statement.things) > 2 and template.startswith(many):
+            template = _plural_verb(template)
+        return replaced(template, values)
+
+
+def _with_pronoun(template: str, place: str, pronoun: str) -> str:
+    object_form, possessive = _PRONOUNS[pronoun]
+    template = template.replace(f"{place}'s", possessive)
+    if template.startswith(place):
+        told = pronoun + template[len(place) :]
+        return _plural_verb(told) if pronoun == "they" else told
+    return template.replace(place, object_form)
+
+
+def _plural_verb(clause: str) -> str:
+    plural = {"is": "are", "was": "were", "has": "have"}
+    return _FIRST_BE.sub(lambda match: f"{match[1]} {plural[match[2]]}", clause)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a thing is named; `statement`: by which statement, -1 where by none."""
+
+    start: int
+    end: int
+    thing: str = field(repr=False)
+    statement: int
+
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
+
+
+class Names:
+    """The names of things in one text: their own, pseudonyms, or kinds with numbers; one in ten keeps its own."""
+
+    def __init__(self, style: Style, draw: random.Random) -> None:
+        self.style, self._draw = style, draw
+        self._written: dict[str, str] = {}
+        self._in_brackets = draw.random() < 0.3
+        self._kind = draw.choice(_KINDS[:10]).lower() if style == "pseudonyms" and draw.random() < _WITH_KIND else ""
+
+    def of(self, thing: str) -> str:
+        if thing not in self._written:
+            self._written[thing] = self._drawn(thing)
+        return self._written[thing]
+
+    def in_text(self, thing: str, *, may_be_small: bool) -> tuple[str, str]:
+        """The name as it stands there, and what stands behind it."""
+        written = self.of(thing)
+        if written != thing:
+            return written, f" ({self._kind})" if self._kind else ""
+        if may_be_small and self._draw.random() < _SMALL_TAIL:
+            return written.lower(), ""
+        return (in_part(written) if self._draw.random() < _IN_PART else written), ""
+
+    def _drawn(self, thing: str) -> str:
+        if self.style == "plain" or self._draw.random() < _NAMED:
+            return thing
+        if self.style == "typed":
+            word = f"{self._draw.choice(_KINDS)}{len(self._written) + self._draw.randint(1, 9)}"
+            word = f"[{word}]" if self._in_brackets else word
+        else:
+            word = self._draw.choice("EEEEEVS") + "".join(self._draw.choice(_ALPHABET) for _ in range(5))
+        return self._drawn(thing) if word in self._written.values() else word
+
+
+def in_part(name: str) -> str:
+    """A surname, or a title without what stands in brackets or behind a colon."""
+    short = _BRACKETS.sub("", name)
+    words = short.split()
+    if short == name and 2 <= len(words) <= 3 and all(word[0].isupper() for word in words) and words[0] != "The":
+        return words[-1]
+    return short or name
+
+
+def mark(thing: str, statement: int, *, is_small: bool = False) -> str:
+    return f"\x01{statement}|{int(is_small)}|{thing}\x02"
+
+
+def listed(marks: Sequence[str], draw: random.Random) -> str:
+    if len(marks) < 2:
+        return marks[0]
+    last = draw.choice((" and ", " and ", ", and ", " as well as "))
+    return ", ".join(marks[:-1]) + last + marks[-1]
+
+
+def placed(marked: str, names: Names, draw: random.Random) -> tuple[str, list[Place]]:
+    """The text as it is read, and what stands where in it."""
+    is_small = names.style == "plain" and draw.random() < _SMALL_TEXT
+    text, places, at = "", [], 0
+    for match in _MARK.finditer(marked):
+        text += marked[at : match.start()]
+        statement, may_be_small, thing = match.group(1).split("|", 2)
+        written, behind = names.in_text(thing, may_be_small=may_be_small == "1")
+        places.append(Place(len(text), len(text) + len(written), thing, int(statement)))
+        text, at = text + written + behind, match.end()
+    text += marked[at:]
+    small = text.lower()
+    # Few letters change their length in small writing: those texts stay as they are.
+    return (small if is_small and len(small) == len(text) else text), places
+
+
+def capital(words: str) -> str:
+    """With a capital where no name begins it."""
+    return words if words[:1] == "\x01" else words[:1].upper() + words[1:]
+
+
+def sentence(words: str) -> str:
+    """With a capital and a full stop."""
+    return capital(words) if words[-1] in ".!?" else f"{capital(words)}."
+
+
+def is_aside(clause: str) -> bool:
+    """True where the fact is told beside what is said, so that to deny that is not to deny it: "X, by Y, is great"."""
+    return _ASIDE.search(clause) is not None
+
+
+def negated(clause: str, draw: random.Random) -> str | None:
+    """With `not` behind its first `is` or the like, or `never` behind the thing that begins it; None for neither."""
+    if _BE.search(clause) and draw.random() < 0.7:
+        return _BE.sub(lambda match: f"{match.group()} not", clause, count=1)
+    found = _FIRST_VERB.sub(lambda match: f"{match.group()}never ", clause, count=1)
+    return None if found == clause else found
+
+
+def replaced(template: str, values: Mapping[str, str]) -> str:
+    """In one go: what is put in may hold braces itself."""
+    return re.sub(r"\{(\w)\}", lambda match: values[match.group(1)], template)
