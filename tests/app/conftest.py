@@ -20,7 +20,7 @@ from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
-from app.wiring import english
+from app.wiring import english, sentence_models
 from app.wiring import store as stores
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
@@ -28,7 +28,7 @@ from kg_store.text.english import PublicWords
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes import postgres
 from tests.support.processes.model_server import ModelServer, serving
-from tests.support.sentence_model import shared_embedder
+from tests.support.sentence_model import digest_of, embedder_of_a_worker, shared_embedder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,6 +67,8 @@ def one_sentence_model() -> Iterator[None]:
     """The services of a worker take the same sentence model, where their settings name the same."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(english, "Embedder", shared_embedder)
+        patched.setattr(sentence_models, "Embedder", embedder_of_a_worker)
+        patched.setattr(sentence_models, "weights_digest_of", digest_of)
         yield
 
 

@@ -318,14 +318,11 @@ def test_a_key_that_cannot_stand_in_a_header_is_refused_without_being_quoted(api
     "url",
     [
         "",
-        "demo",
         "ftp://127.0.0.1",
-        "http://",
         "file:///etc",
         "http://u:p@127.0.0.1",
         "http://[",
         "http://a?b",
-        "http://a:port",
         "http://a\nb",
     ],
 )

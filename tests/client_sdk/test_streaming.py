@@ -433,7 +433,7 @@ def test_a_text_that_was_changed_on_the_way_shows_no_name_however_it_is_split(te
 
 @pytest.mark.slow
 @given(texts.filter(len))
-@settings(max_examples=40)
+@settings(max_examples=30)
 def test_every_cut_into_three_is_shown_as_the_same_text(text: str) -> None:
     answer, whole = answer_with(text), restore(text, TABLE)
     for places in combinations(range(len(text) + 1), 2):

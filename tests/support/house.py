@@ -14,7 +14,7 @@ from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
+from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.reasoner import Reasoner
 from app.reader.concept_namer import ConceptNamer
 from app.reader.embedded_reasoner import EmbeddedReasoner
@@ -38,6 +38,7 @@ from client_sdk.protocol import (
 from tests.support.asking import PEOPLE
 from tests.support.languages import english
 from tests.support.processes.model_server import Canned, Request, reply
+from tests.support.sentence_model import digest_of
 from tests.support.service import settings_in
 
 CALLER = Caller("default", "k1", "user", frozenset({"*"}))
@@ -119,7 +120,7 @@ def dialogue_house(
         "sets": SetsStrategy(embedder),
         "dialogue": DialogueStrategy(LikenessRanker(embedder), own, model_words=options.read_back is not None),
     }
-    turns = TurnClassifier(read_turn_model(model_digest=weights_digest_of(BOXED_MODEL)), _vector_of(embedder))
+    turns = TurnClassifier(read_turn_model(model_digest=digest_of(BOXED_MODEL)), _vector_of(embedder))
     options = replace(options, turns=turns)
     given = reasoner, english(embedder), strategies, statics, options
     chat = ChatService(store.catalog, store.conversations, store.ledger, *given)

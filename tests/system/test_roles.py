@@ -245,7 +245,6 @@ GRANTS_THAT_CAN_NOT_BE_MEANT = (
     (["house#reception", "house#finance"], "two roles for one graph"),
     (["*", "house#reception"], "every graph as a whole"),
     (["house#"], "grant 1 is not valid"),
-    (["House"], "grant 1 is not valid"),
     (["house", "inspect:house#reception"], "grant 2 is not valid"),
     (["*#reception"], "grant 1 is not valid"),
 )

@@ -37,7 +37,6 @@ PORT = VaultRecord(NodeKind.ENTITY, ("Zelmhaven", "Zelmhafen"), labels=(("de", "
     ("turns", "language"),
     [
         (["Where is Zarnsbr\u00fcck?"], "de"),
-        (["where is zarnsbr\u00fcck's port"], "de"),
         (["Where is Zarnsbridge?"], ""),
         (["Where is Zarnsbr\u00fccker Tor?"], ""),
         (["Where is Zarnsbr\u00fcck?", "and its region?"], "de"),

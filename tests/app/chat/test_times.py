@@ -57,12 +57,9 @@ TODAY = dt.date(2026, 11, 23)
 
 OF_OFFICES = [
     ("Who was the director of Vexquilda Museum in 1998?", {"Ottoline Brackwater"}),
-    ("Who was director of the Vexquilda Museum in March 2007?", {"Bertil Oxenhame"}),
     ("Who is the current director of Vexquilda Museum?", {"Zofia Quarrel"}),
     ("Which directors did Vexquilda Museum have in the 1990s?", {"Ottoline Brackwater"}),
-    ("Which directors did Vexquilda Museum have in the nineties?", {"Ottoline Brackwater"}),
     ("Who were the directors of Vexquilda Museum between 2002 and 2005?", {"Ottoline Brackwater", "Bertil Oxenhame"}),
-    ("Who were the directors of Vexquilda Museum since 2005?", {"Bertil Oxenhame", "Zofia Quarrel"}),
     ("Who was the director of Vexquilda Museum when Ivo Saltmarsh was born?", {"Bertil Oxenhame"}),
     ("Who was the first director of Vexquilda Museum?", {"Ottoline Brackwater"}),
     ("Which club had a contract with Ivo Saltmarsh in 2009?", {"Gyrfalcon United"}),

@@ -44,10 +44,8 @@ def house(store: ServiceContext, embedder: Embedder) -> House:
         ("Which films were directed by Zofia Quarrel?", {"Kestrel Wing", "Umbrathal"}),
         ("Which films directed by Zofia Quarrel starred Bertil Oxenhame?", {"Kestrel Wing"}),
         ("Which film directed by Zofia Quarrel has the latest release year?", {"Umbrathal"}),
-        ("Which films starring Ottoline Brackwater have a release year after 1985?", {"Umbrathal", "Orvindel Road"}),
         ("Which has the later release year: Kestrel Wing or Umbrathal?", {"Umbrathal"}),
         ("What is Umbrathal's release year?", {"1991"}),
-        ("Who starred in the films that Zofia Quarrel directed?", {"Bertil Oxenhame", "Ottoline Brackwater"}),
         ("Which films starring Ottoline Brackwater are newer than Umbrathal?", {"Orvindel Road"}),
     ],
 )

@@ -44,10 +44,8 @@ def safe(text: str) -> str:
     ("text", "word"),
     [
         ("was she in zorbograd once", "once"),
-        ("does she know anyone in zorbograd", "anyone"),
         ("that sounds good in zorbograd", "good"),
         ("where was sir zorbograd born", "sir"),
-        ("when was father zorbograd born", "father"),
         ("where did zorbograd died", "died"),
         ("she heard of zorbograd", "heard"),
     ],

@@ -141,12 +141,9 @@ def test_what_can_not_be_done_is_refused_and_never_quoted(
     ("status", "code", "kind", "told"),
     [
         (401, "not_authenticated", "AuthenticationError", "authentication_error"),
-        (403, "not_permitted", "PermissionDeniedError", "permission_error"),
         (404, "unknown_graph", "NotFoundError", "not_found_error"),
-        (409, "conversation_busy", "ConflictError", "invalid_request_error"),
         (429, "rate_limited", "RateLimitError", "rate_limit_error"),
         (500, "blocked", "InternalServerError", "api_error"),
-        (502, "model_unavailable", "InternalServerError", "api_error"),
         (504, "deadline", "InternalServerError", "timeout_error"),
     ],
 )

@@ -155,15 +155,12 @@ async def test_a_fence_around_the_reply_is_taken_off(
 
 BAD = [
     completion(""),
-    completion(" \n\t"),
     completion(json.dumps(GOOD), finish_reason="length"),
     completion('{"thought": "' + " \n" * 40 + '"}'),
-    completion("Canaria is the answer."),
     completion('{"thought": "Canaria", "suffic'),
     completion(json.dumps({**GOOD, "sufficient": "Canaria"})),
     completion(json.dumps({**GOOD, "answer": "Canaria"})),
     completion(json.dumps({**GOOD, "answer": ["count", "Ezzzzz"]})),
-    completion(json.dumps({**GOOD, "answer": [["count"], 5]})),
     completion(json.dumps({"thought": "Canaria"})),
     completion("[]"),
     Canned(b'{"choices": []}'),

@@ -69,10 +69,8 @@ def usages(question: str, text: str) -> set[WordUsage]:
     ("question", "text", "usage"),
     [
         ("who was treated by Eq7f2k", "treated", WordUsage.SUBJECT),
-        ("films directed by Eq7f2k", "directed", WordUsage.SUBJECT),
         ("which films did Eq7f2k direct", "direct", WordUsage.SUBJECT),
         ("who directed Eq7f2k", "directed", WordUsage.OBJECT),
-        ("who lives in Eq7f2k", "lives", WordUsage.OBJECT),
         ("Eq7f2k was directed by whom", "directed", WordUsage.OBJECT),
         ("where was Eq7f2k born", "born", WordUsage.UNDERGOES),
         ("the director of Eq7f2k", "director", WordUsage.HOLDER),
@@ -148,8 +146,6 @@ def test_a_relation_read_backwards_says_so() -> None:
     ("relation", "verbs"),
     [
         ("directed by", {"direct"}),
-        ("planned by", {"plan"}),
-        ("written by", {"write"}),
         ("featured singers", {"feature", "sing"}),
         ("screenwriter", {"write"}),
         ("lives in", {"live"}),

@@ -37,14 +37,11 @@ def writer() -> QuestionWriter:
     [
         ('reach(Eq7f2k, "treated by")', "Which doctors is Eq7f2k treated by?"),
         ('reach(Eq7f2k, "^treated by")', "Which patients are treated by Eq7f2k?"),
-        ('reach(Eq7f2k, "lives in")', "Which cities does Eq7f2k live in?"),
         ('reach(Eq7f2k, "^lives in")', "Which patients live in Eq7f2k?"),
         ('reach(Eq7f2k, "head nurse")', "Which head nurses does Eq7f2k have?"),
-        ('reach(Eq7f2k, "^head nurse")', "Which wards have Eq7f2k as head nurse?"),
         ('reach(Eq7f2k, "directed")', "Which people did Eq7f2k direct?"),
         ('reach(Eq7f2k, "date of birth")', "What is Eq7f2k's date of birth?"),
         ('count(reach(Eq7f2k, "^treated by"))', "How many patients are treated by Eq7f2k?"),
-        ('intersect(reach(Eq7f2k, "^lives in"), Sp0001)', "Which patients live in Eq7f2k?"),
         (
             'intersect(reach(Eq7f2k, "^lives in"), reach(Ezz9y8, "^treated by"))',
             "Which patients live in Eq7f2k and are treated by Ezz9y8?",
@@ -55,11 +52,8 @@ def writer() -> QuestionWriter:
         ),
         ('difference(Sp0001, having(Sp0001, "date of birth"))', "Which patients have no date of birth?"),
         ('difference(Sp0001, reach(Eq7f2k, "^treated by"))', "Which patients are not treated by Eq7f2k?"),
-        ('difference(Sp0001, reach(Eq7f2k, "^lives in"))', "Which patients do not live in Eq7f2k?"),
         ('filter(Sp0001, "date of birth", <, Vd4t33)', "Which patients have a date of birth before Vd4t33?"),
-        ('filter(Sd0001, "monthly salary", >=, Vd4t33)', "Which doctors have a monthly salary of at least Vd4t33?"),
         ('argmax(Sd0001, "monthly salary")', "Which doctors have the highest monthly salary?"),
-        ('argmin(Sp0001, "date of birth")', "Which patients have the earliest date of birth?"),
         (
             'average(reach(Eq7f2k, "^works at"), "monthly salary")',
             "What is the average monthly salary of the doctors that work at Eq7f2k?",
