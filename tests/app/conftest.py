@@ -25,6 +25,7 @@ from app.wiring import store as stores
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.text.english import PublicWords
+from tests.support.asking import Bench, bench_of
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes import postgres
 from tests.support.processes.model_server import ModelServer, serving
@@ -111,6 +112,12 @@ async def model(server: ModelServer, embedder: Embedder) -> AsyncIterator[Prompt
     endpoint = ModelEndpoint(server.url, "m", deadline_s=20)
     yield PromptedReasoner(endpoint, embedder)
     await endpoint.close()
+
+
+@pytest.fixture(scope="session")
+def bench(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A small clinic loaded as the service loads it, once a worker; each conversation about it is a test's own."""
+    return bench_of(tmp_path_factory.mktemp("clinic"), embedder)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,6 @@ from client_sdk import (
     KeyPair,
     NotAuthenticatedError,
     NotConfiguredError,
-    RefusedError,
     RequestTimeoutError,
     ServerError,
     TooLargeError,
@@ -39,12 +38,6 @@ from tests.support.waiting import run_together
 pytestmark = pytest.mark.slow
 
 QUESTION = "Who treats Anna Keller?"
-
-
-@pytest.fixture
-def chat(service: FakeService):
-    with Chat(service.url, API_KEY, "demo") as chat:
-        yield chat
 
 
 # --- answers ----------------------------------------------------------------------------------------------
@@ -258,11 +251,6 @@ def test_a_capsule_for_another_key_does_not_open(service: FakeService, chat: Cha
 # --- requests ---------------------------------------------------------------------------------------------
 
 
-def test_the_key_travels_as_a_bearer_token(service: FakeService, chat: Chat) -> None:
-    chat.ask(QUESTION)
-    assert service.keys == [f"Bearer {API_KEY}"]
-
-
 def test_options_hold_for_all_questions_and_can_be_changed_for_one(service: FakeService) -> None:
     with Chat(service.url, API_KEY, "demo", strategy="arog", width=5, names=7) as chat:
         chat.ask(QUESTION)
@@ -352,12 +340,6 @@ def test_a_service_below_a_path_is_found(service: FakeService) -> None:
     assert service.paths == ["/base/chat"]
 
 
-def test_retry_after_is_honoured_over_the_wire(service: FakeService, chat: Chat) -> None:
-    service.canned.append(problem(503, "not_ready", Retry_After="0"))
-    assert chat.ask(QUESTION).answered
-    assert len(service.seen) == 2
-
-
 def test_a_slow_service_times_out(service: FakeService, chat: Chat) -> None:
     release = threading.Event()
     service.canned.append(Canned(200, b"{}", held_until=release))
@@ -439,13 +421,6 @@ def test_a_trace_of_another_answer_does_not_open(service: FakeService, chat: Cha
     service.sealed_answer_id = "another"
     with pytest.raises(CannotOpenCapsuleError):
         chat.trace("answer-1")
-
-
-def test_a_trace_that_is_not_for_this_key_is_refused(service: FakeService, chat: Chat) -> None:
-    service.canned.append(problem(404, "unknown_answer"))
-    with pytest.raises(RefusedError) as refused:
-        chat.trace("answer-1")
-    assert type(refused.value) is RefusedError
 
 
 async def test_async_trace(service: FakeService) -> None:
@@ -547,15 +522,6 @@ def test_retries_may_be_none(service: FakeService) -> None:
 def test_patience_that_can_not_be_is_told_at_once(service: FakeService, bad: dict[str, float]) -> None:
     with pytest.raises(BadRequestError):
         Chat(service.url, API_KEY, "demo", **bad)
-
-
-def test_options_hold_for_a_chat_from_the_environment(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AROG_URL", service.url)
-    monkeypatch.setenv("AROG_API_KEY", API_KEY)
-    with Chat.from_env(strategy="arog", depth=2, names=7) as chat:
-        chat.ask(QUESTION)
-    assert service.seen[0]["strategy"] == "arog"
-    assert (service.seen[0]["options"]["depth"], service.seen[0]["options"]["names"]) == (2, 7)
 
 
 def test_a_chat_that_restores_no_names_asks_for_none(service: FakeService, config: Path) -> None:

@@ -68,12 +68,6 @@ TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k 
 Events = list[tuple[str, str]]
 
 
-@pytest.fixture
-def chat(service: FakeService):
-    with Chat(service.url, API_KEY, "demo") as chat:
-        yield chat
-
-
 def read_blocking(service: FakeService, timeout_s: float = 20.0) -> list[Piece]:
     with Chat(service.url, API_KEY, "demo") as chat:
         pieces: list[Piece] = []

@@ -12,7 +12,6 @@ import pytest
 from client_sdk import BadRequestError, Chat, KeyPair, NotConfiguredError, NotPermittedError, UnknownGraphError
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
 from tests.support.lazy_module import LazyModule
-from tests.support.processes.demo_service import DemoService
 from tests.support.processes.proxy import ProxyProcess
 
 core = LazyModule("langchain_core.messages")
@@ -25,12 +24,6 @@ pytestmark = pytest.mark.process
 
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 KEY = KeyPair.generate()
-
-
-@pytest.fixture
-def chat(demo: DemoService) -> Iterator[Chat]:
-    with Chat(demo.url, demo.api_key, "demo", key=KEY) as chat:
-        yield chat
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,6 +35,7 @@ from client_sdk.protocol import (
     ChatAnswer,
     Names,
 )
+from evaluation.checks.canaries import canaries_in
 from tests.support.asking import PEOPLE
 from tests.support.languages import english
 from tests.support.processes.model_server import Canned, Request, reply
@@ -73,6 +74,16 @@ class House:
     @property
     def named(self) -> set[str]:
         return {name for names in self.capsule.values() for name in names.names}
+
+    @property
+    def sent(self) -> bytes:
+        """All that was sent for the last answer."""
+        return b"".join(each.payload or b"" for each in self.ledger.entries("default", answer_id=self.last.id))
+
+    def leaked(self, words: Iterable[str]) -> list[str]:
+        """Those of `words` that stand in what was sent for the last answer, of which there is some."""
+        assert self.sent
+        return canaries_in(self.sent, words)
 
     @property
     def recorded(self) -> int:

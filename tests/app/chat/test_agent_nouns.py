@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from app.llm.embeddings.embedder import Embedder
-from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House
 from tests.support.stores import PREFIXES
 
-DOCTORS = (
+GRAPH = (
     PREFIXES
     + """
 :sp rdfs:label "specializes in" . :tb rdfs:label "treated by" . :pr rdfs:label "profession" .
@@ -36,17 +31,6 @@ PRIVATE = [
     "Dentistry",
     "dentist",
 ]
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("agents"), embedder, DOCTORS) as store:
-        yield store
-
-
-@pytest.fixture
-def house(store: ServiceContext, embedder: Embedder) -> House:
-    return sets_house(store, embedder)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +63,4 @@ async def test_a_title_and_a_name_stay_what_they_are(house: House) -> None:
 )
 async def test_the_field_and_its_people_never_leave(house: House, question: str) -> None:
     await house.ask(question)
-    sent = b"".join(e.payload or b"" for e in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, PRIVATE) == []
+    assert house.leaked(PRIVATE) == []

@@ -9,16 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.llm.embeddings.embedder import Embedder
-from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.llm.reasoner import Reasoner
 from app.strategies import start
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store
-from tests.support.languages import english
+from tests.support.house import House, clinic_store, sets_house
 from tests.support.service import ScriptedReasoner
 from tests.support.stores import PREFIXES
 
@@ -84,18 +80,8 @@ def typed(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield store
 
 
-def house_of(store: ServiceContext, embedder: Embedder) -> House:
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (
-        store.catalog,
-        store.conversations,
-        store.ledger,
-        reasoner,
-        english(embedder),
-        strategies,
-        StaticSegments(),
-    )
-    return House(ChatService(*parts, ChatOptions(today=lambda: TODAY)), store.ledger)
+def house_of(store: ServiceContext, embedder: Embedder, reasoner: Reasoner | None = None) -> House:
+    return sets_house(store, embedder, ChatOptions(today=lambda: TODAY), reasoner)
 
 
 @pytest.mark.parametrize(("question", "names"), OF_OFFICES + OF_UNTYPED)
@@ -145,26 +131,15 @@ async def test_no_name_and_no_date_leaves_for_a_question_about_a_time(
     untyped: ServiceContext, embedder: Embedder
 ) -> None:
     house = house_of(untyped, embedder)
-    for question, _ in OF_OFFICES[:3] + OF_OFFICES[7:8]:
+    for question, _ in OF_OFFICES[:3] + OF_OFFICES[4:5]:
         await house.ask(question)
-        sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
-        assert sent
-        assert canaries_in(sent, NAMES + DATES) == []
+        assert house.leaked(NAMES + DATES) == []
 
 
 async def test_a_model_is_asked_the_question_as_it_stands(untyped: ServiceContext, embedder: Embedder) -> None:
     """With its time, and no date: what fits a time is looked up for the reasoner inside the service alone."""
-    reasoner, strategies = ScriptedReasoner(), {"sets": SetsStrategy(embedder)}
-    parts = (
-        untyped.catalog,
-        untyped.conversations,
-        untyped.ledger,
-        reasoner,
-        english(embedder),
-        strategies,
-        StaticSegments(),
-    )
-    house = House(ChatService(*parts, ChatOptions(today=lambda: TODAY)), untyped.ledger)
+    reasoner = ScriptedReasoner()
+    house = house_of(untyped, embedder, reasoner)
     await house.ask("Who was the director of Vexquilda Museum in 1998?")
     sent = b"".join(reasoner.sent)
     assert re.search(rb"Who was the director of E\w{5} in V\w{5}\?", sent)

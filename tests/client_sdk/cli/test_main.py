@@ -37,13 +37,6 @@ TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k 
 REPOSITORY = Path(main.__file__).parents[2]
 
 
-@pytest.fixture
-def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    monkeypatch.setenv("AROG_URL", service.url)
-    monkeypatch.setenv("AROG_API_KEY", API_KEY)
-    return service
-
-
 def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
 

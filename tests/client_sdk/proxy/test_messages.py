@@ -83,14 +83,6 @@ def test_a_stream_is_the_same_in_pieces_and_its_events_are_anthropics(
     assert (final.stop_reason, final.usage.input_tokens, final.usage.output_tokens) == ("end_turn", 30, 4)
 
 
-async def test_the_asynchronous_client_does_as_well(url: str) -> None:
-    async with (
-        anthropic.AsyncAnthropic(base_url=url, api_key="x", max_retries=0) as client,
-        client.messages.stream(model="clinic", max_tokens=9, messages=[user("Who?")]) as stream,  # type: ignore[list-item]
-    ):
-        assert (await stream.get_final_text()).startswith(SAID)
-
-
 def test_a_follow_up_goes_on_in_its_conversation(service: FakeService, client: anthropic.Anthropic) -> None:
     first = ask(client, user("a"))
     thought = {"type": "thinking", "thinking": "Anna?", "signature": "s"}

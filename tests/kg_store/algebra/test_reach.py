@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.algebra.evaluator import ExpressionResult, Operand, ValueAlgebra
-from kg_store.algebra.expressions import Call, Name, names_in, parse
+from kg_store.algebra.expressions import parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, ValueKind, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph, literal
@@ -30,13 +30,6 @@ OPERANDS = {"All": as_mids([ANNA, BEN, CARA]), "Anna": as_mids([ANNA]), "Ben": a
 
 def outcome(text: str) -> ExpressionResult:
     return ALGEBRA.evaluate(parse(text), lambda name: Operand(OPERANDS[name]))
-
-
-def test_it_is_parsed_like_every_function() -> None:
-    assert parse('reach(reach(Anna, "spouse"), "^ward")') == Call(
-        "reach", (Call("reach", (Name("Anna"),), ("spouse",)),), ("^ward",)
-    )
-    assert names_in(parse('intersect(reach(Anna, "ward"), Ben)')) == ("Anna", "Ben")
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,9 @@ from tests.support.asking import Asked, Bench, bench_of
 from tests.support.stores import PREFIXES
 
 
-@pytest.fixture(scope="module")
-def clinic(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return bench_of(tmp_path_factory.mktemp("clinic"), embedder)
-
-
 @pytest.fixture
-def asked(clinic: Bench) -> Asked:
-    return clinic.asked()
+def asked(bench: Bench) -> Asked:
+    return bench.asked()
 
 
 def thing(asked: Asked, name: str) -> str:
