@@ -303,16 +303,7 @@ def test_a_key_that_cannot_stand_in_a_header_is_refused_without_being_quoted(api
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "ftp://127.0.0.1",
-        "file:///etc",
-        "http://u:p@127.0.0.1",
-        "http://[",
-        "http://a?b",
-        "http://a\nb",
-    ],
+    "url", ["", "ftp://127.0.0.1", "file:///etc", "http://u:p@127.0.0.1", "http://[", "http://a?b", "http://a\nb"]
 )
 def test_a_url_that_is_no_service_is_refused(url: str) -> None:
     with pytest.raises(NotConfiguredError):

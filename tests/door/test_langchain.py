@@ -89,12 +89,7 @@ def test_a_follow_up_goes_on_in_its_conversation_and_restored_text_is_never_sent
     first = faked.invoke("a")
     faked.invoke([core.SystemMessage("x"), core.HumanMessage("a"), first, core.HumanMessage("b")])
     faked.invoke(
-        [
-            core.HumanMessage("c"),
-            core.AIMessage("Anna Keller"),
-            core.HumanMessage("d"),
-            core.HumanMessage("e"),
-        ]
+        [core.HumanMessage("c"), core.AIMessage("Anna Keller"), core.HumanMessage("d"), core.HumanMessage("e")]
     )
     sent = [(seen.get("conversation"), [turn["content"] for turn in seen["messages"]]) for seen in fake.seen]
     assert sent[:3] == [(None, ["a"]), ("conversation-1", ["a", fake.text, "b"]), (None, ["c"])]

@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from client_sdk import Answer, ArogError, KeyPair, TextPiece
 from client_sdk._stream_reader import AnswerReader
 from client_sdk.answers.answer import open_answer
-from client_sdk.crypto.sealing import (
-    capsule_context,
-    trace_context,
-)
+from client_sdk.crypto.sealing import capsule_context, trace_context
 from client_sdk.dialogue import Dialogue
 from client_sdk.errors import error_of
 from client_sdk.protocol import (

@@ -25,16 +25,9 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule
 from client_sdk.dialogue import Dialogue
-from client_sdk.protocol import (
-    ChatAnswer,
-    Names,
-)
+from client_sdk.protocol import ChatAnswer, Names
 from evaluation.checks.canaries import canaries_in
 from tests.support.asking import PEOPLE
 from tests.support.languages import english

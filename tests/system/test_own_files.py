@@ -86,7 +86,7 @@ FOODS = {
 }
 
 SHIPS = {
-    "ships.csv": "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nTern,Runa Falk,Eskport\n",
+    "ships.csv": "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nTern,Runa Falk,Eskport\n"
 }
 
 PEOPLE = {

@@ -10,17 +10,8 @@ import httpx2
 import pytest
 
 from app.accounts.api_keys import BadGrantError, Caller
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-    open_trace,
-    trace_context,
-)
-from client_sdk.protocol import (
-    ChatAnswer,
-    SealedTrace,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule, open_trace, trace_context
+from client_sdk.protocol import ChatAnswer, SealedTrace
 from evaluation.checks.canaries import GRAPH, POLICY, PREFIXES, canaries_in
 from tests.support.service import OPERATOR, Running, running
 

@@ -98,11 +98,7 @@ async def test_where_kinds_are_declared(
 
 @pytest.mark.parametrize(("question", "names"), OF_OFFICES[:1] + OF_OFFICES[5:8] + OF_UNTYPED[:3])
 async def test_where_things_are_voted_for(
-    untyped: ServiceContext,
-    embedder: Embedder,
-    monkeypatch: pytest.MonkeyPatch,
-    question: str,
-    names: set[str],
+    untyped: ServiceContext, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, question: str, names: set[str]
 ) -> None:
     monkeypatch.setattr(start, "MAX_RELATIONS", 0)
     assert set((await house_of(untyped, embedder).ask(question)).names) == names

@@ -94,5 +94,3 @@ def test_the_commands_stand_beside_the_listing_of_the_sdk(store: ServiceContext)
     shown = run("--help")
     assert "--answer" in shown
     assert "export" in shown
-
-

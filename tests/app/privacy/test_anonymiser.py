@@ -283,10 +283,7 @@ def test_a_year_that_the_graph_holds_twice_is_a_literal_with_both(public: Public
 def test_outcomes_of_earlier_answers_are_topics(ask: Ask, table: PseudonymTable) -> None:
     number, ranked = table.of_outcome("count(Sk3mmd)"), table.of_outcome("sort(Sk3mmd)", [3, 9])
     topics = ask("how many?", f"{number}, namely {ranked}", "is that so?").dialogue.topics
-    assert [(topic.mids.tolist(), topic.value_kind) for topic in topics] == [
-        ([], ValueKind.NUMBER),
-        ([3, 9], None),
-    ]
+    assert [(topic.mids.tolist(), topic.value_kind) for topic in topics] == [([], ValueKind.NUMBER), ([3, 9], None)]
 
 
 def test_a_value_without_a_known_kind_is_text(ask: Ask, table: PseudonymTable) -> None:

@@ -40,16 +40,7 @@ from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from tests.support.processes.model_server import Canned, ModelServer, Request, in_turn
 from tests.support.retrievers import untrained
-from tests.support.service import (
-    CLINIC,
-    QUESTION,
-    ScriptedReasoner,
-    bearer,
-    build_with,
-    purge,
-    question,
-    settings_in,
-)
+from tests.support.service import CLINIC, QUESTION, ScriptedReasoner, bearer, build_with, purge, question, settings_in
 from tests.support.waiting import until
 
 

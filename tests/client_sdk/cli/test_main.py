@@ -400,10 +400,6 @@ def test_a_trace_without_names_says_so(env: FakeService, capsys: pytest.CaptureF
     assert "Anna Keller" not in printed
 
 
-def test_a_trace_that_is_refused_is_one_line(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    env.canned.append(problem(404, "unknown_answer"))
-    assert run(["trace", "answer-1"]) == 4
-    assert capsys.readouterr().err == "arog: It went wrong. Do it otherwise. (id err-1)\n"
 
 
 @pytest.mark.parametrize(

@@ -67,11 +67,6 @@ def test_every_format_gives_the_same_triples(tmp_path: Path, name: str) -> None:
     assert triples(raw_of(tmp_path, SAME[name], name)) == TRIPLES
 
 
-@pytest.mark.parametrize("name", SAME)
-def test_every_format_is_read_from_gzip(tmp_path: Path, name: str) -> None:
-    path = tmp_path / f"{name}.gz"
-    path.write_bytes(gzip.compress(SAME[name].encode()))
-    assert triples(read_sources([path])) == TRIPLES
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -353,9 +348,6 @@ def test_text_triples_are_told_by_their_delimiter(tmp_path: Path, name: str, tex
     assert texts(raw_of(tmp_path, text, name)) == [("Zofia Q", "knows", "A|b, c"), ("A|b, c", "knows", "Zofia Q")]
 
 
-def test_a_bar_separates_where_no_tab_does(tmp_path: Path) -> None:
-    raw = raw_of(tmp_path, "$9.99|directed_by|Tatia R.\nKismet, or so|directed_by|Tatia R.\n", "kb.txt")
-    assert texts(raw)[1] == ("Kismet, or so", "directed_by", "Tatia R.")
 
 
 def test_further_columns_and_empty_cells_are_noted(tmp_path: Path) -> None:
@@ -416,10 +408,6 @@ def test_a_datatype_tells_how_a_value_compares(datatype: str, kind: ValueKind) -
     assert literal_of(f'"x"^^<{datatype}>').kind is kind
 
 
-def test_owl_same_as_in_n3_is_read() -> None:
-    raw = read_sources([real_data("rdf/rdflib_foaf_people.n3")])
-    assert "<http://www.w3.org/2002/07/owl#sameAs>" in raw.terms
-    assert len(raw.subjects) == 213
 
 
 @pytest.mark.slow

@@ -123,13 +123,7 @@ def test_gzip_and_line_ends_and_quotes(tmp_path: Path) -> None:
     ("patients", "doctors", "reason", "file", "line"),
     [
         (PATIENTS.replace("Aurelio,", "Aurelio,,"), DOCTORS, "9 cells, the header has 8", "patients.csv", 3),
-        (
-            PATIENTS[: PATIENTS.index(",Vantongeren")] + "\n",
-            DOCTORS,
-            "2 cells, the header has 8",
-            "patients.csv",
-            3,
-        ),
+        (PATIENTS[: PATIENTS.index(",Vantongeren")] + "\n", DOCTORS, "2 cells, the header has 8", "patients.csv", 3),
         (PATIENTS + PATIENTS.splitlines()[1] + "\n", DOCTORS, "stands in line 2 too", "patients.csv", 4),
         (PATIENTS.replace("P2,", ","), DOCTORS, "no key", "patients.csv", 3),
         (PATIENTS.replace("born", "geboren"), DOCTORS, "no column for column 1", "patients.csv", 1),

@@ -11,15 +11,8 @@ import pytest
 
 from app.egress.guard import BlockedError
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-)
-from client_sdk.protocol import (
-    ChatAnswer,
-    ErrorBody,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule
+from client_sdk.protocol import ChatAnswer, ErrorBody
 from tests.support.service import OPERATOR, SECRET_NAMES, Running, question, running
 
 pytestmark = pytest.mark.slow

@@ -140,10 +140,7 @@ def test_beside_what_is_held_an_empty_part_is_told_as_empty(asked: Asked) -> Non
     assert counted.names[counted.items[0].pseudonym].names == ["0"]
 
 
-@pytest.mark.parametrize(
-    ("city", "truth", "told"),
-    [("Umbrathal", "no", ["Zemgalburg"]), ("Zemgalburg", "yes", [])],
-)
+@pytest.mark.parametrize(("city", "truth", "told"), [("Umbrathal", "no", ["Zemgalburg"]), ("Zemgalburg", "yes", [])])
 def test_beside_a_no_stands_what_holds_and_beside_a_yes_nothing_that_it_says_already(
     asked: Asked, city: str, truth: str, told: list[str]
 ) -> None:

@@ -12,13 +12,7 @@ from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, ChainHead, 
 from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailableError
 from app.egress.ledger.reader import check, check_page
 from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.tables import (
-    ledger_checkpoints,
-    ledger_entries,
-    ledger_heads,
-    ledger_replies,
-    ledger_signers,
-)
+from app.egress.ledger.tables import ledger_checkpoints, ledger_entries, ledger_heads, ledger_replies, ledger_signers
 from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress
 from kg_store.storage.master_key import MasterKey
 from tests.support.ledger_house import NOW, House
@@ -34,8 +28,6 @@ def test_what_nobody_touched_is_whole(house: House) -> None:
     assert (checked.findings, checked.remarks, checked.rows, checked.first, checked.last) == ([], [], 12, 1, 12)
     assert house.checked("u").rows == 2
     assert house.checked("nobody").is_whole
-
-
 
 
 CHANGES: dict[str, Any] = {
@@ -289,10 +281,6 @@ def test_a_master_key_that_was_rotated_reads_and_continues_the_chain(house: Hous
     upkeep.checkpoint("t")
     checked = check(house.engine, master, upkeep.signer, "t")
     assert (checked.rows, checked.checkpoints, checked.findings) == (13, 2, [])
-
-
-
-
 
 
 def test_a_reply_whose_request_was_cut_loses_its_text_and_the_chain_stays_whole(house: House) -> None:

@@ -21,15 +21,7 @@ from app.privacy.safe_text import Egress
 from app.strategies.arog.prompts import ANSWER
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from tests.support.processes.model_server import (
-    Canned,
-    ModelServer,
-    completion,
-    failure,
-    in_turn,
-    reply,
-    serving,
-)
+from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, reply, serving
 
 GOOD = {"thought": "t", "sufficient": True, "answer": ["Sa1b2c"]}
 FACT = Evidence(

@@ -46,10 +46,7 @@ def writer() -> QuestionWriter:
             'intersect(reach(Eq7f2k, "^lives in"), reach(Ezz9y8, "^treated by"))',
             "Which patients live in Eq7f2k and are treated by Ezz9y8?",
         ),
-        (
-            'reach(reach(Eq7f2k, "^located in"), "^works at")',
-            "Which doctors work at the clinics located in Eq7f2k?",
-        ),
+        ('reach(reach(Eq7f2k, "^located in"), "^works at")', "Which doctors work at the clinics located in Eq7f2k?"),
         ('difference(Sp0001, having(Sp0001, "date of birth"))', "Which patients have no date of birth?"),
         ('difference(Sp0001, reach(Eq7f2k, "^treated by"))', "Which patients are not treated by Eq7f2k?"),
         ('filter(Sp0001, "date of birth", <, Vd4t33)', "Which patients have a date of birth before Vd4t33?"),
