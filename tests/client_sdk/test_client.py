@@ -401,7 +401,6 @@ def test_a_trace_shows_prompts_and_replies_and_restores_their_names(service: Fak
         ('\\\\\\"Eq7f2k\\\\\\"', '\\\\\\"Anna Keller\\\\\\"'),
         ("\\\\u00b4Eq7f2k", "\\\\u00b4Anna Keller"),
         ("xEq7f2k Eq7f2kx", "xEq7f2k Eq7f2kx"),
-        ("ends with \\", "ends with \\"),
     ],
 )
 def test_names_of_a_trace_stand_behind_escapes_too(chat: Chat, text: str, named: str) -> None:

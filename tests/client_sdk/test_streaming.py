@@ -10,7 +10,7 @@ from itertools import chain, combinations, pairwise, repeat
 
 import httpx2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk import (
@@ -414,16 +414,6 @@ def test_a_text_that_was_changed_on_the_way_shows_no_name_however_it_is_split(te
             with pytest.raises(CannotOpenCapsuleError):
                 reader.read(*changed)
             assert not reader.is_done
-
-
-@pytest.mark.slow
-@given(texts.filter(len))
-@settings(max_examples=30)
-def test_every_cut_into_three_is_shown_as_the_same_text(text: str) -> None:
-    answer, whole = answer_with(text), restore(text, TABLE)
-    for places in combinations(range(len(text) + 1), 2):
-        assert shown(events_of(answer, cut(text, places))) == whole
-    assert shown(events_of(answer, list(text))) == whole
 
 
 @pytest.mark.parametrize("text", ["Eq7f2k", "Eq7f2kx", "xEq7f2 E1", "E1E1 E1.", "éEq7f2", "是E1是", "E1's Sk3mmd"])

@@ -75,7 +75,6 @@ async def ask(store: ServiceContext, embedder: Embedder, question: str, language
         ("In which region is Zarnsbridge located?", None, "Upper Quarrel"),
         ("In which region is Zarnsbridge located?", "de-CH", "Oberquarrel"),
         ("In which region is Zarnsbr\u00fcck located?", "en", "Upper Quarrel"),
-        ("In which region is Zarnsbridge located?", "fr", "Upper Quarrel"),
         ("In which region is Zosterfurt located?", "de", "Lower Quarrel"),
     ],
 )

@@ -31,10 +31,8 @@ PRIVATE = ["France", "French", "Kingdom", "British", "Netherlands", "Belgium", "
 @pytest.mark.parametrize(
     ("question", "names"),
     [
-        ("Which British actors are there?", {"Bertil Oxenhame", "Dawn French"}),
         ("Which actors are French?", {"Ottoline Brackwater"}),
         ("which french cities are there", {"Zemgalburg", "Fenwhistle"}),
-        ("How many French cities are there?", {"2"}),
         ("Which Belgian customers do we have?", {"Jaskworthy"}),
         ("Is Dawn French British?", {"yes"}),
     ],

@@ -29,7 +29,6 @@ GRAPH = (
         ("Which films directed by Zofia Quarrel starred Bertil Oxenhame?", {"Kestrel Wing"}),
         ("Which film directed by Zofia Quarrel has the latest release year?", {"Umbrathal"}),
         ("Which has the later release year: Kestrel Wing or Umbrathal?", {"Umbrathal"}),
-        ("What is Umbrathal's release year?", {"1991"}),
         ("Which films starring Ottoline Brackwater are newer than Umbrathal?", {"Orvindel Road"}),
     ],
 )

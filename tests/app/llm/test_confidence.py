@@ -50,7 +50,6 @@ def test_it_is_a_chance_that_is_never_certain(
         (replace(PLAIN, weakest=1.0), replace(PLAIN, weakest=0.65)),
         (PLAIN, replace(PLAIN, steps=3)),
         (replace(PATH, score=0.9), replace(PATH, score=0.2)),
-        (replace(PATH, margin=0.6), replace(PATH, margin=0.0)),
     ],
 )
 def test_what_speaks_for_a_reading_raises_it(better: ReadingScores, worse: ReadingScores) -> None:

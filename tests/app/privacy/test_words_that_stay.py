@@ -46,7 +46,6 @@ def safe(text: str) -> str:
         ("was she in zorbograd once", "once"),
         ("that sounds good in zorbograd", "good"),
         ("where was sir zorbograd born", "sir"),
-        ("where did zorbograd died", "died"),
         ("she heard of zorbograd", "heard"),
     ],
 )
@@ -59,7 +58,6 @@ def test_a_word_stays_where_it_names_nobody(text: str, word: str) -> None:
     [
         ("was it treated by Once in zorbograd", "Once"),
         ('does she know "anyone" in zorbograd', "anyone"),
-        ("does good live in zorbograd", "good"),
         ("who treats good", "good"),
         ("was she treated by father", "father"),
         ("who treats Heard in zorbograd", "Heard"),

@@ -400,8 +400,6 @@ def test_a_trace_without_names_says_so(env: FakeService, capsys: pytest.CaptureF
     assert "Anna Keller" not in printed
 
 
-
-
 @pytest.mark.parametrize(
     ("payload", "readable"),
     [
@@ -410,7 +408,6 @@ def test_a_trace_without_names_says_so(env: FakeService, capsys: pytest.CaptureF
         ('{"messages": [{"role": "system", "content": "a\\nb"}]}', "[system]\na\nb"),
         ('{"question": "Eq7f2k?", "path": []}', 'question: "Eq7f2k?"\npath: []'),
         ('{"messages": ["x", {"a": 1}]}', 'messages:\n  "x"\n  {"a": 1}'),
-        ("[1]", "[1]"),
     ],
 )
 def test_a_payload_is_made_readable(payload: str | None, readable: str) -> None:
@@ -502,7 +499,6 @@ def test_a_server_command_without_its_extra_says_how_to_get_it(
         ("import client_sdk.nothing_here", "ModuleNotFoundError: No module named 'client_sdk.nothing_here'"),
         ("from client_sdk.cli.main import nothing_here", "ImportError: cannot import name 'nothing_here'"),
         ("raise ValueError('s3cret')", "ValueError"),
-        ("def other(app): ...", "AttributeError"),
         ("def commands(app):\n    1 / 0", "ZeroDivisionError"),
         ("def commands(:", "SyntaxError"),
     ],

@@ -137,7 +137,6 @@ def test_mentions_are_linked(text: str, expected: list[tuple[str, tuple[int, ...
         ("what of rose's hope", ["rose", "hope"]),
         ("who is in the office", []),
         ("What is there in hope", []),
-        ("it is red", []),
     ],
 )
 def test_unmarked_public_words_are_found_on_request(text: str, expected: list[str]) -> None:
@@ -355,7 +354,6 @@ def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
     ("text", "expected"),
     [
         ("How many dogs do we have?", ["dogs"]),
-        ("how many dogs do we have", ["dogs"]),
         ("How many Dogs do we have?", []),
         ("Is there a dog?", []),
         ("How many species are there?", []),
@@ -400,7 +398,6 @@ def jobs() -> EntityLinker:
         ("is it a machine?", {"machine": (3,)}),
         ("two phlebotomists", {"phlebotomists": (5,)}),
         ("which prescriptions are there", {}),
-        ("accounting, representative, salesman", {}),
     ],
 )
 def test_a_text_value_is_found_in_the_other_number_but_for_the_schemas_own_words(

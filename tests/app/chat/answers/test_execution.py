@@ -168,7 +168,6 @@ def test_beside_a_yes_or_no_a_value_is_told_and_an_empty_part_is_left_out(asked:
     ("text", "filled"),
     [
         ("It is {1}, and {2}.", "It is A, and B."),
-        ("{ 2 } before {1}", "B before A"),
         ("The first is {1}.", "The first is A: B."),
         ("", "A, B."),
         ("None is said here.", "None is said here: A, B."),

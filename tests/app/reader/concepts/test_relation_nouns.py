@@ -43,7 +43,6 @@ def test_a_relation_without_a_noun_names_nothing(label: str) -> None:
         ("book.book subject.works", "subject"),
         ("leader of", "leader"),
         ("first name", "person"),
-        ("starred_actors", "film"),
         ("has attendance", "event"),
     ],
 )

@@ -33,7 +33,6 @@ def texts(concept: str, *facts: Evidence, describes: bool = False) -> list[str]:
         ("^directed by", MAN, f"{FILM} directed {MAN}."),
         ("^treated by", MAN, f"{MAN} is treated by {FILM}."),
         ("has genre", "Va1b2c", f"{FILM}'s genre is Va1b2c."),
-        ("lives in", MAN, f"{FILM} lives in {MAN}."),
         ("child of", MAN, f"{FILM} is a child of {MAN}."),
     ],
 )
