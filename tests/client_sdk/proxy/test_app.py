@@ -128,6 +128,12 @@ def test_a_follow_up_goes_on_in_its_conversation_and_answers_go_back_in_pseudony
     ]  # fmt: skip
 
 
+def test_a_streamed_answer_is_gone_on_with_like_any(service: FakeService, client: openai.OpenAI) -> None:
+    first = text_of(streamed(client, user("Who treats Anna Keller?")))
+    ask(client, user("Who treats Anna Keller?"), assistant(first), user("And then?"))
+    assert service.seen[1]["conversation"] == "conversation-1"
+
+
 def test_each_person_of_a_client_is_told_apart_by_a_digest(service: FakeService, client: openai.OpenAI) -> None:
     for person in ("ann@home.invalid", "bo@home.invalid", "ann@home.invalid", None, None):
         told = {"X-OpenWebUI-User-Id": person} if person else {}
