@@ -30,7 +30,7 @@ LONG = ("process", "model", "slow")
 # The marks that all tests of a file have.
 MARKS_OF_FILE = re.compile(r"^pytestmark = (.+)$", re.M)
 
-settings.register_profile("same", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.register_profile("same", max_examples=30, deadline=None, derandomize=True, database=None, print_blob=True)
 settings.register_profile("search", deadline=None, print_blob=True)
 settings.load_profile("search" if MANY in os.environ else "same")
 
@@ -55,6 +55,14 @@ def embedder() -> Embedder:
     embedder = shared_embedder(BOXED_MODEL, load_settings(None).cache_dir)
     embedder.load()
     return embedder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_power_cuts() -> Iterator[None]:
+    """Nothing waits for the disk: what this process writes outlives it without that, and no test cuts the power."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda _file: None)
+        yield
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -20,15 +20,16 @@ from app.privacy.anonymised import Anonymised
 from app.privacy.anonymiser import Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
-from app.wiring import english
+from app.wiring import english, sentence_models
 from app.wiring import store as stores
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.text.english import PublicWords
+from tests.support.asking import Bench, bench_of
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes import postgres
 from tests.support.processes.model_server import ModelServer, serving
-from tests.support.sentence_model import shared_embedder
+from tests.support.sentence_model import digest_of, embedder_of_a_worker, shared_embedder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -67,6 +68,8 @@ def one_sentence_model() -> Iterator[None]:
     """The services of a worker take the same sentence model, where their settings name the same."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(english, "Embedder", shared_embedder)
+        patched.setattr(sentence_models, "Embedder", embedder_of_a_worker)
+        patched.setattr(sentence_models, "weights_digest_of", digest_of)
         yield
 
 
@@ -109,6 +112,12 @@ async def model(server: ModelServer, embedder: Embedder) -> AsyncIterator[Prompt
     endpoint = ModelEndpoint(server.url, "m", deadline_s=20)
     yield PromptedReasoner(endpoint, embedder)
     await endpoint.close()
+
+
+@pytest.fixture(scope="session")
+def bench(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """A small clinic loaded as the service loads it, once a worker; each conversation about it is a test's own."""
+    return bench_of(tmp_path_factory.mktemp("clinic"), embedder)
 
 
 @pytest.fixture(scope="session")

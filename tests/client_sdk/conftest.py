@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.fake_service import FakeService
+from client_sdk import Chat
+from tests.support.fake_service import API_KEY, FakeService
 
 
 @pytest.fixture
@@ -25,3 +26,17 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "config"
     monkeypatch.setenv("AROG_CONFIG_DIR", str(folder))
     return folder
+
+
+@pytest.fixture
+def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
+    """The service as the environment names it."""
+    monkeypatch.setenv("AROG_URL", service.url)
+    monkeypatch.setenv("AROG_API_KEY", API_KEY)
+    return service
+
+
+@pytest.fixture
+def chat(service: FakeService) -> Iterator[Chat]:
+    with Chat(service.url, API_KEY, "demo") as chat:
+        yield chat

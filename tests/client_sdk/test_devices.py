@@ -10,13 +10,6 @@ from client_sdk.errors import BadRequestError, NotPermittedError
 from tests.support.fake_service import API_KEY, FakeService, problem
 
 
-@pytest.fixture
-def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    monkeypatch.setenv("AROG_URL", service.url)
-    monkeypatch.setenv("AROG_API_KEY", API_KEY)
-    return service
-
-
 def test_devices_are_registered_listed_and_revoked(service: FakeService) -> None:
     pairs = [KeyPair.generate(), KeyPair.generate(post_quantum=True)]
     with Devices(service.url, API_KEY) as devices:

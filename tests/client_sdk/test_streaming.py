@@ -10,7 +10,7 @@ from itertools import chain, combinations, pairwise, repeat
 
 import httpx2
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk import (
@@ -34,17 +34,8 @@ from client_sdk import (
     UnreachableError,
 )
 from client_sdk._stream_reader import AnswerReader
-from client_sdk.crypto.sealing import (
-    capsule_context,
-)
-from client_sdk.protocol import (
-    MAX_MESSAGE_CHARS,
-    CapsuleContent,
-    ChatAnswer,
-    ErrorEvent,
-    Message,
-    Usage,
-)
+from client_sdk.crypto.sealing import capsule_context
+from client_sdk.protocol import MAX_MESSAGE_CHARS, CapsuleContent, ChatAnswer, ErrorEvent, Message, Usage
 from client_sdk.restore import restore
 from tests.client_sdk.test_restore import TABLE, cut, texts
 from tests.support.fake_service import (
@@ -66,12 +57,6 @@ QUESTION = "Who treats Anna Keller?"
 TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 
 Events = list[tuple[str, str]]
-
-
-@pytest.fixture
-def chat(service: FakeService):
-    with Chat(service.url, API_KEY, "demo") as chat:
-        yield chat
 
 
 def read_blocking(service: FakeService, timeout_s: float = 20.0) -> list[Piece]:
@@ -429,16 +414,6 @@ def test_a_text_that_was_changed_on_the_way_shows_no_name_however_it_is_split(te
             with pytest.raises(CannotOpenCapsuleError):
                 reader.read(*changed)
             assert not reader.is_done
-
-
-@pytest.mark.slow
-@given(texts.filter(len))
-@settings(max_examples=40)
-def test_every_cut_into_three_is_shown_as_the_same_text(text: str) -> None:
-    answer, whole = answer_with(text), restore(text, TABLE)
-    for places in combinations(range(len(text) + 1), 2):
-        assert shown(events_of(answer, cut(text, places))) == whole
-    assert shown(events_of(answer, list(text))) == whole
 
 
 @pytest.mark.parametrize("text", ["Eq7f2k", "Eq7f2kx", "xEq7f2 E1", "E1E1 E1.", "éEq7f2", "是E1是", "E1's Sk3mmd"])

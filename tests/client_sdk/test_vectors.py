@@ -21,11 +21,7 @@ from client_sdk.crypto.sealing import (
     trace_context,
 )
 from client_sdk.errors import CannotOpenCapsuleError
-from client_sdk.protocol import (
-    Capsule,
-    ChatAnswer,
-    GraphPreview,
-)
+from client_sdk.protocol import Capsule, ChatAnswer, GraphPreview
 from tests.vectors import make
 
 FOLDER = Path(make.__file__).parent

@@ -10,19 +10,7 @@ from typing import assert_type
 
 import pandas
 
-from client_sdk import (
-    Answer,
-    AsyncChat,
-    Chat,
-    Entity,
-    KeyPair,
-    Piece,
-    RestoredFact,
-    Stage,
-    TextPiece,
-    Trace,
-    Turn,
-)
+from client_sdk import Answer, AsyncChat, Chat, Entity, KeyPair, Piece, RestoredFact, Stage, TextPiece, Trace, Turn
 from client_sdk.protocol import LedgerRow
 
 

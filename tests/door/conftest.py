@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from client_sdk import Chat, KeyPair
 from tests.support.processes.demo_service import DemoService, demo_service
 from tests.support.processes.proxy import ProxyProcess, proxy_process
 
@@ -21,6 +22,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
 def proxy(demo: DemoService, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProxyProcess]:
     with proxy_process(tmp_path_factory.mktemp("proxy"), demo.url, demo.api_key) as proxy:
         yield proxy
+
+
+@pytest.fixture
+def chat(demo: DemoService) -> Iterator[Chat]:
+    with Chat(demo.url, demo.api_key, "demo", key=KeyPair.generate()) as chat:
+        yield chat
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,6 @@ import pytest
 from client_sdk import BadRequestError, Chat, KeyPair, NotConfiguredError, NotPermittedError, UnknownGraphError
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
 from tests.support.lazy_module import LazyModule
-from tests.support.processes.demo_service import DemoService
 from tests.support.processes.proxy import ProxyProcess
 
 core = LazyModule("langchain_core.messages")
@@ -25,12 +24,6 @@ pytestmark = pytest.mark.process
 
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 KEY = KeyPair.generate()
-
-
-@pytest.fixture
-def chat(demo: DemoService) -> Iterator[Chat]:
-    with Chat(demo.url, demo.api_key, "demo", key=KEY) as chat:
-        yield chat
 
 
 @pytest.fixture
@@ -96,12 +89,7 @@ def test_a_follow_up_goes_on_in_its_conversation_and_restored_text_is_never_sent
     first = faked.invoke("a")
     faked.invoke([core.SystemMessage("x"), core.HumanMessage("a"), first, core.HumanMessage("b")])
     faked.invoke(
-        [
-            core.HumanMessage("c"),
-            core.AIMessage("Anna Keller"),
-            core.HumanMessage("d"),
-            core.HumanMessage("e"),
-        ]
+        [core.HumanMessage("c"), core.AIMessage("Anna Keller"), core.HumanMessage("d"), core.HumanMessage("e")]
     )
     sent = [(seen.get("conversation"), [turn["content"] for turn in seen["messages"]]) for seen in fake.seen]
     assert sent[:3] == [(None, ["a"]), ("conversation-1", ["a", fake.text, "b"]), (None, ["c"])]

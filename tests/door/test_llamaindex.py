@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from client_sdk import Chat, KeyPair, UnknownGraphError
@@ -19,12 +17,6 @@ pytestmark = pytest.mark.process
 
 DOCTOR = "Which doctor is Valeska Dornbusch treated by?"
 KEY = KeyPair.generate()
-
-
-@pytest.fixture
-def chat(demo: DemoService) -> Iterator[Chat]:
-    with Chat(demo.url, demo.api_key, "demo", key=KEY) as chat:
-        yield chat
 
 
 def test_a_query_is_answered_with_its_sources(chat: Chat) -> None:

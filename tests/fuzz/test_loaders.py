@@ -96,7 +96,7 @@ def test_a_load_of_any_bytes_is_whole_or_changes_nothing(
     assert len(list((folder / "data" / "graphs").glob("*"))) == 1
 
 
-@drawing(100)
+@drawing(50)
 @given(mutated(POLICY_FILE.read_bytes()))
 def test_any_policy_is_read_or_refused_without_a_word_of_it(data: bytes) -> None:
     try:

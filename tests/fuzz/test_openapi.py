@@ -26,20 +26,10 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
-from app.api.state import (
-    state_of,
-)
+from app.api.state import state_of
 from app.main import create_app
 from tests.fuzz.examples import drawing
-from tests.support.service import (
-    CLINIC,
-    OPERATOR,
-    QUESTION,
-    ScriptedReasoner,
-    bearer,
-    build_with,
-    settings_in,
-)
+from tests.support.service import CLINIC, OPERATOR, QUESTION, ScriptedReasoner, bearer, build_with, settings_in
 
 pytestmark = pytest.mark.slow
 

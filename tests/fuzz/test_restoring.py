@@ -12,10 +12,7 @@ from hypothesis import strategies as st
 from client_sdk import Answer, ArogError, KeyPair, TextPiece
 from client_sdk._stream_reader import AnswerReader
 from client_sdk.answers.answer import open_answer
-from client_sdk.crypto.sealing import (
-    capsule_context,
-    trace_context,
-)
+from client_sdk.crypto.sealing import capsule_context, trace_context
 from client_sdk.dialogue import Dialogue
 from client_sdk.errors import error_of
 from client_sdk.protocol import (
@@ -90,7 +87,7 @@ FOREIGN = [
 WHOLE = ANSWER.model_dump_json().encode()
 
 
-@drawing(150)
+@drawing(60)
 @given(mutated(WHOLE))
 def test_a_changed_reply_is_told_or_shows_its_own_names(body: bytes) -> None:
     try:
@@ -117,7 +114,7 @@ def test_no_foreign_capsule_opens_in_a_dialogue(foreign: ChatAnswer, moved: tupl
     assert len(dialogue.shown) == 2
 
 
-@drawing(150)
+@drawing(60)
 @given(st.lists(st.tuples(CHANGES, st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=4), st.data())
 def test_a_changed_stream_is_told_or_shows_its_own_names(
     changes: list[tuple[str, int, int]], data: st.DataObject
@@ -143,7 +140,7 @@ def test_a_changed_stream_is_told_or_shows_its_own_names(
         assert shown == whole.text == restore(TEXT, NAMES if is_own else WRONG)
 
 
-@drawing(100)
+@drawing(50)
 @given(
     st.one_of(
         st.binary(max_size=200), mutated(b'{"code":"deadline","message":"Too slow.","hint":"Ask again.","id":"r1"}')
@@ -156,7 +153,7 @@ def test_any_error_reply_is_one_of_the_sdks_errors(body: bytes, status: int) -> 
     assert str(error).isprintable()
 
 
-@drawing(60)
+@drawing(40)
 @given(mutated(LedgerPage(entries=[]).model_dump_json().encode()))
 def test_a_changed_page_of_the_ledger_is_told(body: bytes) -> None:
     try:
@@ -168,7 +165,7 @@ def test_a_changed_page_of_the_ledger_is_told(body: bytes) -> None:
         assert page.entries == []
 
 
-@drawing(100)
+@drawing(50)
 @given(st.data())
 def test_a_changed_trace_is_told(data: st.DataObject) -> None:
     content = TraceContent(answer_id="a1", calls=[], names_kept=True, table=NAMES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
+from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.reasoner import Reasoner
 from app.reader.concept_namer import ConceptNamer
 from app.reader.embedded_reasoner import EmbeddedReasoner
@@ -25,19 +25,14 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store
 from client_sdk.answers.answer import Answer
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule
 from client_sdk.dialogue import Dialogue
-from client_sdk.protocol import (
-    ChatAnswer,
-    Names,
-)
+from client_sdk.protocol import ChatAnswer, Names
+from evaluation.checks.canaries import canaries_in
 from tests.support.asking import PEOPLE
 from tests.support.languages import english
 from tests.support.processes.model_server import Canned, Request, reply
+from tests.support.sentence_model import digest_of
 from tests.support.service import settings_in
 
 CALLER = Caller("default", "k1", "user", frozenset({"*"}))
@@ -72,6 +67,16 @@ class House:
     @property
     def named(self) -> set[str]:
         return {name for names in self.capsule.values() for name in names.names}
+
+    @property
+    def sent(self) -> bytes:
+        """All that was sent for the last answer."""
+        return b"".join(each.payload or b"" for each in self.ledger.entries("default", answer_id=self.last.id))
+
+    def leaked(self, words: Iterable[str]) -> list[str]:
+        """Those of `words` that stand in what was sent for the last answer, of which there is some."""
+        assert self.sent
+        return canaries_in(self.sent, words)
 
     @property
     def recorded(self) -> int:
@@ -119,7 +124,7 @@ def dialogue_house(
         "sets": SetsStrategy(embedder),
         "dialogue": DialogueStrategy(LikenessRanker(embedder), own, model_words=options.read_back is not None),
     }
-    turns = TurnClassifier(read_turn_model(model_digest=weights_digest_of(BOXED_MODEL)), _vector_of(embedder))
+    turns = TurnClassifier(read_turn_model(model_digest=digest_of(BOXED_MODEL)), _vector_of(embedder))
     options = replace(options, turns=turns)
     given = reasoner, english(embedder), strategies, statics, options
     chat = ChatService(store.catalog, store.conversations, store.ledger, *given)

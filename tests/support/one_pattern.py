@@ -98,11 +98,7 @@ class OnePattern:
         return UNKNOWN
 
     def draft_checks(
-        self,
-        question: str,
-        named: Collection[str],
-        graph: BlindGraph,
-        meant: ResultKind | None,
+        self, question: str, named: Collection[str], graph: BlindGraph, meant: ResultKind | None
     ) -> DraftChecks | None:
         return None
 

@@ -13,28 +13,9 @@ from types import MappingProxyType
 import httpx2
 import pytest
 
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-    open_trace,
-    trace_context,
-)
-from client_sdk.protocol import (
-    ChatAnswer,
-    ErrorBody,
-    SealedTrace,
-)
-from evaluation.checks.canaries import (
-    ALL,
-    BAD_POLICY,
-    BROKEN_GRAPH,
-    DESCRIPTION,
-    FORMS,
-    GRAPH,
-    POLICY,
-    canaries_in,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule, open_trace, trace_context
+from client_sdk.protocol import ChatAnswer, ErrorBody, SealedTrace
+from evaluation.checks.canaries import ALL, BAD_POLICY, BROKEN_GRAPH, DESCRIPTION, FORMS, GRAPH, POLICY, canaries_in
 from evaluation.datasets.questions import PlanSet, QueryPlan
 from evaluation.fakes.scripted_endpoint import Received, ScriptedEndpoint
 from tests.support.processes.process import Process, serving

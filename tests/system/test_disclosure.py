@@ -20,13 +20,8 @@ from app.llm.reasoner import Reasoner
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.telemetry.metrics import Metrics
 from app.wiring.store import ServiceContext
-from client_sdk.crypto.sealing import (
-    open_trace,
-    trace_context,
-)
-from client_sdk.protocol import (
-    TracedCall,
-)
+from client_sdk.crypto.sealing import open_trace, trace_context
+from client_sdk.protocol import TracedCall
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import members_of, reached
 from kg_store.terms import as_mids

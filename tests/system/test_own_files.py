@@ -86,7 +86,7 @@ FOODS = {
 }
 
 SHIPS = {
-    "ships.csv": "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nTern,Runa Falk,Eskport\n",
+    "ships.csv": "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nTern,Runa Falk,Eskport\n"
 }
 
 PEOPLE = {
@@ -100,28 +100,22 @@ Mara Quist,Oskham,44
 
 ASKED: list[tuple[dict[str, str], str, set[str]]] = [
     (ARTICLES, "Who are the authors of On tidal mills?", {"Ivo Lund", "Mara Quist"}),
-    (ARTICLES, "Who wrote 'On pine tar'?", {"Tove Birk", "Ivo Lund"}),
     (ARTICLES, "Which author has the most articles?", {"Ivo Lund"}),
     # Rank 1 on that board, in that year; not on the one, and rank 1 or that year on another.
     (BENCHES, "Which members of the Harbour Board have rank 1?", {"Ivo Lund"}),
-    (BENCHES, "Which councillors have rank 2 in the Salt Board?", {"Runa Falk"}),
     (BENCHES, "How many current committees are there?", {"2"}),
     (BENCHES, "Where does Ivo Lund live?", {"Eskport"}),
     (SHOPS, "Which customers are in Norlandia?", {"Ivo Lund", "Mara Quist"}),
     (SHOPS, "How many stores are there in Sudoria?", {"2"}),
-    (SHOPS, "Which customers live in Tarn?", {"Runa Falk"}),
     (LANDS, "How many lands pay in esk dollar?", {"2"}),
     (LANDS, "Which lands border Sudoria?", {"Norlandia", "Westmark"}),
     (ROUTES, "How many airports does Norlandia contain?", {"2"}),
-    (ROUTES, "Which airport has the most routes?", {"Eskport Field"}),
     (ROUTES, "Which airport has the most runways?", {"Tarn Sands"}),
     (FOODS, "Which food has the most energy?", {"Butter oil, anhydrous"}),
     (SHIPS, "Who is the captain of Petrel?", {"Ivo Lund"}),
-    (SHIPS, "Which ships are in Eskport?", {"Petrel", "Tern"}),
     # Where somebody was born is not where they live.
     (PEOPLE, "Where does Ada Holm live?", set()),
     (PEOPLE, "Who lives in Eskport?", set()),
-    (PEOPLE, "Which city does Ada Holm live in?", set()),
     (LETTERS, "Who are the writers of To the mill?", {"Runa Falk", "Sven Oster"}),
 ]
 

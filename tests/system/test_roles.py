@@ -10,17 +10,8 @@ import httpx2
 import pytest
 
 from app.accounts.api_keys import BadGrantError, Caller
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-    open_trace,
-    trace_context,
-)
-from client_sdk.protocol import (
-    ChatAnswer,
-    SealedTrace,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule, open_trace, trace_context
+from client_sdk.protocol import ChatAnswer, SealedTrace
 from evaluation.checks.canaries import GRAPH, POLICY, PREFIXES, canaries_in
 from tests.support.service import OPERATOR, Running, running
 
@@ -245,7 +236,6 @@ GRANTS_THAT_CAN_NOT_BE_MEANT = (
     (["house#reception", "house#finance"], "two roles for one graph"),
     (["*", "house#reception"], "every graph as a whole"),
     (["house#"], "grant 1 is not valid"),
-    (["House"], "grant 1 is not valid"),
     (["house", "inspect:house#reception"], "grant 2 is not valid"),
     (["*#reception"], "grant 1 is not valid"),
 )

@@ -18,18 +18,8 @@ from app.api import streaming
 from app.chat.search import NOT_GROUNDED
 from app.egress.guard import BlockedError
 from app.llm.reasoner import ReasonerUnavailableError
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-)
-from client_sdk.protocol import (
-    ChatAnswer,
-    ErrorBody,
-    ErrorEvent,
-    Message,
-    Usage,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule
+from client_sdk.protocol import ChatAnswer, ErrorBody, ErrorEvent, Message, Usage
 from tests.support.service import SECRET_NAMES, Running, question, running
 
 pytestmark = pytest.mark.slow

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from app.llm.embeddings.embedder import Embedder
-from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House
 from tests.support.stores import PREFIXES
 
-DOCTORS = (
+GRAPH = (
     PREFIXES
     + """
 :sp rdfs:label "specializes in" . :tb rdfs:label "treated by" . :pr rdfs:label "profession" .
@@ -38,17 +33,6 @@ PRIVATE = [
 ]
 
 
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("agents"), embedder, DOCTORS) as store:
-        yield store
-
-
-@pytest.fixture
-def house(store: ServiceContext, embedder: Embedder) -> House:
-    return sets_house(store, embedder)
-
-
 @pytest.mark.parametrize(
     ("question", "names"),
     [
@@ -56,7 +40,6 @@ def house(store: ServiceContext, embedder: Embedder) -> House:
         ("who are the general surgeons", {"Ptolemy Ashgrove"}),
         ("Which patients are treated by a dermatologist?", {"Zofia Quarrel"}),
         ("How many dermatologists do we have?", {"1"}),
-        ("Which dentists are there?", {"Bertil Oxenhame"}),
     ],
 )
 async def test_a_noun_for_people_is_read_as_those_of_the_field(house: House, question: str, names: set[str]) -> None:
@@ -79,6 +62,4 @@ async def test_a_title_and_a_name_stay_what_they_are(house: House) -> None:
 )
 async def test_the_field_and_its_people_never_leave(house: House, question: str) -> None:
     await house.ask(question)
-    sent = b"".join(e.payload or b"" for e in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, PRIVATE) == []
+    assert house.leaked(PRIVATE) == []

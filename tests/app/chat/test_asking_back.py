@@ -45,10 +45,7 @@ ROLE = '[roles.office]\nwithhold_relations = ["http://clinic.test/co"]\n'
 SECRETS = ("Dorotheya", "Saarwick", "Ludmilo", "Kaskarov", "Zubrowan", "Volkarth", "Ossobar", "Quenland", "Marsbeck")
 ROLES: Final = ("user", "assistant", "user")
 ASKED = "how many trips did Ludmilo Kaskarov do"
-OFFERED = (
-    "How many trips are driven by Ludmilo Kaskarov?",
-    "How many trips have Ludmilo Kaskarov as co driver?",
-)
+OFFERED = ("How many trips are driven by Ludmilo Kaskarov?", "How many trips have Ludmilo Kaskarov as co driver?")
 
 
 @pytest.fixture(scope="module")

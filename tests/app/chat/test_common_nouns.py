@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.chat.question_run import QuestionReading
@@ -11,14 +9,13 @@ from app.chat.search import in_order
 from app.llm.embeddings.embedder import Embedder
 from app.strategies import start
 from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House, sets_house
 from tests.support.stores import PREFIXES
 
 PEOPLE = ["Zofia Quarrel", "Bertil Oxenhame", "Ottoline Brackwater", "Casimir Thrumble"]
 NUMERALS = "I II III IV V VI VII VIII IX".split()
 OTHERS = "".join(f':o{each} rdfs:label "Oddny Wexcombe {each}" ; :work :lawyer . ' for each in NUMERALS)
-TRADES = (
+GRAPH = (
     PREFIXES
     + """
 :born rdfs:label "place of birth" . :work rdfs:label "profession" . :lawyer rdfs:label "Lawyer" .
@@ -29,12 +26,6 @@ TRADES = (
 """
     + OTHERS
 )
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("trades"), embedder, TRADES) as store:
-        yield store
 
 
 @pytest.fixture
@@ -48,9 +39,7 @@ async def test_a_common_noun_narrows_what_the_named_thing_leads_to(house: House)
     assert sorted(everybody.names) == sorted(PEOPLE[:3])
     lawyers = await house.ask("Which lawyers were born in Vexquilda?")
     assert sorted(lawyers.names) == ["Ottoline Brackwater", "Zofia Quarrel"]
-    sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, [word for name in [*PEOPLE, "Vexquilda"] for word in name.split()]) == []
+    assert house.leaked([word for name in [*PEOPLE, "Vexquilda"] for word in name.split()]) == []
 
 
 def test_a_model_never_sees_both_readings_of_a_question() -> None:

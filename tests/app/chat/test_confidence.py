@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -12,17 +12,11 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.wiring.store import ServiceContext
-from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, step
+from tests.support.house import DOCTOR_OF, House, drafting, sets_house, step
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion
 
 Around = Callable[[Reasoner], House]
 pytestmark = pytest.mark.usefixtures("no_waiting")
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("confidence"), embedder) as store:
-        yield store
 
 
 @pytest.fixture

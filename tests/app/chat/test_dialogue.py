@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,17 +15,11 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.wiring.store import ServiceContext
 from client_sdk.answers.answer import Answer
 from tests.support.asking import SECRETS
-from tests.support.house import DOCTOR_OF, House, clinic_store, dialogue_house, visible
+from tests.support.house import DOCTOR_OF, House, dialogue_house, visible
 from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
 ABOUT = "Tell me about Aurelio Vantongeren"
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("dialogue"), embedder) as store:
-        yield store
 
 
 @pytest.fixture

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from app.llm.embeddings.embedder import Embedder
-from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House
 from tests.support.stores import PREFIXES
 
-FILMS = (
+GRAPH = (
     PREFIXES
     + """
 :ge rdfs:label "genre" . :di rdfs:label "directed by" . :pl rdfs:label "plays in" .
@@ -22,17 +17,6 @@ FILMS = (
 :p1 a :Person ; rdfs:label "Ottoline Brackwater" . :p2 a :Person ; rdfs:label "Bertil Oxenhame" .
 """
 )
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("genres"), embedder, FILMS) as store:
-        yield store
-
-
-@pytest.fixture
-def house(store: ServiceContext, embedder: Embedder) -> House:
-    return sets_house(store, embedder)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +42,4 @@ async def test_the_plural_of_another_name_is_none(house: House) -> None:
 @pytest.mark.parametrize("question", ["Which documentaries are there?", "comedies by Ottoline Brackwater"])
 async def test_the_genre_never_leaves(house: House, question: str) -> None:
     await house.ask(question)
-    sent = b"".join(e.payload or b"" for e in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, ["Documentary", "documentaries", "comedies", "comedy", "Brackwater"]) == []
+    assert house.leaked(["Documentary", "documentaries", "comedies", "comedy", "Brackwater"]) == []

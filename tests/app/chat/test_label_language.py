@@ -37,7 +37,6 @@ PORT = VaultRecord(NodeKind.ENTITY, ("Zelmhaven", "Zelmhafen"), labels=(("de", "
     ("turns", "language"),
     [
         (["Where is Zarnsbr\u00fcck?"], "de"),
-        (["where is zarnsbr\u00fcck's port"], "de"),
         (["Where is Zarnsbridge?"], ""),
         (["Where is Zarnsbr\u00fccker Tor?"], ""),
         (["Where is Zarnsbr\u00fcck?", "and its region?"], "de"),
@@ -76,7 +75,6 @@ async def ask(store: ServiceContext, embedder: Embedder, question: str, language
         ("In which region is Zarnsbridge located?", None, "Upper Quarrel"),
         ("In which region is Zarnsbridge located?", "de-CH", "Oberquarrel"),
         ("In which region is Zarnsbr\u00fcck located?", "en", "Upper Quarrel"),
-        ("In which region is Zarnsbridge located?", "fr", "Upper Quarrel"),
         ("In which region is Zosterfurt located?", "de", "Lower Quarrel"),
     ],
 )

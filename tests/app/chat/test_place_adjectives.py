@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from app.llm.embeddings.embedder import Embedder
-from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House
 from tests.support.stores import PREFIXES
 
-ACTORS = (
+GRAPH = (
     PREFIXES
     + """
 :ci rdfs:label "citizen of" . :in rdfs:label "in country" . :li rdfs:label "lives in" . :la rdfs:label "speaks" .
@@ -33,24 +28,11 @@ ACTORS = (
 PRIVATE = ["France", "French", "Kingdom", "British", "Netherlands", "Belgium", "Belgian", "Brackwater", "Oxenhame"]
 
 
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("adjectives"), embedder, ACTORS) as store:
-        yield store
-
-
-@pytest.fixture
-def house(store: ServiceContext, embedder: Embedder) -> House:
-    return sets_house(store, embedder)
-
-
 @pytest.mark.parametrize(
     ("question", "names"),
     [
-        ("Which British actors are there?", {"Bertil Oxenhame", "Dawn French"}),
         ("Which actors are French?", {"Ottoline Brackwater"}),
         ("which french cities are there", {"Zemgalburg", "Fenwhistle"}),
-        ("How many French cities are there?", {"2"}),
         ("Which Belgian customers do we have?", {"Jaskworthy"}),
         ("Is Dawn French British?", {"yes"}),
     ],
@@ -71,6 +53,4 @@ async def test_a_name_goes_before_the_adjective(house: House) -> None:
 )
 async def test_an_adjective_of_a_private_place_never_leaves(house: House, question: str) -> None:
     await house.ask(question)
-    sent = b"".join(e.payload or b"" for e in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, PRIVATE) == []
+    assert house.leaked(PRIVATE) == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.chat.dialogue.questions_to_try import KNOWN
@@ -13,13 +11,7 @@ from app.chat.refusals import NOT_IN_GRAPH
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext
 from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("refusals"), embedder) as store:
-        yield store
+from tests.support.house import House, sets_house
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,11 +11,10 @@ from app.chat.question_run import ChatOptions
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext
 from client_sdk.restore import restore
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House, sets_house
 from tests.support.stores import PREFIXES
 
-LOANS = (
+GRAPH = (
     PREFIXES
     + """
 :on rdfs:label "loaned on" . :by rdfs:label "borrowed by" .
@@ -33,12 +31,6 @@ LOANS = (
 NAMES = ["Vexquilda", "Thrombury", "Orvindel", "Jaskworthy", "Ottoline", "Brackwater", "Bertil", "Oxenhame", "Kestrel"]
 
 
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("relative_dates"), embedder, LOANS) as store:
-        yield store
-
-
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder) -> House:
     return sets_house(store, embedder, ChatOptions(today=lambda: dt.date(2026, 11, 23)))
@@ -50,7 +42,6 @@ def house(store: ServiceContext, embedder: Embedder) -> House:
         ("Which loans were loaned in the last six months?", {"Loan Vexquilda", "Loan Thrombury"}),
         ("Which loans were loaned last year?", {"Loan Orvindel"}),
         ("Which loans were loaned since last year?", {"Loan Vexquilda", "Loan Thrombury", "Loan Orvindel"}),
-        ("Which loans were loaned two years ago?", {"Loan Jaskworthy"}),
         ("Which loans were loaned more than a year ago?", {"Loan Orvindel", "Loan Jaskworthy"}),
         ("How many loans were loaned this year?", {"2"}),
     ],
@@ -74,16 +65,13 @@ async def test_the_line_that_explains_the_answer_says_the_dates(house: House, qu
 
 async def test_a_question_by_today_is_what_the_same_by_dates_is_for_a_model(house: House) -> None:
     await house.ask("Which loans were loaned last year?")
-    sent = b"".join(e.payload or b"" for e in house.ledger.entries("default", answer_id=house.last.id))
-    assert re.search(rb'"question":"Which loans were loaned in V\w{5}\?"', sent)
+    assert re.search(rb'"question":"Which loans were loaned in V\w{5}\?"', house.sent)
 
 
 async def test_names_beside_a_date_by_today_never_leave(house: House) -> None:
     question = "Which loans borrowed by Ottoline Brackwater or tarnsworth oxenhame were loaned in the last six months?"
     await house.ask(question)
-    sent = b"".join(e.payload or b"" for e in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, [*NAMES, "Tarnsworth", "2026-05-23", "2026-11-23"]) == []
+    assert house.leaked([*NAMES, "Tarnsworth", "2026-05-23", "2026-11-23"]) == []
 
 
 async def test_a_name_that_sounds_like_a_date_is_a_name(house: House) -> None:

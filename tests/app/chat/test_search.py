@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.chat.refusals import NOT_IN_GRAPH
@@ -13,16 +11,10 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.strategies.checked_drafts import REFUSALS
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
-from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, visible
+from tests.support.house import DOCTOR_OF, House, drafting, sets_house, visible
 from tests.support.processes.model_server import ModelServer
 
 TREATED = "Is Zofia Quarrel treated by Ptolemy Ashgrove?"
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("house"), embedder) as store:
-        yield store
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -27,7 +27,7 @@ from app.llm.reasoner import ReasonerError
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
-from tests.support.house import DOCTOR_OF, House, clinic_store, drafting, sets_house, step
+from tests.support.house import DOCTOR_OF, House, drafting, sets_house, step
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -36,12 +36,6 @@ ELSE = drafting('intersect(reach({lives in}, "^lives in"), {treated by})', follo
 """Another doctor's: Ottoline lives where Bertil does, and Ptolemy treats him."""
 UNREAD = "Which umbrella has Zofia Quarrel?"
 Around = Callable[..., House]
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("opinions"), embedder) as store:
-        yield store
 
 
 @pytest.fixture

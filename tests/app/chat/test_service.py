@@ -39,15 +39,7 @@ from kg_store.storage.master_key import MasterKey
 from tests.support.asking import PEOPLE, plan_along, secrets_in
 from tests.support.house import CALLER, DOCTOR_OF, House, clinic_store, drafting, step, visible
 from tests.support.languages import english
-from tests.support.processes.model_server import (
-    Canned,
-    ModelServer,
-    Request,
-    completion,
-    failure,
-    in_turn,
-    sent_to,
-)
+from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn, sent_to
 
 TWINS = """
 :p4 a :Patient ; rdfs:label "Marisol Ventrake" ; :li :c1 . :p5 a :Doctor ; rdfs:label "Marisol Ventrake" ; :li :c2 .

@@ -9,16 +9,12 @@ from collections.abc import Iterator
 import pytest
 
 from app.chat.question_run import ChatOptions
-from app.chat.service import ChatService
-from app.egress.guard import StaticSegments
 from app.llm.embeddings.embedder import Embedder
-from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.llm.reasoner import Reasoner
 from app.strategies import start
-from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext
 from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store
-from tests.support.languages import english
+from tests.support.house import House, clinic_store, sets_house
 from tests.support.service import ScriptedReasoner
 from tests.support.stores import PREFIXES
 
@@ -57,12 +53,9 @@ TODAY = dt.date(2026, 11, 23)
 
 OF_OFFICES = [
     ("Who was the director of Vexquilda Museum in 1998?", {"Ottoline Brackwater"}),
-    ("Who was director of the Vexquilda Museum in March 2007?", {"Bertil Oxenhame"}),
     ("Who is the current director of Vexquilda Museum?", {"Zofia Quarrel"}),
     ("Which directors did Vexquilda Museum have in the 1990s?", {"Ottoline Brackwater"}),
-    ("Which directors did Vexquilda Museum have in the nineties?", {"Ottoline Brackwater"}),
     ("Who were the directors of Vexquilda Museum between 2002 and 2005?", {"Ottoline Brackwater", "Bertil Oxenhame"}),
-    ("Who were the directors of Vexquilda Museum since 2005?", {"Bertil Oxenhame", "Zofia Quarrel"}),
     ("Who was the director of Vexquilda Museum when Ivo Saltmarsh was born?", {"Bertil Oxenhame"}),
     ("Who was the first director of Vexquilda Museum?", {"Ottoline Brackwater"}),
     ("Which club had a contract with Ivo Saltmarsh in 2009?", {"Gyrfalcon United"}),
@@ -87,18 +80,8 @@ def typed(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield store
 
 
-def house_of(store: ServiceContext, embedder: Embedder) -> House:
-    reasoner, strategies = EmbeddedReasoner(embedder), {"sets": SetsStrategy(embedder)}
-    parts = (
-        store.catalog,
-        store.conversations,
-        store.ledger,
-        reasoner,
-        english(embedder),
-        strategies,
-        StaticSegments(),
-    )
-    return House(ChatService(*parts, ChatOptions(today=lambda: TODAY)), store.ledger)
+def house_of(store: ServiceContext, embedder: Embedder, reasoner: Reasoner | None = None) -> House:
+    return sets_house(store, embedder, ChatOptions(today=lambda: TODAY), reasoner)
 
 
 @pytest.mark.parametrize(("question", "names"), OF_OFFICES + OF_UNTYPED)
@@ -115,11 +98,7 @@ async def test_where_kinds_are_declared(
 
 @pytest.mark.parametrize(("question", "names"), OF_OFFICES[:1] + OF_OFFICES[5:8] + OF_UNTYPED[:3])
 async def test_where_things_are_voted_for(
-    untyped: ServiceContext,
-    embedder: Embedder,
-    monkeypatch: pytest.MonkeyPatch,
-    question: str,
-    names: set[str],
+    untyped: ServiceContext, embedder: Embedder, monkeypatch: pytest.MonkeyPatch, question: str, names: set[str]
 ) -> None:
     monkeypatch.setattr(start, "MAX_RELATIONS", 0)
     assert set((await house_of(untyped, embedder).ask(question)).names) == names
@@ -148,26 +127,15 @@ async def test_no_name_and_no_date_leaves_for_a_question_about_a_time(
     untyped: ServiceContext, embedder: Embedder
 ) -> None:
     house = house_of(untyped, embedder)
-    for question, _ in OF_OFFICES[:3] + OF_OFFICES[7:8]:
+    for question, _ in OF_OFFICES[:3] + OF_OFFICES[4:5]:
         await house.ask(question)
-        sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
-        assert sent
-        assert canaries_in(sent, NAMES + DATES) == []
+        assert house.leaked(NAMES + DATES) == []
 
 
 async def test_a_model_is_asked_the_question_as_it_stands(untyped: ServiceContext, embedder: Embedder) -> None:
     """With its time, and no date: what fits a time is looked up for the reasoner inside the service alone."""
-    reasoner, strategies = ScriptedReasoner(), {"sets": SetsStrategy(embedder)}
-    parts = (
-        untyped.catalog,
-        untyped.conversations,
-        untyped.ledger,
-        reasoner,
-        english(embedder),
-        strategies,
-        StaticSegments(),
-    )
-    house = House(ChatService(*parts, ChatOptions(today=lambda: TODAY)), untyped.ledger)
+    reasoner = ScriptedReasoner()
+    house = house_of(untyped, embedder, reasoner)
     await house.ask("Who was the director of Vexquilda Museum in 1998?")
     sent = b"".join(reasoner.sent)
     assert re.search(rb"Who was the director of E\w{5} in V\w{5}\?", sent)

@@ -3,18 +3,13 @@ of the whole question."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from app.llm.embeddings.embedder import Embedder
-from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
 from kg_store.algebra import expressions
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House
 from tests.support.stores import PREFIXES
 
-FILMS = (
+GRAPH = (
     PREFIXES
     + """
 :dir rdfs:label "directed by" . :act rdfs:label "starred actors" . :year rdfs:label "release year" .
@@ -27,27 +22,13 @@ FILMS = (
 )
 
 
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("untyped"), embedder, FILMS) as store:
-        yield store
-
-
-@pytest.fixture
-def house(store: ServiceContext, embedder: Embedder) -> House:
-    return sets_house(store, embedder)
-
-
 @pytest.mark.parametrize(
     ("question", "names"),
     [
         ("Which films were directed by Zofia Quarrel?", {"Kestrel Wing", "Umbrathal"}),
         ("Which films directed by Zofia Quarrel starred Bertil Oxenhame?", {"Kestrel Wing"}),
         ("Which film directed by Zofia Quarrel has the latest release year?", {"Umbrathal"}),
-        ("Which films starring Ottoline Brackwater have a release year after 1985?", {"Umbrathal", "Orvindel Road"}),
         ("Which has the later release year: Kestrel Wing or Umbrathal?", {"Umbrathal"}),
-        ("What is Umbrathal's release year?", {"1991"}),
-        ("Who starred in the films that Zofia Quarrel directed?", {"Bertil Oxenhame", "Ottoline Brackwater"}),
         ("Which films starring Ottoline Brackwater are newer than Umbrathal?", {"Orvindel Road"}),
     ],
 )
@@ -71,6 +52,4 @@ async def test_a_reading_of_more_parts_than_can_be_executed_ends_no_question(
 
 async def test_no_name_leaves_for_a_reading_that_is_tried_in_the_house(house: House) -> None:
     await house.ask("Who starred in the films that Zofia Quarrel directed?")
-    sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, ["Quarrel", "Kestrel", "Oxenhame", "Brackwater", "Orvindel", "Umbrathal"]) == []
+    assert house.leaked(["Quarrel", "Kestrel", "Oxenhame", "Brackwater", "Orvindel", "Umbrathal"]) == []

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from app.llm.embeddings.embedder import Embedder
-from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House
 from tests.support.stores import PREFIXES
 
-OFFICES = (
+GRAPH = (
     PREFIXES
     + """
 :ci rdfs:label "city" . :wo rdfs:label "works in" . :se rdfs:label "number of seats" .
@@ -28,17 +23,6 @@ OFFICES = (
 :e2 a :Employee ; rdfs:label "Bertil Oxenhame" ; :wo :o2 ; :sa 6100 .
 """
 )
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("values"), embedder, OFFICES) as store:
-        yield store
-
-
-@pytest.fixture
-def house(store: ServiceContext, embedder: Embedder) -> House:
-    return sets_house(store, embedder)
 
 
 @pytest.mark.parametrize(
@@ -67,6 +51,4 @@ async def test_a_refusal_is_that_of_the_name(house: House) -> None:
 
 async def test_neither_the_name_nor_the_value_leaves(house: House) -> None:
     await house.ask("Which customers are in Zemgalburg?")
-    sent = b"".join(e.payload or b"" for e in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, ["Zemgalburg", "Umbrathal", "Orvindel"]) == []
+    assert house.leaked(["Zemgalburg", "Umbrathal", "Orvindel"]) == []

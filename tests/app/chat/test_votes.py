@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from app.llm.embeddings.embedder import Embedder
 from app.strategies import start
 from app.wiring.store import ServiceContext
-from evaluation.checks.canaries import canaries_in
-from tests.support.house import House, clinic_store, sets_house
+from tests.support.house import House, sets_house
 from tests.support.stores import PREFIXES
 
 # No classes. Two relations say where she was a member; one club is told by both, and is no first one by its number.
-CLUBS = (
+GRAPH = (
     PREFIXES
     + """
 :member rdfs:label "member of club" . :plays rdfs:label "plays in club" . :lives rdfs:label "lives in town" .
@@ -26,12 +23,6 @@ CLUBS = (
 """
 )
 NAMES = ["Zofia", "Quarrel", "Bertil", "Kestrel", "Gyrfalcon", "Umbrathal", "Vexquilda", "Thrombury"]
-
-
-@pytest.fixture(scope="module")
-def store(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceContext]:
-    with clinic_store(tmp_path_factory.mktemp("votes"), embedder, CLUBS) as store:
-        yield store
 
 
 @pytest.fixture
@@ -68,9 +59,7 @@ async def test_the_confidence_is_told_and_no_name_leaves(house: House) -> None:
     answer = await house.ask("Where does Zofia Quarrel live?")
     assert answer.names == ["Vexquilda"]
     assert answer.confidence is not None
-    sent = b"".join(each.payload or b"" for each in house.ledger.entries("default", answer_id=house.last.id))
-    assert sent
-    assert canaries_in(sent, NAMES) == []
+    assert house.leaked(NAMES) == []
 
 
 async def test_a_chain_is_followed_where_words_say_two_steps(house: House) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
 import os
 import subprocess
 import sys
@@ -95,9 +94,3 @@ def test_the_commands_stand_beside_the_listing_of_the_sdk(store: ServiceContext)
     shown = run("--help")
     assert "--answer" in shown
     assert "export" in shown
-
-
-def test_an_exports_lines_are_json(store: ServiceContext) -> None:
-    assert {json.loads(line)["kind"] for line in ledger("export").stdout.splitlines()} == {
-        "ledger", "checkpoint", "request"
-    }  # fmt: skip

@@ -255,9 +255,7 @@ def bundle_of(note: str) -> wiring.ReasonerBundle:
 
 def test_the_demo_key_is_there_before_the_service_is_ready(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = wiring.open_store(load_settings())
-    thinking = wiring.ReasonerBundle(
-        ScriptedReasoner(), english(), {}, (), Namer(None).name, "embedded", close_nothing
-    )
+    thinking = bundle_of("embedded")
     services = wiring.build(store.settings, error_body, thinking)
     monkeypatch.setattr(serve, "build_services", lambda _settings: services)
     assert serve.build_and_prepare(store.settings, with_demo=True) is services
@@ -267,9 +265,7 @@ def test_the_demo_key_is_there_before_the_service_is_ready(folder: Path, monkeyp
 
 def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
     store = wiring.open_store(load_settings())
-    thinking = wiring.ReasonerBundle(
-        ScriptedReasoner(), english(), {}, (), Namer(None).name, "endpoint", close_nothing
-    )
+    thinking = bundle_of("endpoint")
     services = wiring.build(store.settings, error_body, thinking)
 
     def told(**changes: object) -> str:
@@ -286,9 +282,7 @@ def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeyp
     monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
     store = wiring.open_store(load_settings())
     graphs = administration.graphs_of(store)
-    thinking = wiring.ReasonerBundle(
-        ScriptedReasoner(), english(), {}, (), Namer(None).name, "embedded", close_nothing
-    )
+    thinking = bundle_of("embedded")
     services = wiring.build(store.settings, error_body, thinking)
     assert any("api-key create --grant" in line for line in serve.how_to_ask(store.settings, services))
     graphs.load("default", "demo", [folder / "clinic.ttl"], None).run(lambda _step, _percent: None)

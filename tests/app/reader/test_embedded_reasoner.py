@@ -125,13 +125,10 @@ BORN = way(6, "Sa1b2c", "date of birth", to="date")
     ("question", "start"),
     [
         ("What is the mean monthly salary of the doctors Eq7f2k is treated by?", 'average(Sa1b2c, "monthly salary")'),
-        ("What is the total monthly salary of the doctors Eq7f2k is treated by?", 'sum(Sa1b2c, "monthly salary")'),
         ("Which doctor Eq7f2k is treated by has the highest monthly salary?", 'argmax(Sa1b2c, "monthly salary")'),
         ("Who is the oldest doctor Eq7f2k is treated by?", 'argmin(Sa1b2c, "date of birth")'),
         ("Which doctors Eq7f2k is treated by have a monthly salary over Vx81zp?",
          'filter(Sa1b2c, "monthly salary", >, Vx81zp)'),
-        ("How many doctors Eq7f2k is treated by have a monthly salary over Vx81zp?",
-         'count(filter(Sa1b2c, "monthly salary", >, Vx81zp))'),
         ("When was the youngest doctor Eq7f2k is treated by born?", 'max(Sa1b2c, "date of birth")'),
     ],
 )  # fmt: skip

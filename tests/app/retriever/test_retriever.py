@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from app.llm.embeddings.embedder import Embedder
@@ -16,8 +15,6 @@ from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Ut
 from app.retriever.retriever import Retriever
 from app.retriever.weights import read_weights, write_weights
 from tests.support.retrievers import untrained
-
-Array = npt.NDArray[np.float32]
 
 HISTORY = (
     ("user", "Who wrote {0}?"),

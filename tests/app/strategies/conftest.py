@@ -1,4 +1,4 @@
-"""A small clinic loaded as the service loads it, and the embedded reasoner."""
+"""A conversation about the small clinic, and the embedded reasoner."""
 
 from __future__ import annotations
 
@@ -6,12 +6,7 @@ import pytest
 
 from app.llm.embeddings.embedder import Embedder
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from tests.support.asking import Asked, Bench, bench_of
-
-
-@pytest.fixture(scope="package")
-def bench(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return bench_of(tmp_path_factory.mktemp("clinic"), embedder)
+from tests.support.asking import Asked, Bench
 
 
 @pytest.fixture

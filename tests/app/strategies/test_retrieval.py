@@ -53,9 +53,7 @@ def triple(head: str, relation: str, tail: str) -> PathTriple:
         ("treated by Dr. Brackwater", "treated by"),
         ("the PATIENT's birth", "PATIENT birth"),
         ("Ez9y8x", ""),
-        ("eq7f2k", ""),
         ("Zofia-Quarrel", ""),
-        ("date_of_birth: 1961-02-11", "date of birth"),
         ("", ""),
     ],
 )

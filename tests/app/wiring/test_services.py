@@ -40,16 +40,7 @@ from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 from tests.support.processes.model_server import Canned, ModelServer, Request, in_turn
 from tests.support.retrievers import untrained
-from tests.support.service import (
-    CLINIC,
-    QUESTION,
-    ScriptedReasoner,
-    bearer,
-    build_with,
-    purge,
-    question,
-    settings_in,
-)
+from tests.support.service import CLINIC, QUESTION, ScriptedReasoner, bearer, build_with, purge, question, settings_in
 from tests.support.waiting import until
 
 
@@ -243,20 +234,14 @@ def test_a_retriever_ranks_facts_and_chooses_among_the_relations_of_hubs(tmp_pat
 
 
 @pytest.mark.model
-def test_a_retriever_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
-    file = tmp_path / "Canaria.safetensors"
-    file.write_bytes(b"no retriever")
-    with pytest.raises(ConfigurationError, match=r"AROG_RETRIEVER: .* `arog train retriever`") as told:
-        think(settings_in(tmp_path, retriever=file))
-    assert "Canaria" not in str(told.value)
-
-
-@pytest.mark.model
-def test_a_head_that_is_none_is_told_by_its_setting(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("setting", "command"), [("matcher", "matcher"), ("retriever", "retriever"), ("reasoner_head", "reasoner")]
+)
+def test_a_file_that_is_none_of_a_training_is_told_by_its_setting(tmp_path: Path, setting: str, command: str) -> None:
     file = tmp_path / "Canaria.npz"
-    file.write_bytes(b"no head")
-    with pytest.raises(ConfigurationError, match=r"AROG_REASONER_HEAD: .* `arog train reasoner`") as told:
-        think(settings_in(tmp_path, reasoner_head=file))
+    file.write_bytes(b"nothing that was trained")
+    with pytest.raises(ConfigurationError, match=rf"AROG_{setting.upper()}: .* `arog train {command}`") as told:
+        think(settings_in(tmp_path, **{setting: file}))
     assert "Canaria" not in str(told.value)
 
 
@@ -284,16 +269,6 @@ def test_the_words_of_requests_are_known_to_the_guard(tmp_path: Path) -> None:
     store = open_store(settings)
     assert graphs_of(store).summaries("default")[0].public_words >= 1
     store.close()
-
-
-def test_the_services_of_the_settings_can_be_built_without_a_model_being_asked(tmp_path: Path) -> None:
-    reasoner = ScriptedReasoner()
-    services = build_with(reasoner)(settings_in(tmp_path))
-    assert services.reasoner == "scripted"
-    assert reasoner.sent == []
-    assert build.__doc__
-    services.jobs.close()
-    services.store.close()
 
 
 def test_no_other_user_can_read_or_write_a_file_of_the_data_folder_whatever_the_umask(tmp_path: Path) -> None:

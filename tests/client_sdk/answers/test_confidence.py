@@ -20,7 +20,6 @@ NAMED = ("Who treats Anna Keller?", "Whom does Anna Keller treat?")
     [
         (None, "", False),
         (0.93, "confidence 0.93", False),
-        (0.9, "confidence 0.90", False),
         (MIN_SURE, "confidence 0.70", False),
         (0.55, "not sure: confidence 0.55", True),
     ],

@@ -17,10 +17,7 @@ from client_sdk.protocol import Sentence, Usage
 from tests.client_sdk.cli.test_main import TEXT, pipe
 from tests.support.fake_service import API_KEY, FakeService
 
-SENTENCES = [
-    Sentence(text="Eq7f2k is treated by Ex81zp.", facts=[0, 1]),
-    Sentence(text="Shall I go on?"),
-]
+SENTENCES = [Sentence(text="Eq7f2k is treated by Ex81zp.", facts=[0, 1]), Sentence(text="Shall I go on?")]
 SUGGESTED = ["Where does Ex81zp live?", "Which wards does Ex81zp work on?"]
 NAMED = ("Where does Dr. Bruno Weiß live?", "Which wards does Dr. Bruno Weiß work on?")
 

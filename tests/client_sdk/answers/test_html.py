@@ -83,18 +83,9 @@ def made_of(words: list[str]) -> Answer:
             head, kind, (relation,), tail, concept, "2-5", cited=True, head_pseudonym="E2", tail_pseudonym="E1"
         ),
     )
-    things = (
-        Entity((name, name), concept, "set", "S1", 9),
-        Entity((), concept, "entity", pseudonym, 1),
-    )
+    things = (Entity((name, name), concept, "set", "S1", 9), Entity((), concept, "entity", pseudonym, 1))
     return answer_of(
-        facts,
-        things,
-        text,
-        grounded=False,
-        notes=(note,),
-        inexact={typed: name},
-        ambiguous={mention: (choice, name)},
+        facts, things, text, grounded=False, notes=(note,), inexact={typed: name}, ambiguous={mention: (choice, name)}
     )
 
 

@@ -30,13 +30,6 @@ from tests.client_sdk.cli.test_main import REPOSITORY, TEXT, pipe
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
 
 
-@pytest.fixture
-def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    monkeypatch.setenv("AROG_URL", service.url)
-    monkeypatch.setenv("AROG_API_KEY", API_KEY)
-    return service
-
-
 def test_an_answer_is_rated_by_command(
     env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,13 +37,6 @@ TEXT = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k 
 REPOSITORY = Path(main.__file__).parents[2]
 
 
-@pytest.fixture
-def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
-    monkeypatch.setenv("AROG_URL", service.url)
-    monkeypatch.setenv("AROG_API_KEY", API_KEY)
-    return service
-
-
 def pipe(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
 
@@ -407,12 +400,6 @@ def test_a_trace_without_names_says_so(env: FakeService, capsys: pytest.CaptureF
     assert "Anna Keller" not in printed
 
 
-def test_a_trace_that_is_refused_is_one_line(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    env.canned.append(problem(404, "unknown_answer"))
-    assert run(["trace", "answer-1"]) == 4
-    assert capsys.readouterr().err == "arog: It went wrong. Do it otherwise. (id err-1)\n"
-
-
 @pytest.mark.parametrize(
     ("payload", "readable"),
     [
@@ -421,7 +408,6 @@ def test_a_trace_that_is_refused_is_one_line(env: FakeService, capsys: pytest.Ca
         ('{"messages": [{"role": "system", "content": "a\\nb"}]}', "[system]\na\nb"),
         ('{"question": "Eq7f2k?", "path": []}', 'question: "Eq7f2k?"\npath: []'),
         ('{"messages": ["x", {"a": 1}]}', 'messages:\n  "x"\n  {"a": 1}'),
-        ("[1]", "[1]"),
     ],
 )
 def test_a_payload_is_made_readable(payload: str | None, readable: str) -> None:
@@ -513,7 +499,6 @@ def test_a_server_command_without_its_extra_says_how_to_get_it(
         ("import client_sdk.nothing_here", "ModuleNotFoundError: No module named 'client_sdk.nothing_here'"),
         ("from client_sdk.cli.main import nothing_here", "ImportError: cannot import name 'nothing_here'"),
         ("raise ValueError('s3cret')", "ValueError"),
-        ("def other(app): ...", "AttributeError"),
         ("def commands(app):\n    1 / 0", "ZeroDivisionError"),
         ("def commands(:", "SyntaxError"),
     ],

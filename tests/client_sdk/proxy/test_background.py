@@ -74,7 +74,6 @@ def test_the_choice_of_tools_is_none() -> None:
         "Which title has the patient's book?",
         "Which tags does the record carry? User: unknown",
         "### Task: who treats her?",
-        "Summarize what is known of Anna Keller.",
         f"{SPOKEN}\nWho else is treated by him?",
     ],
 )

@@ -49,9 +49,7 @@ def content_of(reply: httpx2.Response) -> tuple[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("wants", "body"),
-    [row[2:] for row in REQUESTS],
-    ids=[f"{client}: {name}" for client, name, _, _ in REQUESTS],
+    ("wants", "body"), [row[2:] for row in REQUESTS], ids=[f"{client}: {name}" for client, name, _, _ in REQUESTS]
 )
 def test_a_recorded_request_gets_what_it_wants(
     service: FakeService, base_url: str, wants: str, body: dict[str, Any]

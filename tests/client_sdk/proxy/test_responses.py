@@ -51,14 +51,6 @@ def test_a_stream_is_the_same_in_pieces_and_its_events_are_openais(client: opena
     assert text.startswith(SAID)
 
 
-async def test_the_asynchronous_client_does_as_well(base_url: str) -> None:
-    async with (
-        openai.AsyncOpenAI(base_url=base_url, api_key="x", max_retries=0) as client,
-        client.responses.stream(model="clinic", input="Who?") as stream,
-    ):
-        assert (await stream.get_final_response()).output_text.startswith(SAID)
-
-
 @pytest.mark.parametrize("streaming", [False, True])
 def test_a_response_is_gone_on_from_by_its_id(service: FakeService, client: openai.OpenAI, streaming: bool) -> None:
     if streaming:

@@ -32,7 +32,7 @@ def close(one: ProfileRisk, other: ProfileRisk) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(graphs())
 def test_figures_are_those_of_walking_from_every_entity(graph: CompactGraph) -> None:
     k, mids = 3, entities(graph)
@@ -61,7 +61,7 @@ def bars(sizes: Sequence[int], found: Anonymity) -> list[int]:
     return [sum(first <= size < end for size in sizes) for first, end in zip(found.bounds, ends, strict=True)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(graphs())
 def test_subjects_and_objects_of_relations_are_counted_and_the_rare_ones_told(graph: CompactGraph) -> None:
     found = measure_anonymity(graph._arrays, graph.schema, 3)

@@ -73,7 +73,7 @@ def numbered(sets: list[frozenset[Step]] | list[frozenset[Path]]) -> list[int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(graphs())
 def test_sets_of_steps_and_of_paths_are_those_that_walking_finds(graph: CompactGraph) -> None:
     mids = entities(graph)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -124,11 +123,6 @@ def test_signatures_come_in_the_order_of_the_nodes_given() -> None:
     assert there[0] == there[2] != there[1]
 
 
-def test_a_node_that_points_at_itself_is_its_own_neighbour() -> None:
-    edges = built([(2, 0, 2), (2, 0, 2)]).neighbours(as_mids([mid(2)]), HOPS[0])
-    assert edges.tails.tolist() == [mid(2)]
-
-
 def test_a_graph_without_a_shown_relation_still_holds_its_nodes() -> None:
     graph = built([], relations=0)
     assert graph.relations_of(as_mids([mid(0), mid(1)])) == ()
@@ -158,21 +152,6 @@ def test_a_triple_takes_about_fourteen_bytes(tmp_path: Path) -> None:
         for name in ("mids", "signatures", "members", "group_starts", "hops", "hop_starts", "member_starts")
     )
     assert (size - nodes_and_signatures) / 60_000 < 16
-
-
-def test_a_hub_gives_all_its_neighbours() -> None:
-    graph = built([(0, 0, node) for node in range(1, 5_000)], nodes=5_000)
-    assert len(graph.neighbours(as_mids([mid(0)]), HOPS[0]).tails) == 4_999
-    everything = as_mids([mid(node) for node in range(5_000)])
-    assert len(graph.neighbours(everything, HOPS[1]).tails) == 4_999
-
-
-def test_several_threads_read_one_graph() -> None:
-    graph = built([(node, node % 3, (node + 1) % NODES) for node in range(NODES)])
-    everything = as_mids([mid(node) for node in range(NODES)])
-    with ThreadPoolExecutor(4) as pool:
-        sizes = set(pool.map(lambda _: len(graph.neighbours(everything, HOPS[0]).tails), range(200)))
-    assert len(sizes) == 1
 
 
 def test_a_graph_with_too_many_facts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,9 +62,7 @@ def test_tables_that_share_a_header_by_chance_stay_apart(tmp_path: Path) -> None
 
 def test_files_of_one_name_in_several_folders_are_one_table_and_may_lack_columns(tmp_path: Path) -> None:
     files = written(
-        tmp_path,
-        at__towns_csv="code,name,people\nV,Vex,3\n",
-        ch__towns_csv="code,name,people,canton\nT,Tarn,4,Uri\n",
+        tmp_path, at__towns_csv="code,name,people\nV,Vex,3\n", ch__towns_csv="code,name,people,canton\nT,Tarn,4,Uri\n"
     )
     raw, policy = read_and_propose(files)
     assert [(table.file, sorted(table.columns)) for table in policy.tables] == [("towns.csv", ["canton", "people"])]

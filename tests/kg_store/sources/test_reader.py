@@ -68,13 +68,6 @@ def test_every_format_gives_the_same_triples(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SAME)
-def test_every_format_is_read_from_gzip(tmp_path: Path, name: str) -> None:
-    path = tmp_path / f"{name}.gz"
-    path.write_bytes(gzip.compress(SAME[name].encode()))
-    assert triples(read_sources([path])) == TRIPLES
-
-
-@pytest.mark.parametrize("name", SAME)
 def test_a_byte_order_mark_is_read_over(tmp_path: Path, name: str) -> None:
     path, zipped = tmp_path / name, tmp_path / f"{name}.gz"
     path.write_text(SAME[name], "utf-8-sig")
@@ -112,17 +105,14 @@ def test_an_iri_that_is_none_is_a_load_error_from_rdflib() -> None:
         ("a.ttl", f"@prefix : <http://x.test/> .\n:p1 {SECRET} :p2 .\n", 2),
         ("a.ttl", f':Zofia :name "{SECRET}" .\n', 1),
         ("a.nt", NT + f"{SECRET}\n", 4),
-        ("a.nq", NT + f'<http://x.test/p1> <http://x.test/p> "{SECRET}"@!! .\n', 4),
         ("a.n3", TURTLE + f"{{ :a :b :c }} => {{ :a :b '{SECRET}' }}", None),
         ("a.ttl", "@prefix : <http://x.test/> .\n:a :b <<( :c :d :e )>> .\n", None),
         ("a.rdf", f"<rdf:RDF><name>{SECRET}</rdf:RDF>", None),
         ("a.jsonld", '{\n"name": "' + SECRET, 2),
         ("a.tsv", f"a\tb\tc\n{SECRET}\tb\n", 2),
-        ("a.txt", f"a|b|c\n{SECRET}|b|c|d\n", 2),
         ("a.csv", f'a,b,c\na,b,"{SECRET}"x\n', 2),
         ("a.csv", f"a,b,c\nQuarrel, {SECRET},b,c\n", 2),
         ("a.tsv", SECRET, 1),
-        ("a.tsv", "\n\n", None),
         ("a.tsv", "head\trelation\ttail\n", None),
         ("a.nt", "# nothing\n", None),
     ],
@@ -356,11 +346,6 @@ def test_text_triples_are_told_by_their_delimiter(tmp_path: Path, name: str, tex
     assert texts(raw_of(tmp_path, text, name)) == [("Zofia Q", "knows", "A|b, c"), ("A|b, c", "knows", "Zofia Q")]
 
 
-def test_a_bar_separates_where_no_tab_does(tmp_path: Path) -> None:
-    raw = raw_of(tmp_path, "$9.99|directed_by|Tatia R.\nKismet, or so|directed_by|Tatia R.\n", "kb.txt")
-    assert texts(raw)[1] == ("Kismet, or so", "directed_by", "Tatia R.")
-
-
 def test_further_columns_and_empty_cells_are_noted(tmp_path: Path) -> None:
     raw = raw_of(tmp_path, "a\tb\tc\tok\na\tb\t\tok\nd\tb\tc\tinferred\n", "a.tsv")
     assert len(raw.subjects) == 2
@@ -409,7 +394,6 @@ def test_a_literal_of_any_text_is_read_back(text: str) -> None:
     ("datatype", "kind"),
     [
         ("http://www.w3.org/2001/XMLSchema#decimal", ValueKind.NUMBER),
-        ("https://example.org/vocabulary/date", ValueKind.DATE),
         ("http://www.w3.org/2001/XMLSchema#gYear", ValueKind.DATE),
         ("http://www.w3.org/2001/XMLSchema#boolean", ValueKind.TRUTH),
         ("http://www.w3.org/2001/XMLSchema#duration", ValueKind.TEXT),
@@ -417,12 +401,6 @@ def test_a_literal_of_any_text_is_read_back(text: str) -> None:
 )
 def test_a_datatype_tells_how_a_value_compares(datatype: str, kind: ValueKind) -> None:
     assert literal_of(f'"x"^^<{datatype}>').kind is kind
-
-
-def test_owl_same_as_in_n3_is_read() -> None:
-    raw = read_sources([real_data("rdf/rdflib_foaf_people.n3")])
-    assert "<http://www.w3.org/2002/07/owl#sameAs>" in raw.terms
-    assert len(raw.subjects) == 213
 
 
 @pytest.mark.slow

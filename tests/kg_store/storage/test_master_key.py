@@ -61,8 +61,7 @@ def test_a_rotated_ring_opens_old_seals_and_seals_with_the_new_key() -> None:
 
 
 @pytest.mark.parametrize(
-    "secret",
-    [bytes(32), b"\xff" * 32, bytes(range(32)), b"change-me-change-me-change-me-ok", b"\x01\x02\x03\x04" * 8],
+    "secret", [bytes(32), b"\xff" * 32, bytes(range(32)), b"change-me-change-me-change-me-ok", b"\x01\x02\x03\x04" * 8]
 )
 def test_example_keys_are_refused(secret: bytes) -> None:
     with pytest.raises(MasterKeyError, match="generate another"):

@@ -28,11 +28,9 @@ def test_words_are_looked_up_without_spacy_or_torch_which_may_still_be_loaded_la
     ("word", "verb", "is_verb", "expected"),
     [
         ("looked", "look", False, True),
-        ("earned", "earn", False, True),
         ("wrote", "write", False, True),
         ("treating", "treat", False, True),
         ("building", "build", False, False),
-        ("building", "build", True, True),
         ("driver", "drive", False, False),
         ("sleeping", "treat", True, False),
     ],

@@ -9,15 +9,7 @@ from pathlib import Path
 
 from app.accounts.api_keys import BadGrantError
 from app.api.errors import _BY_STATUS
-from app.api.problems import (
-    _KINDS,
-    INTERNAL,
-    BadRequestError,
-    Problem,
-    RateLimitedError,
-    TooLargeError,
-    problem_of,
-)
+from app.api.problems import _KINDS, INTERNAL, BadRequestError, Problem, RateLimitedError, TooLargeError, problem_of
 from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
 from kg_store.errors import LoadError, PolicyError
 

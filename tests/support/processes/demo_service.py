@@ -75,10 +75,7 @@ def _environment(folder: Path, port: int) -> dict[str, str]:
 
 def _put_commands(folder: Path) -> None:
     """`.venv/bin/arog` and `.venv/bin/python`, as `make serve` puts them there."""
-    commands = {
-        "arog": AROG.format(python=sys.executable),
-        "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n',
-    }
+    commands = {"arog": AROG.format(python=sys.executable), "python": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'}
     (folder / ".venv" / "bin").mkdir(parents=True)
     for name, text in commands.items():
         command = folder / ".venv" / "bin" / name

@@ -9,18 +9,8 @@ import httpx2
 import pytest
 
 from app.accounts.devices import MAX_DEVICES, DeviceNotAdmittedError, Devices
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    fingerprint_of,
-    open_capsule,
-)
-from client_sdk.protocol import (
-    ChatAnswer,
-    Device,
-    DeviceList,
-    ErrorBody,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, fingerprint_of, open_capsule
+from client_sdk.protocol import ChatAnswer, Device, DeviceList, ErrorBody
 from tests.support.service import OPERATOR, Running, bearer, question, running
 
 LAPTOP, PHONE = KeyPair.generate(), KeyPair.generate(post_quantum=True)

@@ -13,9 +13,7 @@ from typing import Literal
 import httpx2
 import pytest
 
-from app.api.state import (
-    state_of,
-)
+from app.api.state import state_of
 from app.main import create_app
 from app.wiring.endpoints import OnProbed
 from client_sdk.protocol import EndpointList, EndpointStatus, Readiness

@@ -10,24 +10,13 @@ import httpx2
 import pytest
 from sqlalchemy import update
 
-from app.api.state import (
-    state_of,
-)
+from app.api.state import state_of
 from app.chat.service import ChatService
 from app.database.tables import conversations
 from app.egress.disclosure import Profile
 from app.llm.reasoner import ReasonerUnavailableError
-from client_sdk.crypto.sealing import (
-    CannotOpenError,
-    KeyPair,
-    open_trace,
-    trace_context,
-)
-from client_sdk.protocol import (
-    ErrorBody,
-    SealedTrace,
-    TraceContent,
-)
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_trace, trace_context
+from client_sdk.protocol import ErrorBody, SealedTrace, TraceContent
 from tests.support.service import OPERATOR, SECRET_NAMES, Running, purge, question, running
 
 PAIR = KeyPair.generate()

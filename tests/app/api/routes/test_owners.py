@@ -16,18 +16,8 @@ from sqlalchemy import update
 from app.egress.ledger.export import check_export
 from app.egress.ledger.tables import ledger_entries, ledger_heads
 from app.graphs.previews.previewer import PreviewBusyError, Turns
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    open_capsule,
-    preview_context,
-)
-from client_sdk.protocol import (
-    GraphPolicy,
-    GraphPreview,
-    JobStatus,
-    KeyList,
-    LedgerCheck,
-)
+from client_sdk.crypto.sealing import KeyPair, open_capsule, preview_context
+from client_sdk.protocol import GraphPolicy, GraphPreview, JobStatus, KeyList, LedgerCheck
 from tests.app.api.routes.test_chat import refused
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, bearer, question, running
 

@@ -13,9 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.api.state import (
-    state_of,
-)
+from app.api.state import state_of
 from app.main import build_services, create_app
 from app.settings import ConfigurationError, Settings
 from app.wiring.services import Services

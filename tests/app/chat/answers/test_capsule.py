@@ -15,13 +15,7 @@ from client_sdk.crypto.sealing import (
     from_base64url,
     open_capsule,
 )
-from client_sdk.protocol import (
-    Capsule,
-    ChatAnswer,
-    Message,
-    Names,
-    Usage,
-)
+from client_sdk.protocol import Capsule, ChatAnswer, Message, Names, Usage
 
 KEY = KeyPair.generate()
 HYBRID_KEY = KeyPair.generate(post_quantum=True)

@@ -15,14 +15,9 @@ from tests.support.asking import Asked, Bench, bench_of
 from tests.support.stores import PREFIXES
 
 
-@pytest.fixture(scope="module")
-def clinic(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return bench_of(tmp_path_factory.mktemp("clinic"), embedder)
-
-
 @pytest.fixture
-def asked(clinic: Bench) -> Asked:
-    return clinic.asked()
+def asked(bench: Bench) -> Asked:
+    return bench.asked()
 
 
 def thing(asked: Asked, name: str) -> str:
@@ -76,13 +71,10 @@ def test_a_set_is_named_by_its_members(asked: Asked) -> None:
         ('argmin({P}, "date of birth")', "entity", ["Aurelio Vantongeren"]),
         ('filter({D}, "monthly salary", >, average({D}, "monthly salary"))', "entity", ["Ptolemy Ashgrove"]),
         ("count({P})", "number", ["3"]),
-        ('average({D}, "monthly salary")', "number", ["5650"]),
         ('sum({D}, "monthly salary")', "number", ["11300"]),
         ("exists({P})", "truth", ["yes"]),
-        ("exists(intersect({P}, {D}))", "truth", ["no"]),
         ('min({P}, "date of birth")', "value", ["1958-09-30"]),
         ('reach({P}, "treated by")', "set", ["Ottoline Brackwater", "Ptolemy Ashgrove"]),
-        ('group({P}, "lives in")', "table", ["Umbrathal: 1", "Zemgalburg: 2"]),
         ('group({P}, "date of birth", year)', "table", ["1958: 1", "1961: 1", "1990: 1"]),
         ("kind({P})", "value", ["patient"]),
         ("minus(count({P}), count({D}))", "number", ["1"]),
@@ -148,10 +140,7 @@ def test_beside_what_is_held_an_empty_part_is_told_as_empty(asked: Asked) -> Non
     assert counted.names[counted.items[0].pseudonym].names == ["0"]
 
 
-@pytest.mark.parametrize(
-    ("city", "truth", "told"),
-    [("Umbrathal", "no", ["Zemgalburg"]), ("Zemgalburg", "yes", [])],
-)
+@pytest.mark.parametrize(("city", "truth", "told"), [("Umbrathal", "no", ["Zemgalburg"]), ("Zemgalburg", "yes", [])])
 def test_beside_a_no_stands_what_holds_and_beside_a_yes_nothing_that_it_says_already(
     asked: Asked, city: str, truth: str, told: list[str]
 ) -> None:
@@ -179,7 +168,6 @@ def test_beside_a_yes_or_no_a_value_is_told_and_an_empty_part_is_left_out(asked:
     ("text", "filled"),
     [
         ("It is {1}, and {2}.", "It is A, and B."),
-        ("{ 2 } before {1}", "B before A"),
         ("The first is {1}.", "The first is A: B."),
         ("", "A, B."),
         ("None is said here.", "None is said here: A, B."),

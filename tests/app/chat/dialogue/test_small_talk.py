@@ -105,10 +105,8 @@ OF_TOWN = ("building", "district", "veterinary practice", "pet insurer")
     "turn",
     [
         "Eq7f2k, is it a house or a district?",
-        "Eq7f2k - is that a district or a building?",
         "Is Eq7f2k a building or a district?",
         "what is Eq7f2k? a practice or an insurer",
-        "What is Eq7f2k to us, a building or one of our districts?",
     ],
 )
 def test_which_of_two_kinds_of_the_graph_a_thing_is(turn: str) -> None:
@@ -121,7 +119,6 @@ def test_which_of_two_kinds_of_the_graph_a_thing_is(turn: str) -> None:
         "Is Eq7f2k a cat or a dog?",
         "Is Eq7f2k a building or a man?",
         "Is Eq7f2k in a building or a district?",
-        "Is it a building or a district?",
         "Eq7f2k, has it a building or a district?",
     ],
 )

@@ -15,17 +15,8 @@ import pytest
 from app.egress.ledger.reader import check
 from app.settings import Settings
 from app.wiring.store import open_store
-from client_sdk.crypto.sealing import (
-    KeyPair,
-    capsule_context,
-    open_capsule,
-    open_trace,
-    trace_context,
-)
-from client_sdk.protocol import (
-    ChatAnswer,
-    SealedTrace,
-)
+from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule, open_trace, trace_context
+from client_sdk.protocol import ChatAnswer, SealedTrace
 from evaluation.checks.canaries import GRAPH, POLICY, canaries_in
 from tests.support.processes.process import Process, serving
 from tests.support.service import OPERATOR, OPERATOR_KEY

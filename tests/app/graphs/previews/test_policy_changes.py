@@ -97,7 +97,6 @@ def test_kinds_are_masked_and_renamed(files: list[Path]) -> None:
         ({"file": "zofia.csv", "column": "email"}, "change 1: the policy maps no table"),
         (of("Zofia"), "change 1: the table has no such column"),
         (of("person_id", role="unused"), "change 1, column 1: this column is the key"),
-        (of("person_id", role="value"), "change 1, column 1: this column is the key"),
         (of("first_name", exposure="shown"), "keys and names are always private"),
         (of("ward_id", exposure="shown"), "only values can be shown"),
         (of("notes", role="reference", refers_to="zofia.csv"), "maps no table"),

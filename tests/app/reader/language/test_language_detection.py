@@ -11,9 +11,7 @@ from app.reader.language.language_detection import foreign_language, remark_on
     ("question", "language"),
     [
         ("Wo wohnt Eq7f2k?", "German"),
-        ("In welcher Stadt liegt die Klinik von Eq7f2k?", "German"),
         ("Où habite Eq7f2k ?", "French"),
-        ("Quelle est la date de naissance de Eq7f2k ?", "French"),
         ("¿Quién es el médico de Eq7f2k?", "Spanish"),
         ("Chi è il medico di Eq7f2k?", "Italian"),
         ("Quem é o médico de Eq7f2k?", "Portuguese"),

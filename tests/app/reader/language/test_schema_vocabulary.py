@@ -19,7 +19,6 @@ def known() -> SchemaVocabulary:
     ("question", "lacking"),
     [
         ("What does Eq7f2k earn?", []),
-        ("Which physicians treat Eq7f2k?", []),
         ("What does Eq7f2k specialise in?", []),
         ("How many beds and windows does Eq7f2k have?", ["beds", "windows"]),
         ("Please tell me everyone", []),

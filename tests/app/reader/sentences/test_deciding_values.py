@@ -16,14 +16,7 @@ PATIENTS = fact("Ez9y8x", "^treated by", end="Sp1b2c", to="patient", size="2-5")
 @pytest.mark.parametrize(
     ("expression", "told"),
     [
-        (
-            'exists(filter(Eq7f2k, "hired on", =, Vd4t33))',
-            [('reach(Eq7f2k, "hired on")', "Eq7f2k was hired on {1}")],
-        ),
-        (
-            'exists(filter(Eq7f2k, "monthly salary", >, Vd4t33))',
-            [('reach(Eq7f2k, "monthly salary")', "Eq7f2k's monthly salary {1:is|are} {1}")],
-        ),
+        ('exists(filter(Eq7f2k, "hired on", =, Vd4t33))', [('reach(Eq7f2k, "hired on")', "Eq7f2k was hired on {1}")]),
         ("exists(intersect(Sa1b2c, Ez9y8x))", [("Sa1b2c", "Eq7f2k is treated by {1}")]),
         (
             'exists(intersect(reach(Eq7f2k, "lives in"), Ez9y8x))',
@@ -40,7 +33,6 @@ PATIENTS = fact("Ez9y8x", "^treated by", end="Sp1b2c", to="patient", size="2-5")
         # Steps backwards lead to many, and a count or a truth tells all by itself.
         ("exists(intersect(Sp1b2c, Eq7f2k))", []),
         ('exists(having(Sk3mmd, "email"))', []),
-        ('holds(reach(Eq7f2k, "smoker"))', []),
         ("count(Sa1b2c)", []),
     ],
 )

@@ -33,7 +33,6 @@ def texts(concept: str, *facts: Evidence, describes: bool = False) -> list[str]:
         ("^directed by", MAN, f"{FILM} directed {MAN}."),
         ("^treated by", MAN, f"{MAN} is treated by {FILM}."),
         ("has genre", "Va1b2c", f"{FILM}'s genre is Va1b2c."),
-        ("lives in", MAN, f"{FILM} lives in {MAN}."),
         ("child of", MAN, f"{FILM} is a child of {MAN}."),
     ],
 )
@@ -46,11 +45,9 @@ def test_a_fact_is_said_by_the_words_of_its_relation(step: str, end: str, said: 
     [
         ("is fragile", "yes or no", f"It is Va1b2c that {FILM} is fragile."),
         ("on sabbatical", "yes or no", f"It is Va1b2c that {FILM} is on sabbatical."),
-        ("smoker", "yes or no", f"It is Va1b2c that {FILM} is a smoker."),
         ("in country", "country", f"{FILM} is in the country Va1b2c."),
         ("music by", "person", f"{FILM}'s music is by Va1b2c."),
         ("takes care of", "person", f"{FILM} takes care of Va1b2c."),
-        ("credit points", "number", f"{FILM}'s credit points are Va1b2c."),
         ("distance (km)", "number", f"{FILM}'s distance in km is Va1b2c."),
         ("next inspection due", "date", f"{FILM}'s next inspection is due on Va1b2c."),
         ("first registered", "date", f"{FILM} was first registered on Va1b2c."),

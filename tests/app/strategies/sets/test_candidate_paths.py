@@ -79,13 +79,6 @@ def test_nothing_is_composed_from_a_value(asked: Asked, embedder: Embedder) -> N
     assert "treated by" in starts
 
 
-def test_mediators_are_joined_to_one_step(asked: Asked, embedder: Embedder) -> None:
-    zofia = one(asked, "Zofia Quarrel")
-    offered = paths(asked, offer(asked, embedder, "q", [zofia], []), zofia)
-    assert ("has admission|admitted to",) in offered
-    assert ("has admission",) not in offered
-
-
 def test_of_earlier_places_the_single_steps_stay_on_offer(asked: Asked, embedder: Embedder) -> None:
     zofia, doctor = one(asked, "Zofia Quarrel"), one(asked, "Ottoline Brackwater")
     found = offer(asked, embedder, "which ward does the doctor work in", [doctor], [zofia])

@@ -13,10 +13,8 @@ from kg_store.text.numbers.shortened_dates import find_shortened_dates
         ("born in the 50s", "50s", "1950s"),
         ("born in the '80s", "80s", "1980s"),
         ("between March and June 2023", "March", "2023-03"),
-        ("from March to June 2023", "March", "2023-03"),
         ("between November and February 2024", "November", "2023-11"),
         ("in march or april 2024", "march", "2024-03"),
-        ("during July and August 2025", "July", "2025-07"),
         ("between 3 March and 5 June 2023", "3 March", "2023-03-03"),
         ("between 3 and 5 June 2023", "3", "2023-06-03"),
     ],
@@ -30,12 +28,10 @@ def test_what_a_date_leaves_out_is_put_in(text: str, said: str, date: str) -> No
     "text",
     [
         "she is in her 50s",
-        "the 20s",
         "from 3 to 5 wards in June 2023",
         "between 3 and 5",
         "March and June 2023",
         "between March 2022 and June 2023",
-        "between 40 and 5 June 2023",
         "between Anna and June 2023",
     ],
 )
