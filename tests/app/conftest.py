@@ -29,7 +29,7 @@ from tests.support.asking import Bench, bench_of
 from tests.support.clinic import PHRASES, FakeGraph, dialogue, members, name_index, name_words
 from tests.support.processes import postgres
 from tests.support.processes.model_server import ModelServer, serving
-from tests.support.sentence_model import digest_of, embedder_of_a_worker, shared_embedder
+from tests.support.sentence_model import digest_of, shared_embedder
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -68,7 +68,7 @@ def one_sentence_model() -> Iterator[None]:
     """The services of a worker take the same sentence model, where their settings name the same."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(english, "Embedder", shared_embedder)
-        patched.setattr(sentence_models, "Embedder", embedder_of_a_worker)
+        patched.setattr(sentence_models, "Embedder", shared_embedder)
         patched.setattr(sentence_models, "weights_digest_of", digest_of)
         yield
 

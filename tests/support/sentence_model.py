@@ -6,20 +6,12 @@ from functools import cache
 from pathlib import Path
 
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.low_rank import LowRankUpdate
 from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 
 
 @cache
 def shared_embedder(model: str = BOXED_MODEL, cache_dir: Path | None = None) -> Embedder:
     return Embedder(model, cache_dir)
-
-
-def embedder_of_a_worker(
-    model: str = BOXED_MODEL, cache_dir: Path | None = None, matcher: LowRankUpdate | None = None
-) -> Embedder:
-    """The shared one, but for a service with a matcher, which is built as it is."""
-    return Embedder(model, cache_dir, matcher=matcher) if matcher else shared_embedder(model, cache_dir)
 
 
 @cache
