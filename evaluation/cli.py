@@ -91,7 +91,7 @@ def models(
     from app.settings import load_settings
     from evaluation.bench.bench import sample
     from evaluation.datasets.questions import QuestionsError, read_questions
-    from evaluation.models.models_run import AskedGraph, compare_models, rows_markdown
+    from evaluation.models.models_table import compare_models, rows_markdown
 
     if (graph is None) != (questions is None):
         refuse(QuestionsError("give --graph and --questions together, or neither for the demo"))
@@ -100,9 +100,9 @@ def models(
     except QuestionsError as problem:
         refuse(problem)
     text = (policy or (None if graph else POLICY_FILE)) and (policy or POLICY_FILE).read_text("utf-8")
-    of_owner = AskedGraph(graph or [GRAPH_FILE], text or None, asked)
     with failures_in_words(console), shown_progress(console) as show:
-        rows = compare_models(of_owner, {"endpoint_url": endpoint, "endpoint_model": model}, show)
+        settings = {"endpoint_url": endpoint, "endpoint_model": model}
+        rows = compare_models(graph or [GRAPH_FILE], text or None, asked, settings, show)
     print_markdown(rows_markdown(rows, load_settings().currency))
 
 

@@ -196,8 +196,7 @@ def concepts(
     from app.llm.embeddings.embedder import Embedder
     from app.reader.concept_namer import ConceptNamer
     from app.settings import load_settings
-    from evaluation.concepts.labels import LABELS, SETS
-    from evaluation.concepts.table import by_graph, measures, not_right, run_concepts
+    from evaluation.concepts.table import LABELS, SETS, by_graph, measures, not_right, run_concepts
     from evaluation.tables.measures import markdown
 
     settings = load_settings()

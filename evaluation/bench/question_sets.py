@@ -10,9 +10,8 @@ from pathlib import Path
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from evaluation.bench.bench import Bench, LoadedSet
 from evaluation.datasets.converters import Converted, convert
+from evaluation.datasets.derived_sets import foreign, transplanted, with_topics_given, without_relations
 from evaluation.datasets.questions import Question, read_questions
-from evaluation.datasets.topics_given import with_topics_given
-from evaluation.datasets.unanswerable import foreign, transplanted, without_relations
 from kg_store.graph.traversal import members_of
 
 Show = Callable[[str, int, int], None]

@@ -26,9 +26,8 @@ from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import Bench, LoadedSet, sample
 from evaluation.bench.question_sets import WEBQSP, QuestionSets, Show, clinic_of_webqsp, sets_asked
 from evaluation.bench.report import RunLabel
+from evaluation.datasets.derived_sets import halves_of_topics, transplanted
 from evaluation.datasets.questions import Question
-from evaluation.datasets.splits import halves_of_topics
-from evaluation.datasets.unanswerable import transplanted
 from evaluation.fakes.recording_reasoner import Step
 from evaluation.natural.run import NaturalOutcome, Selection, ask_natural
 from kg_store.text.labels import plain_words

@@ -23,7 +23,7 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Message
-from evaluation.datasets.synthetic_names import entries_of, made_names
+from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import (

@@ -24,9 +24,8 @@ from evaluation.bench.question_sets import (
 )
 from evaluation.bench.training_examples import gather
 from evaluation.compound import compound_questions
+from evaluation.datasets.derived_sets import halves_of_topics, split_by_topic, with_topics_given
 from evaluation.datasets.questions import Question, QuestionsError
-from evaluation.datasets.splits import halves_of_topics, split_by_topic
-from evaluation.datasets.topics_given import with_topics_given
 from evaluation.fakes.recording_reasoner import Step
 from evaluation.tables import measures as measure
 from evaluation.tables.asking import NOTHING_ASKED, AskedSample, Asker, asking
