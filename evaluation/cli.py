@@ -99,10 +99,12 @@ def models(
         asked = sample(read_questions(questions or QUESTIONS_FILE), limit, 0)
     except QuestionsError as problem:
         refuse(problem)
-    text = (policy or (None if graph else POLICY_FILE)) and (policy or POLICY_FILE).read_text("utf-8")
+    chosen = policy or (None if graph else POLICY_FILE)
     with failures_in_words(console), shown_progress(console) as show:
         settings = {"endpoint_url": endpoint, "endpoint_model": model}
-        rows = compare_models(graph or [GRAPH_FILE], text or None, asked, settings, show)
+        rows = compare_models(
+            graph or [GRAPH_FILE], chosen.read_text("utf-8") if chosen else None, asked, settings, show
+        )
     print_markdown(rows_markdown(rows, load_settings().currency))
 
 
