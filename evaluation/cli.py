@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from app.cli.main import require_extra
-from evaluation import cli_dialogue, cli_models, cli_suggestions, cli_tables
-from evaluation.cli_progress import console, print_markdown, refuse
+from evaluation import cli_dialogue, cli_tables
+from evaluation.cli_progress import console, print_markdown, refuse, shown_progress
 
 if TYPE_CHECKING:
     from evaluation.bench.asker import QuestionOutcome
@@ -44,9 +44,6 @@ def qa(
     width: Annotated[int | None, typer.Option(min=1, max=20, help="W: relations that a round follows")] = None,
     depth: Annotated[int | None, typer.Option(min=1, max=5, help="D: rounds of retrieval")] = None,
     json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
-    errors: Annotated[
-        Path | None, typer.Option(help="Write each wrong answer here, by cause; it holds names: mode 600")
-    ] = None,
 ) -> None:
     """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
     import asyncio
@@ -61,10 +58,48 @@ def qa(
     label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
     options = {name: value for name, value in (("width", width), ("depth", depth)) if value is not None}
     with failures_in_words(console):
-        report, outcomes = asyncio.run(_ask(graph, policy, reasoner, label, chosen, options, errors))
+        report, outcomes = asyncio.run(_ask(graph, policy, reasoner, label, chosen, options))
     if json:
         write_json([report], [outcomes], json)
     print_markdown(markdown([report]) + "\n" + stages_markdown(report))
+
+
+@app.command()
+def models(
+    endpoint: Annotated[str, typer.Option(help="Base URL of the model's endpoint, such as http://host/v1")],
+    model: Annotated[str, typer.Option(help="Name of the model at the endpoint")],
+    graph: Annotated[
+        list[Path] | None, typer.Option(exists=True, help="Files of your graph; the demo without it")
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Questions with answers, one JSON object a line")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="Policy; the proposed one without it")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask a random sample of so many")] = None,
+) -> None:
+    """Show what a model is worth on your own graph, beside the reasoner in the box: right, wrong, refused, cost."""
+    from app.cli.output import failures_in_words
+    from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
+    from app.settings import load_settings
+    from evaluation.bench.bench import sample
+    from evaluation.datasets.questions import QuestionsError, read_questions
+    from evaluation.models.models_table import compare_models, rows_markdown
+
+    if (graph is None) != (questions is None):
+        refuse(QuestionsError("give --graph and --questions together, or neither for the demo"))
+    try:
+        asked = sample(read_questions(questions or QUESTIONS_FILE), limit, 0)
+    except QuestionsError as problem:
+        refuse(problem)
+    chosen = policy or (None if graph else POLICY_FILE)
+    with failures_in_words(console), shown_progress(console) as show:
+        settings = {"endpoint_url": endpoint, "endpoint_model": model}
+        rows = compare_models(
+            graph or [GRAPH_FILE], chosen.read_text("utf-8") if chosen else None, asked, settings, show
+        )
+    print_markdown(rows_markdown(rows, load_settings().currency))
 
 
 @app.command()
@@ -109,11 +144,9 @@ async def _ask(
     label: RunLabel,
     chosen: list[Question],
     options: Mapping[str, int],
-    errors: Path | None,
 ) -> tuple[Report, list[QuestionOutcome]]:
     from app.cli.output import bar
-    from evaluation.bench.bench import Bench, ignore_outcome
-    from evaluation.bench.error_log import ErrorLog
+    from evaluation.bench.bench import Bench
     from evaluation.cli_progress import bars_on
 
     async with Bench(reasoner) as bench:
@@ -121,17 +154,7 @@ async def _ask(
             loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
         with bars_on(console) as bars:
             task = bars.add_task("asking", total=len(chosen))
-            log = ErrorLog(bench.scorer) if errors else None
-            result = await bench.ask(
-                loaded,
-                label,
-                chosen,
-                options,
-                lambda done: bars.update(task, completed=done),
-                log.see if log else ignore_outcome,
-            )
-        if log and errors:
-            log.write(label, errors, result[0].leaks.leaked)
+            result = await bench.ask(loaded, label, chosen, options, lambda done: bars.update(task, completed=done))
         for broken in bench.contract_breaks[:3]:
             console.print(f"contract: {broken}")
     return result
@@ -156,5 +179,3 @@ def _read(file: Path, reasoner: Reasoner) -> list[Question]:
 
 cli_tables.commands(app)
 cli_dialogue.commands(app)
-cli_models.commands(app)
-cli_suggestions.commands(app)

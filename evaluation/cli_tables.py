@@ -29,20 +29,22 @@ _ResultT = TypeVar("_ResultT")
 
 def commands(parent: typer.Typer) -> None:
     tables = (table, guard, ledger, speed, embedded, natural, confidence, endpoint, drafts, masked, linking)
-    for command in (*tables, reliability, words, concepts):
+    for command in (*tables, words, concepts):
         parent.command()(command)
     parent.command("data")(own_data)
+    parent.command("model-table")(model_table)
+    parent.command()(suggestions)
 
 
 def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
     """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
-    from evaluation.tables.bounds_table import run_table
+    from evaluation.tables.bounds_table import results_markdown, run_table, write_results
 
     results = _shown(lambda show: run_table(data, limit, seed, only, show))
     if out:
         out.mkdir(parents=True, exist_ok=True)
-        results.write(out)
-    _end(results.markdown(), passed=not results.missed)
+        write_results(results, out)
+    _end(results_markdown(results), passed=not any(each.missed for each in results))
 
 
 def guard(
@@ -74,21 +76,11 @@ def speed(
     _end(markdown(report), passed=report.passed)
 
 
-def embedded(
-    data: Data = DATA,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the table and for files of wrong answers, which hold names")
-    ] = None,
-    limit: Limit = 1000,
-    only: Only = "",
-    seed: Seed = 0,
-) -> None:
+def embedded(data: Data = DATA, out: Out = None, limit: Limit = 1000, only: Only = "", seed: Seed = 0) -> None:
     """Measure the reasoner that needs no model against its bounds; ends with code 1 when one is missed."""
     from evaluation.tables.embedded_table import run_embedded_table
 
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-    _measured(_shown(lambda show: run_embedded_table(data, limit, seed, only, show, out)), out, "embedded")
+    _measured(_shown(lambda show: run_embedded_table(data, limit, seed, only, show)), out, "embedded")
 
 
 def natural(
@@ -123,9 +115,7 @@ def natural(
         write_private(wrong, wrong_markdown(run).encode())
     lines = measures(run)
     text = f"{markdown(lines)}\n{by_kind(run)}"
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "natural.md").write_text(text, encoding="utf-8")
+    _written(text, out, "natural")
     _end(text, passed=all(line.passed for line in lines))
 
 
@@ -180,7 +170,7 @@ def linking(
     seed: Seed = 0,
 ) -> None:
     """Measure how well names are found as people type them; ends with code 1 when a bound is missed."""
-    from evaluation.tables.linking_run import run_linking
+    from evaluation.tables.linking import run_linking
 
     results = _shown(lambda show: run_linking(data, mentions, seed, show))
     _end(results.markdown(), passed=not results.missed)
@@ -192,9 +182,7 @@ def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 
 
     found = _shown(lambda show: measure_common_words(data, limit, seed, show))
     text = markdown(found)
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "words.md").write_text(text, encoding="utf-8")
+    _written(text, out, "words")
     _end(text, passed=all(each.passed for each in found))
 
 
@@ -208,8 +196,7 @@ def concepts(
     from app.llm.embeddings.embedder import Embedder
     from app.reader.concept_namer import ConceptNamer
     from app.settings import load_settings
-    from evaluation.concepts.labels import LABELS, SETS
-    from evaluation.concepts.table import by_graph, measures, not_right, run_concepts
+    from evaluation.concepts.table import LABELS, SETS, by_graph, measures, not_right, run_concepts
     from evaluation.tables.measures import markdown
 
     settings = load_settings()
@@ -218,9 +205,7 @@ def concepts(
     judged = _shown(lambda show: run_concepts(files, graph_files, data, namer.name, show))
     lines = measures(judged)
     text = "\n".join(filter(None, (markdown(lines), by_graph(judged), not_right(judged))))
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "concepts.md").write_text(text, encoding="utf-8")
+    _written(text, out, "concepts")
     _end(text, passed=all(line.passed for line in lines))
 
 
@@ -236,23 +221,52 @@ def own_data(data: Data = DATA, out: Out = None, only: Only = "") -> None:
     _measured(measures(found), out, "own_data")
 
 
-def reliability(
+def suggestions(
     data: Data = DATA,
-    out: Annotated[Path | None, typer.Option(help="File for the tables")] = None,
-    limit: Limit = 300,
-    only: Only = "",
-    seed: Seed = 0,
+    graph: Annotated[str, typer.Option(help="One of the natural questions' graphs, hospital or c360; else all")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each graph")] = 20,
+    out: TableOut = None,
+    wrong: Annotated[
+        Path | None, typer.Option(help="Write the suggestions that were not answered here; mode 600")
+    ] = None,
 ) -> None:
-    """Show how often the embedded reasoner is right at each score, and what a threshold would refuse."""
-    from app.reader.step import MIN_SCORE
-    from evaluation.tables.reliability import reliability_markdown
-    from evaluation.tables.reliability_run import run_reliability
+    """Ask every question that answers suggest; ends with code 1 unless each is answered as the graph says."""
+    from app.graphs.report_files import write_private
+    from evaluation.natural.suggestions import missed, run_suggestions, table
 
-    points = _shown(lambda show: run_reliability(data, limit, seed, only, show))
-    text = reliability_markdown(points, MIN_SCORE)
-    if out:
-        out.write_text(text, encoding="utf-8")
-    print_markdown(text)
+    found = _shown(lambda show: run_suggestions(data, limit, graph, show))
+    left = [f"{name}: {text}" for name, texts in missed(found).items() for text in texts]
+    if wrong:
+        write_private(wrong, "\n".join([*left, ""]).encode())
+    text = table(found)
+    _written(text, out, "suggestions")
+    _end(text, passed=not left and any(each.total for each in found))
+
+
+def model_table(
+    data: Data = DATA,
+    out: Out = None,
+    limit: Limit = 100,
+    only: Only = "",
+    endpoint: Annotated[str, typer.Option(help="Another model's base URL; the small one without it")] = "",
+    model: Annotated[str, typer.Option(help="Its name")] = "",
+) -> None:
+    """Measure a real model against its bounds, and lies against 0; ends with code 1 when a bound is missed."""
+    import tempfile
+
+    from evaluation.models.local_model import NoModelError, serving_small_model
+    from evaluation.models.models_table import AskedModel, run_models_table
+
+    if endpoint:
+        asked = AskedModel(endpoint, model or "model")
+        _measured(_shown(lambda show: run_models_table(asked, data, limit, only, show)), out, "models")
+    try:
+        with tempfile.TemporaryDirectory(prefix="arog-model-") as folder, serving_small_model(Path(folder)) as small:
+            asked = AskedModel(small.url, small.name, small.log)
+            measures = _shown(lambda show: run_models_table(asked, data, limit, only, show))
+    except NoModelError as problem:
+        refuse(problem)
+    _measured(measures, out, "models")
 
 
 def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
@@ -276,11 +290,16 @@ def _measured(measures: Sequence[Measure], out: Path | None, name: str) -> NoRet
     from evaluation.tables.measures import markdown, write_json
 
     text = markdown(measures)
+    _written(text, out, name)
+    if out:
+        write_json(measures, out / f"{name}.json")
+    _end(text, passed=all(measure.passed for measure in measures))
+
+
+def _written(text: str, out: Path | None, name: str) -> None:
     if out:
         out.mkdir(parents=True, exist_ok=True)
         (out / f"{name}.md").write_text(text, encoding="utf-8")
-        write_json(measures, out / f"{name}.json")
-    _end(text, passed=all(measure.passed for measure in measures))
 
 
 def _end(text: str, *, passed: bool) -> NoReturn:

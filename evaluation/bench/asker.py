@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from app.accounts.api_keys import Caller
@@ -28,20 +28,10 @@ class ChatEndpoint(Protocol):
     async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer: ...
 
 
-class KnowsNames(Protocol):
-    """Tells which names a text mentions, as the service links them."""
-
-    def names_in(self, text: str) -> frozenset[str]:
-        """Every name of everything that `text` names."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class QuestionOutcome:
-    """The result of one question. `problem` names the error's type when there was no answer at all.
-
-    `missed_topics` are gold topics that linking did not find; `linked` is None where no topic is known.
-    """
+    """The result of one question. `problem` names the error's type when there was no answer at all; `linked` tells
+    that linking found every gold topic, and is None where none is known."""
 
     id: str
     kind: str
@@ -60,7 +50,6 @@ class QuestionOutcome:
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     problem: str = ""
     names: tuple[str, ...] = field(default=(), repr=False)
-    missed_topics: tuple[str, ...] = field(default=(), repr=False)
     local_processor_ms: float = 0.0
 
     @property
@@ -75,15 +64,16 @@ Watch = Callable[[Question, QuestionOutcome, Answer | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Asks a set of questions in one way. `expect` is told each turn, with its plan, before it is asked;
-    `reasoner_processor_s` is the processor time that the reasoner took since then."""
+    """Asks a set of questions in one way. `names` gives every name of everything that a text names, as the service
+    links it. `expect` is told each turn, with its plan, before it is asked; `reasoner_processor_s` is the processor
+    time that the reasoner took since then."""
 
     chat: ChatEndpoint
     caller: Caller
     graph: str
     strategy: str = "sets"
     options: Mapping[str, int] = field(default_factory=dict)
-    names: KnowsNames | None = None
+    names: Callable[[str], Collection[str]] | None = None
     expect: Callable[[QueryPlan | None, str], None] = lambda _plan, _typed: None
     reasoner_processor_s: Callable[[], float] = lambda: 0.0
     watch: Watch = lambda _question, _outcome, _answer: None
@@ -103,7 +93,16 @@ class Asking:
 
     async def _ask(self, question: Question, key: KeyPair) -> tuple[QuestionOutcome, Answer | None]:
         dialogue = Dialogue(self.graph, key, self.strategy, {**ANSWER_ALONE, **self.options})
-        missed = self._missed_topics(question)
+        unanswered = QuestionOutcome(
+            id=question.id,
+            kind=question.kind,
+            score=Score(0.0, 0.0),
+            answered=False,
+            expects_answer=question.is_answerable,
+            linked=self._is_linked(question),
+            reproduced=question.reproduced,
+            filtered=question.filtered,
+        )
         try:
             for plan, text in zip(question.plans, question.texts, strict=True):
                 self.expect(plan, text)
@@ -112,59 +111,35 @@ class Asking:
                 spent = time.perf_counter() - began, time.process_time() - worked - self.reasoner_processor_s()
                 answer = dialogue.accept(text, sealed)
         except (ReasonerError, PrivacyError) as error:
-            return _failed(question, missed, type(error).__name__), None
-        return _outcome(question, answer, missed, *(1000 * seconds for seconds in spent)), answer
+            return replace(unanswered, problem=type(error).__name__), None
+        whole_ms, processor_ms = (1000 * seconds for seconds in spent)
+        return replace(_judged(unanswered, question, answer, whole_ms), local_processor_ms=processor_ms), answer
 
-    def _missed_topics(self, question: Question) -> tuple[str, ...] | None:
+    def _is_linked(self, question: Question) -> bool | None:
         if self.names is None or not question.topic_entities:
             return None
-        found = {comparable(name) for name in self.names.names_in("\n".join(question.texts))}
-        return tuple(topic for topic in question.topic_entities if comparable(topic) not in found)
+        found = {comparable(name) for name in self.names("\n".join(question.texts))}
+        return found.issuperset(map(comparable, question.topic_entities))
 
 
-def _failed(question: Question, missed: tuple[str, ...] | None, problem: str) -> QuestionOutcome:
-    return QuestionOutcome(
-        id=question.id,
-        kind=question.kind,
-        score=Score(0.0, 0.0),
-        answered=False,
-        expects_answer=question.is_answerable,
-        linked=None if missed is None else not missed,
-        reproduced=question.reproduced,
-        filtered=question.filtered,
-        problem=problem,
-        missed_topics=missed or (),
-    )
-
-
-def _outcome(
-    question: Question, answer: Answer, missed: tuple[str, ...] | None, whole_ms: float, local_processor_ms: float
-) -> QuestionOutcome:
+def _judged(unanswered: QuestionOutcome, question: Question, answer: Answer, whole_ms: float) -> QuestionOutcome:
     told = answer.entities if answer.answered else ()
     # A yes or no is the answer; what stands beside it says what holds instead, or the value that decided.
     truths = [entity for entity in told if entity.kind == "truth"]
     parts = [AnswerPart(entity.names, entity.ordered) for entity in truths or told]
     usage = answer.usage
-    milliseconds = dict(usage.milliseconds)
     # What the stages do not name is counted too: nothing of the road is left out.
-    milliseconds["other"] = max(0.0, whole_ms - sum(milliseconds.values()))
-    return QuestionOutcome(
-        id=question.id,
-        kind=question.kind,
+    other = max(0.0, whole_ms - sum(usage.milliseconds.values()))
+    return replace(
+        unanswered,
         score=score(parts, question.answers),
         answered=answer.answered,
-        expects_answer=question.is_answerable,
-        linked=None if missed is None else not missed,
-        reproduced=question.reproduced,
-        filtered=question.filtered,
         grounded=answer.grounded,
         rounds=usage.rounds,
         calls=usage.calls,
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
         tokens_by_endpoint=usage.tokens_counted_by == "endpoint",
-        milliseconds=milliseconds,
+        milliseconds={**usage.milliseconds, "other": other},
         names=tuple(answer.names),
-        missed_topics=missed or (),
-        local_processor_ms=local_processor_ms,
     )

@@ -8,9 +8,8 @@ import random
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from pydantic import SecretStr
 
@@ -20,28 +19,28 @@ from app.chat.question_run import OPEN_PROFILE_STRATEGIES, OnStage, ReadBack, no
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.llm.endpoint.model_endpoint import ModelEndpoint
+from app.llm.tasks import Size, TaskKind
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.reader.scoring.path_scoring import PathScorer
 from app.settings import Settings, load_settings
-from app.strategies.base import Strategy
 from app.wiring.endpoints import probe_all
-from app.wiring.sentence_models import embedder_of
-from app.wiring.services import ReasonerBundle, Services, build, think
+from app.wiring.services import Services, build, think
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import ChatAnswer, ChatRequest
 from evaluation.bench.asker import Asking, QuestionOutcome
-from evaluation.bench.name_lookup import NameLookup
-from evaluation.bench.public_texts import own_headers, public_texts
 from evaluation.bench.report import Report, RunLabel, summarise
 from evaluation.checks.leak_scan import LeakScanner
 from evaluation.checks.secret_names import secret_names
 from evaluation.datasets.questions import QueryPlan, Question
+from evaluation.fakes.contract import TASKS
 from evaluation.fakes.recording_reasoner import RecordingReasoner, Step
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.catalog import PrivateGraph
+from kg_store.graph.schema import phrases_of
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.policy import Policy
 from kg_store.storage.master_key import MasterKey
+from kg_store.terms import Schema
 
 QuestionT = TypeVar("QuestionT")
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
@@ -53,7 +52,18 @@ TENANT = "evaluation"
 TO_THE_MODEL = {"disclosure": "tell"}
 """Changes for runs that measure an endpoint: every prompt reaches it, however few fit what it shows."""
 
+NO_LIMIT: Final = 1_000_000_000
+"""Names of a day: a run asks more than any person, by one key."""
+
 CALLER = Caller(TENANT, "evaluation", "user", frozenset({EVERY_GRAPH}))
+
+# Header lines that any HTTP client sends of itself; all others of a request are scanned like its body.
+_TRANSPORT_LINES = frozenset(
+    {
+        "post /v1/chat/completions http/1.1", "host", "connection", "accept", "accept-encoding", "accept-language",
+        "user-agent", "content-type", "content-length", "authorization",
+    }
+)  # fmt: skip
 
 
 def ignore_outcome(
@@ -94,10 +104,6 @@ class ChatByStrategy:
         return await chat.answer(caller, request, on_stage)
 
 
-NO_LIMIT: Final = 1_000_000_000
-"""Names of a day: a run asks more than any person, by one key."""
-
-
 class Bench:
     """The service as it is deployed, but for its budget of names, in a folder that is deleted at the end. For public
     data only.
@@ -105,61 +111,51 @@ class Bench:
     `scripted` starts an endpoint on loopback that answers by each question's plan; `endpoint` is the one of the
     AROG_ENDPOINT_ settings. `least_score` is another threshold for the embedded reasoner, `answers_unsure` has
     it answer what it would refuse, `scripted` is another such endpoint, `changes` are other settings,
-    `read_back` another reader of a model's sentences, `strategies` other strategies. Opened, asked and closed in
-    one event loop, as its connections are the loop's.
+    `read_back` another reader of a model's sentences. Opened, asked and closed in one event loop, as its connections
+    are the loop's.
     """
 
     def __init__(
         self,
         reasoner: ReasonerName = "embedded",
         *,
-        counts_tokens: bool = False,
         least_score: float | None = None,
         answers_unsure: bool = False,
         scripted: ScriptedEndpoint | None = None,
         changes: Mapping[str, object] | None = None,
-        strategies: Callable[[ReasonerBundle], Mapping[str, Strategy]] = lambda _thinking: {},
         read_back: ReadBack | None = None,
     ) -> None:
-        self._read_back = read_back
-        self._strategies = strategies
-        self._name, self._least_score, self._changes = reasoner, least_score, changes or {}
-        self._answers_unsure = answers_unsure
+        self._name, self._changes, self._read_back = reasoner, changes or {}, read_back
+        self._least_score, self._answers_unsure = least_score, answers_unsure
         self._folder = tempfile.TemporaryDirectory(prefix="arog-evaluation-")
         self._scanners: dict[tuple[str, frozenset[str]], LeakScanner] = {}
-        self._scripted = (scripted or ScriptedEndpoint(counts_tokens)) if reasoner == "scripted" else None
+        self._scripted = (scripted or ScriptedEndpoint()) if reasoner == "scripted" else None
 
     async def __aenter__(self) -> Bench:
         if self._scripted:
             self._scripted.__enter__()
         settings = _settings(Path(self._folder.name), self._name, self._scripted).model_copy(update=self._changes)
         thinking = think(settings)
-        strategies = {**thinking.strategies, **self._strategies(thinking)}
-        thinking = dataclasses.replace(
-            thinking, strategies=strategies, read_back=self._read_back or thinking.read_back
-        )
         await probe_all(thinking.endpoints)
-        if self._least_score is not None and isinstance(thinking.reasoner, EmbeddedReasoner):
-            thinking.reasoner.least_score = self._least_score
         if isinstance(thinking.reasoner, EmbeddedReasoner):
             thinking.reasoner.answers_unsure = self._answers_unsure
+            if self._least_score is not None:
+                thinking.reasoner.least_score = self._least_score
         self._reasoner = thinking.reasoner
         self._recorder = RecordingReasoner(thinking.reasoner)
-        self._scorer = _scorer_of(thinking, settings)
-        services = build(settings, error_body, dataclasses.replace(thinking, reasoner=self._recorder))
+        recorded = dataclasses.replace(
+            thinking, reasoner=self._recorder, read_back=self._read_back or thinking.read_back
+        )
+        services = build(settings, error_body, recorded)
         chat = ChatByStrategy.around(services.chat) if isinstance(services.chat, ChatService) else services.chat
-        self._services: Services = dataclasses.replace(services, chat=chat)
+        self.services: Services = dataclasses.replace(services, chat=chat)
         return self
 
     async def __aexit__(self, *_raised: object) -> None:
-        await self._services.close()
+        await self.services.close()
         if self._scripted:
             self._scripted.__exit__()
         self._folder.cleanup()
-
-    @property
-    def services(self) -> Services:
-        return self._services
 
     @property
     def sent(self) -> Sequence[bytes]:
@@ -176,12 +172,12 @@ class Bench:
         if self._scripted is None:
             return self._recorder.sent[first:]
         requests = self._scripted.received[first:]
-        return [part for received in requests for part in (own_headers(received.head), received.body)]
+        return [part for received in requests for part in (_own_headers(received.head), received.body)]
 
     @property
     def scorer(self) -> PathScorer:
-        """Scores paths as the embedded reasoner does; for other reasoners, as it would."""
-        return self._scorer()
+        """The embedded reasoner's own."""
+        return self.embedded.scorer
 
     @property
     def embedded(self) -> EmbeddedReasoner:
@@ -193,7 +189,7 @@ class Bench:
     @property
     def endpoints(self) -> Sequence[ModelEndpoint]:
         """The endpoints that the reasoner asks; none for the embedded one."""
-        return self._services.thinking.endpoints
+        return self.services.thinking.endpoints
 
     @property
     def contract_breaks(self) -> list[str]:
@@ -214,12 +210,12 @@ class Bench:
         given = propose_policy(sources) if policy is None else Policy.from_toml(policy)
         shown = {} if masks else {"show_relations": "all", "show_classes": "all"}
         used = given.model_copy(update=shown).to_toml()
-        self._services.graphs.load(TENANT, name, sources, used).run(progress)
+        self.services.graphs.load(TENANT, name, sources, used).run(progress)
         return LoadedSet(name, frozenset(secret_names(sources, used)), used)
 
     def graph(self, loaded: LoadedSet) -> PrivateGraph:
         """A loaded graph, as the service has it."""
-        return self._services.store.catalog.open(TENANT, loaded.graph)
+        return self.services.store.catalog.open(TENANT, loaded.graph)
 
     async def ask(
         self,
@@ -234,18 +230,18 @@ class Bench:
         graph = self.graph(loaded)
         first = self.sent_so_far
         asking = Asking(
-            chat=self._services.chat,
+            chat=self.services.chat,
             caller=CALLER,
             graph=loaded.graph,
             strategy=label.strategy,
             options=options or {},
-            names=NameLookup(graph),
+            names=lambda text: _names_in(graph, text),
             expect=self._expect,
             reasoner_processor_s=lambda: self._recorder.processor_s,
             watch=lambda question, outcome, answer: see(question, outcome, answer, self._recorder.steps),
         )
         # What a load begins in the background is no part of a question.
-        await asyncio.to_thread(self._services.thinking.wait_until_warm)
+        await asyncio.to_thread(self.services.thinking.wait_until_warm)
         outcomes = await asking.ask_all(questions, progress)
         findings = self.scanner(loaded).scan(self.sent_from(first))
         return summarise(label, outcomes, findings, len(loaded.secrets)), outcomes
@@ -260,7 +256,7 @@ class Bench:
         graph = self.graph(loaded)
         wanted = (graph.version, frozenset((*loaded.secrets, *planted)))
         if wanted not in self._scanners:
-            public = public_texts(graph.blind.schema, self._services.thinking.kinds, self._recorder)
+            public = _public_texts(graph.blind.schema, self.services.thinking.kinds, self._recorder)
             self._scanners[wanted] = LeakScanner(wanted[1], public)
         return self._scanners[wanted]
 
@@ -273,12 +269,31 @@ def sample(questions: Sequence[QuestionT], limit: int | None, seed: int) -> list
     return [questions[position] for position in sorted(drawn)]
 
 
-def _scorer_of(thinking: ReasonerBundle, settings: Settings) -> Callable[[], PathScorer]:
-    """The embedded reasoner's own scorer; for other reasoners one that is built when it is first asked for."""
-    reasoner = thinking.reasoner
-    if isinstance(reasoner, EmbeddedReasoner):
-        return lambda: reasoner.scorer
-    return cache(lambda: PathScorer(embedder_of(settings)))
+def _names_in(graph: PrivateGraph, text: str) -> frozenset[str]:
+    """Every name of everything that `text` names, by the graph's own linker."""
+    mentions = graph.linker.find_mentions(text) or graph.linker.find_unmarked(text, graph.public)
+    records = graph.vault.records([mid for mention in mentions for mid in mention.mids]).values()
+    return frozenset(name for record in records for name in (*record.names, record.lexical) if name is not None)
+
+
+def _public_texts(schema: Schema, kinds: Iterable[TaskKind[Any]], recorder: RecordingReasoner) -> set[str]:
+    """Texts of a request that name nothing of a graph, whatever is asked: relation words, concepts, instructions,
+    field names."""
+    texts = set(phrases_of(schema))
+    for kind in kinds:
+        # Line by line, for all dialects have most lines in common.
+        texts |= {line for part in recorder.statics_of(kind) for line in part.decode().split("\\n")}
+        texts.add(str(kind.instructions))
+    texts |= {str(asked.model_json_schema()) for asked, _, _ in TASKS.values()}
+    return texts | set(get_args(Size))
+
+
+def _own_headers(head: bytes) -> bytes:
+    """The lines of a request's head that any HTTP client does not send of itself."""
+    lines = head.decode("latin-1").split("\r\n" if b"\r\n" in head else "\n")
+    kept = [line for line in lines if line.partition(":")[0].strip().lower() not in _TRANSPORT_LINES]
+    # Constant words of the OpenAI package: language, version, platform.
+    return "\n".join(line for line in kept if not line.lower().startswith("x-stainless")).encode()
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:

@@ -1,14 +1,18 @@
-"""The public question sets and the demo as a table of bounds runs over them: converted and loaded once."""
+"""The public question sets and the demo as tables run over them: converted and loaded once; and which graph is asked
+which other graph's questions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from evaluation.bench.bench import Bench, LoadedSet
 from evaluation.datasets.converters import Converted, convert
+from evaluation.datasets.derived_sets import foreign, transplanted, with_topics_given, without_relations
 from evaluation.datasets.questions import Question, read_questions
+from kg_store.graph.traversal import members_of
 
 Show = Callable[[str, int, int], None]
 """Title of what runs, how much of it is done, how much there is in all."""
@@ -22,6 +26,9 @@ OPENDIALKG = "opendialkg/triples.tsv"
 
 # Graphs that are one file, so that one loaded version serves several rows.
 _SAME_GRAPH = {"metaqa": "metaqa"}
+# Where a customer lives is in c360 too, in words of its own. Of the other pairs no relation is in both graphs.
+_DEMO_IN_C360 = frozenset({"lives in"})
+_ABOUT_PEOPLE = ("actor_to", "director_to", "writer_to")
 
 
 class QuestionSets:
@@ -37,10 +44,9 @@ class QuestionSets:
         """The graph of a set, loaded, and all its questions. Raises QuestionsError."""
         if source == DEMO:
             return self._load(DEMO, [GRAPH_FILE], POLICY_FILE.read_text("utf-8")), self.questions(source)
-        converted = self._convert(source)
-        name = source.partition(":")[0]
-        graph = _SAME_GRAPH.get(name, converted.graph.parent.name)
-        return self._load(graph, [converted.graph], None), self.questions(source)
+        graph = self.graph_file(source)
+        name = _SAME_GRAPH.get(source.partition(":")[0], graph.parent.name)
+        return self._load(name, [graph], None), self.questions(source)
 
     def questions(self, source: str) -> list[Question]:
         """The questions of a set alone; its graph is not loaded. Raises QuestionsError."""
@@ -68,3 +74,83 @@ class QuestionSets:
                 graph, sources, policy, lambda _step, percent: self._show(title, int(percent), 100)
             )
         return self._loaded[graph]
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignSet:
+    """`questions` of another graph, to be asked of the graph `loaded`, which can't answer them; `names` are things
+    that it has, `is_known` tells whether anything in it is called exactly so."""
+
+    title: str
+    loaded: LoadedSet
+    questions: list[Question] = field(repr=False)
+    names: list[str] = field(repr=False)
+    is_known: Callable[[str], bool]
+
+    def as_they_are(self) -> list[Question]:
+        return foreign(self.questions, self.is_known)
+
+    def its_own_topics(self, seed: int) -> list[Question]:
+        """The questions with things of the graph in the place of their topics."""
+        return transplanted(self.questions, self.names, seed)
+
+
+def foreign_sets(sets: QuestionSets) -> list[ForeignSet]:
+    """MetaQA's questions of PathQuestion's graph, PathQuestion's of MetaQA's, the demo's of `c360.ttl`."""
+    people, of_3 = sets.of(PQ_3H)
+    movies, of_1 = sets.of(METAQA[1])
+    customers = sets.graph(C360)
+    of_movies = [question for source in METAQA.values() for question in sets.questions(source)]
+    in_movies = [question for question in of_1 if question.kind.startswith(_ABOUT_PEOPLE) and question.half == "seen"]
+    of_clinic = without_relations(sets.questions(DEMO), _DEMO_IN_C360)
+    return [
+        _foreign(sets, "MetaQA of PQ-3H", people, of_movies, _topics(of_3)),
+        _foreign(sets, "PQ of MetaQA", movies, [*sets.questions(PQ_2H), *of_3], _topics(in_movies)),
+        _foreign(sets, "demo of c360", customers, of_clinic, _names_of_kind(sets, customers, "customer")),
+    ]
+
+
+def clinic_of_webqsp(sets: QuestionSets) -> ForeignSet:
+    """The demo's questions of WebQSP's graph, which holds a little of nearly everything but no patients."""
+    loaded, questions = sets.of(WEBQSP)
+    of_clinic = without_relations(sets.questions(DEMO), _DEMO_IN_C360)
+    return _foreign(sets, "demo of WebQSP", loaded, of_clinic, _topics(questions))
+
+
+def sets_asked(sets: QuestionSets, seed: int, only: str) -> Iterator[tuple[str, LoadedSet, list[Question]]]:
+    """The sets of the table of bounds; of wordings that nobody looks at none, as a threshold is chosen by these."""
+    named = {"PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "WebQSP, topics given": WEBQSP, "demo": DEMO}
+    named |= {f"MetaQA-{hops}": source for hops, source in METAQA.items()}
+    for title, source in named.items():
+        if only in title.casefold():
+            loaded, questions = sets.of(source)
+            given = [with_topics_given(each) for each in questions] if source == WEBQSP else questions
+            yield title, loaded, [question for question in given if question.half != "unseen"]
+    if only in "unanswerable":
+        for each in foreign_sets(sets):
+            yield f"{each.title}, as they are", each.loaded, each.as_they_are()
+            yield f"{each.title}, its own topics", each.loaded, each.its_own_topics(seed)
+
+
+def _foreign(
+    sets: QuestionSets, title: str, loaded: LoadedSet, questions: list[Question], names: list[str]
+) -> ForeignSet:
+    index = sets.bench.graph(loaded).names
+
+    def is_known(name: str) -> bool:
+        return any(hit.start == 0 and hit.end == len(name) for hit in index.find(name))
+
+    return ForeignSet(title, loaded, questions, names, is_known)
+
+
+def _names_of_kind(sets: QuestionSets, loaded: LoadedSet, concept: str) -> list[str]:
+    """The first name of everything of one concept."""
+    graph = sets.bench.graph(loaded)
+    mids = members_of(graph.blind, concept).tolist()
+    records = graph.vault.records(mids)
+    return [records[mid].names[0] for mid in mids if mid in records and records[mid].names]
+
+
+def _topics(questions: Iterable[Question]) -> list[str]:
+    """As they are typed, each once."""
+    return list(dict.fromkeys(topic.replace("_", " ") for q in questions for topic in q.topic_entities))

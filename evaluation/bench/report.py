@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -124,7 +125,7 @@ def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOu
         }
         for report, asked in zip(reports, outcomes, strict=True)
     ]  # fmt: skip
-    file.write_text(_Rows(rows=rows).model_dump_json(indent=1), encoding="utf-8")
+    file.write_text(json.dumps({"rows": rows}, indent=1), encoding="utf-8")
 
 
 def markdown(reports: Sequence[Report]) -> str:
@@ -140,10 +141,6 @@ def stages_markdown(report: Report) -> str:
     """Milliseconds of each stage of one run."""
     rows = [(stage, f"{s.p50:.2f}", f"{s.p95:.2f}", f"{s.mean:.2f}") for stage, s in report.milliseconds.items()]
     return markdown_table(("stage", "p50 ms", "p95 ms", "mean ms"), rows)
-
-
-class _Rows(BaseModel):
-    rows: list[dict[str, object]]
 
 
 def _row(report: Report) -> tuple[str, ...]:

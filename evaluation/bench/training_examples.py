@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.language.readings import WordedPath
@@ -11,13 +11,21 @@ from app.reader.language.answer_form import read_form
 from app.reader.language.question_words import words_in
 from app.reader.plans.candidate_paths import known_paths, roots_of
 from evaluation.bench.bench import Bench, LoadedSet
-from evaluation.bench.path_hits import PathHits
-from evaluation.bench.path_trail import same_steps
 from evaluation.bench.report import RunLabel
-from evaluation.datasets.gold_plan import plan_paths
+from evaluation.checks.metrics import comparable
+from evaluation.datasets.gold_plan import folded_path, plan_paths
 from evaluation.datasets.questions import Question
+from evaluation.datasets.topic_positions import surfaces_of
 from evaluation.fakes.recording_reasoner import Step
 from evaluation.training.reasoner import Example
+from kg_store.catalog import PrivateGraph
+from kg_store.graph.traversal import reached
+from kg_store.terms import Hop, Mids, Schema, as_mids
+from kg_store.terms import Step as GraphStep
+
+# Of a larger set a random member is hardly ever the answer, and its names would take long to read.
+_MAX_ENDS = 1_000
+_NOTHING = as_mids([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +47,7 @@ async def gather(
     A question with a plan is learnt from by its plan; one without by its answers alone.
     """
     found: dict[str, Example] = {}
-    hits = PathHits(bench.graph(loaded))
+    hits = _PathHits(bench.graph(loaded))
 
     def see(question: Question, _outcome: object, _answer: object, steps: Sequence[Step]) -> None:
         shown = [step.asked for step in steps if isinstance(step.asked, StepInput)]
@@ -52,7 +60,7 @@ async def gather(
     return Gathered([*found.values()], len(questions) - len(found))
 
 
-def _example(question: Question, shown: Sequence[StepInput], hits: PathHits) -> Example | None:
+def _example(question: Question, shown: Sequence[StepInput], hits: _PathHits) -> Example | None:
     """None where no path shown is right."""
     entities, _, _ = roots_of(shown[-1])
     if question.has_plan:
@@ -68,11 +76,11 @@ def _by_plan(question: Question, shown: Sequence[StepInput], root: Thing) -> Exa
     gold = plan_paths(question.plan) if question.plan else []
     steps = gold[0][1] if len(gold) == 1 and gold[0][0].startswith("topic:") else None
     paths = _paths(shown, root)
-    right = tuple(float(steps is not None and same_steps(each, steps)) for each in paths)
+    right = tuple(float(steps is not None and folded_path(each) == folded_path(steps)) for each in paths)
     return _beside(question, shown, root, paths, right)
 
 
-def _by_answers(question: Question, shown: Sequence[StepInput], root: Thing, hits: PathHits) -> Example:
+def _by_answers(question: Question, shown: Sequence[StepInput], root: Thing, hits: _PathHits) -> Example:
     """Each path is as right as the share of what it reaches that is an answer.
 
     None is where the question counts, compares or wants the first of a set: its answer does not tell of the set.
@@ -98,3 +106,59 @@ def _beside(
     form = read_form(shown[-1].question, words_in(shown[-1].question).count(root.name))
     group = question.topic_entities[0] if question.topic_entities else question.id
     return Example(form.rest, root.name, root.concept, tuple(paths.values()), right, group)
+
+
+class _PathHits:
+    """Walks the paths that a reasoner was shown from what their topic stands for, and compares the names at the ends.
+
+    For evaluation and training, where the owner's own answers are known; names stay here, shares alone come out.
+    """
+
+    def __init__(self, graph: PrivateGraph) -> None:
+        self._graph = graph
+        self._hops = _hops_by_label(graph.blind.schema)
+        self._names: dict[int, frozenset[str]] = {}
+
+    def of(self, mids: Mids, paths: Sequence[tuple[str, ...]], answers: Sequence[str]) -> tuple[float, ...]:
+        """The expected hit of a random member of each path's set, 0 to 1."""
+        gold = {comparable(answer) for answer in answers}
+        walked: dict[tuple[str, ...], Mids] = {(): mids}
+        return tuple(self._share(self._ends(path, walked), gold) for path in paths)
+
+    def meant_by(self, root: Thing, typed: str, given: StepInput) -> Mids:
+        """The things that the pseudonym `root` stands for in the question as typed; none where no words tell."""
+        surface = surfaces_of(typed, given.question, [thing.name for thing in given.things]).get(root.name, "")
+        linker = self._graph.linker
+        mentions = linker.find_mentions(typed) or linker.find_unmarked(typed, self._graph.public)
+        found = [mention.mids for mention in mentions if typed[mention.start : mention.end] == surface]
+        if not found and len(mentions) == 1:
+            found = [mentions[0].mids]
+        return as_mids([mid for mids in found for mid in mids])
+
+    def _ends(self, path: tuple[str, ...], walked: dict[tuple[str, ...], Mids]) -> Mids:
+        if path not in walked:
+            before, step = self._ends(path[:-1], walked), self._step(path[-1])
+            # A set too large to count is too large to go on from.
+            goes_on = step is not None and 0 < len(before) <= _MAX_ENDS
+            walked[path] = reached(self._graph.blind, before, (step,)) if step and goes_on else _NOTHING
+        return walked[path]
+
+    def _step(self, label: str) -> GraphStep | None:
+        hops = [self._hops.get(part) for part in label.split("|")]
+        known = tuple(hop for hop in hops if hop is not None)
+        return known if len(known) == len(hops) else None
+
+    def _share(self, ends: Mids, gold: set[str]) -> float:
+        if not 0 < len(ends) <= _MAX_ENDS:
+            return 0.0
+        mids = ends.tolist()
+        for mid, record in self._graph.vault.records([mid for mid in mids if mid not in self._names]).items():
+            self._names[mid] = frozenset(
+                comparable(name) for name in (*record.names, record.lexical) if name is not None
+            )
+        return sum(not gold.isdisjoint(self._names.get(mid, ())) for mid in mids) / len(mids)
+
+
+def _hops_by_label(schema: Schema) -> Mapping[str, Hop]:
+    hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
+    return {schema.label(hop): hop for hop in reversed(hops)}

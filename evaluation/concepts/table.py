@@ -1,4 +1,5 @@
-"""The figures of concepts by graph and in all, and the concepts that were not right."""
+"""Concepts against hand-written labels: of one thing of a graph, the nouns that are right for its concept, and nouns
+that are wrong. The figures by graph and in all, and the concepts that were not right."""
 
 from __future__ import annotations
 
@@ -6,17 +7,45 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from app.graphs.markdown_table import markdown_table
 from evaluation.bench.question_sets import Show
 from evaluation.checks.metrics import mean
-from evaluation.concepts.labels import VERDICTS, ConceptLabel, Verdict, is_shut, read_labels
 from evaluation.concepts.untyped_graphs import load_untyped, read_graph_files
+from evaluation.datasets.questions import read_lines
 from evaluation.tables.measures import Measure, share
 from kg_store.version_builder import NameConcepts
 
-BOUND: Final = 0.90
+Verdict = Literal["right", "wrong", "not judged", "no concept"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("right", "wrong", "not judged", "no concept")
+
+MIN_RIGHT: Final = 0.90
+SETS: Final = Path(__file__).parent / "sets"
+LABELS: Final = (SETS / "seen.jsonl", SETS / "shut.jsonl.gz")
+"""The shut part is packed, so that nobody who searches the files reads it by chance."""
+
+
+class ConceptLabel(BaseModel):
+    """`node` stands for all things with the same relations around them."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    graph: str
+    node: str
+    accept: frozenset[str]
+    reject: frozenset[str]
+
+    def judge(self, concept: str | None) -> Verdict:
+        """`concept` may join several by commas, the surest first: right where the first is, or where all are."""
+        if not concept:
+            return "no concept"
+        first, *further = (part.strip().lower() for part in concept.split(","))
+        if first in self.accept:
+            return "right"
+        return "wrong" if not self.reject.isdisjoint((first, *further)) else "not judged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +65,8 @@ async def run_concepts(
     labels: Sequence[Path], graphs: Path, data: Path, name_concepts: NameConcepts, show: Show
 ) -> list[Judged]:
     """Loads every graph that a label is of, one after the other. Raises QuestionsError."""
-    read = [(label, is_shut(file)) for file in labels for label in read_labels(file)]
+    # No concept of a file whose lines nobody looks at is printed.
+    read = [(label, file.name.startswith("shut")) for file in labels for _, label in read_lines(file, ConceptLabel)]
     names = list(dict.fromkeys(label.graph for label, _ in read))
     files = read_graph_files(graphs, data, names)
     found: list[Judged] = []
@@ -52,7 +82,7 @@ def measures(judged: Sequence[Judged]) -> list[Measure]:
     """The share that is right of all, and the mean of the graphs' shares; what is not judged is not right."""
     shares = [_right(each) for each in _by_graph(judged).values()]
     return [
-        share("concepts of graphs without types that are right", _right(judged), len(judged), BOUND),
+        share("concepts of graphs without types that are right", _right(judged), len(judged), MIN_RIGHT),
         share("the mean over graphs", mean(shares), len(judged)),
     ]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.datasets.gold_graph import GoldGraph
+from evaluation.datasets.derived_sets import half_of_wording
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question, QuestionsError, write_questions
-from evaluation.datasets.splits import half_of_wording
 
 Triple = tuple[str, str, str]
 
@@ -31,6 +31,7 @@ _METAQA_RELATIONS = {
     "imdbvotes": "has_imdb_votes",
 }
 _TOPIC = re.compile(r"\[(.*)\]")
+_DIFFERENCE = re.compile(r"^difference\(([A-Z][0-9]?), topic:(\d+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,11 @@ def _write(found: _Set, out: Path) -> Converted:
 
 def _path_question(source: Path) -> _Set:
     triples = list(_triples(source.with_name(source.stem + ".kb.tsv"), "\t"))
-    graph = GoldGraph(triples)
+    graph = _GoldGraph(triples)
     return _Set(triples, [_of_path_question(record, graph) for record in _records(source)])
 
 
-def _of_path_question(record: dict[str, object], graph: GoldGraph) -> Question:
+def _of_path_question(record: dict[str, object], graph: _GoldGraph) -> Question:
     topic, relations = str(record["topic_entity"]), _strings(record["gold_relations"])
     # A person types spaces where the file has underscores.
     typed = str(record["question"]).replace(topic, topic.replace("_", " "))
@@ -113,7 +114,7 @@ def _of_path_question(record: dict[str, object], graph: GoldGraph) -> Question:
 
 def _metaqa(source: Path) -> _Set:
     triples = list(_triples(source.with_name("kb.txt"), "|"))
-    graph = GoldGraph((head, _words(relation), tail) for head, relation, tail in triples)
+    graph = _GoldGraph((head, _words(relation), tail) for head, relation, tail in triples)
     types = source.with_name(source.stem + "_qtype.txt").read_text(encoding="utf-8").splitlines()
     lines = source.read_text(encoding="utf-8").splitlines()
     made = (
@@ -123,7 +124,7 @@ def _metaqa(source: Path) -> _Set:
     return _Set(triples, list(made))
 
 
-def _of_metaqa(identity: str, line: str, kind: str, graph: GoldGraph) -> Question:
+def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Question:
     bracketed, _, answers = line.partition("\t")
     match = _TOPIC.search(bracketed)
     if match is None:
@@ -162,11 +163,11 @@ def _metaqa_plan(types: Sequence[str], topic: str) -> QueryPlan:
 def _webqsp(source: Path) -> _Set:
     """The fourth column (how sure the direction is) is left out; plans come from the gold triples."""
     triples = list(_triples(source.with_name("triples.tsv"), "\t"))
-    graph = GoldGraph(triples)
+    graph = _GoldGraph(triples)
     return _Set(triples, [_of_webqsp(record, graph) for record in _records(source)])
 
 
-def _of_webqsp(record: dict[str, object], graph: GoldGraph) -> Question:
+def _of_webqsp(record: dict[str, object], graph: _GoldGraph) -> Question:
     topics, answers = _strings(record["topic_entities"]), _strings(record["answers"])
     gold = record["gold_triples"]
     relations = {str(triple[1]) for triple in gold} if isinstance(gold, list) else set()
@@ -189,7 +190,7 @@ def _of_webqsp(record: dict[str, object], graph: GoldGraph) -> Question:
 
 
 def _best_path(
-    graph: GoldGraph, topics: Iterable[str], answers: set[str], relations: set[str]
+    graph: _GoldGraph, topics: Iterable[str], answers: set[str], relations: set[str]
 ) -> tuple[str, tuple[str, ...], float] | None:
     """The path of one or two gold relations, mediators joined, whose end fits the gold answers best (F1)."""
     ranked: list[tuple[float, int, int, str, tuple[str, ...]]] = []
@@ -206,14 +207,14 @@ def _best_path(
     return topic, path, -quality
 
 
-def _gold_paths(graph: GoldGraph, topic: str, relations: set[str]) -> Iterator[tuple[str, ...]]:
+def _gold_paths(graph: _GoldGraph, topic: str, relations: set[str]) -> Iterator[tuple[str, ...]]:
     for first in _gold_steps(graph, {topic}, relations):
         yield (first,)
         for second in _gold_steps(graph, graph.reached([topic], [first]), relations):
             yield (first, second)
 
 
-def _gold_steps(graph: GoldGraph, names: set[str], relations: set[str]) -> set[str]:
+def _gold_steps(graph: _GoldGraph, names: set[str], relations: set[str]) -> set[str]:
     steps: set[str] = set()
     for hop in {hop for name in names for hop in graph.relations_of(name) if hop.removeprefix("^") in relations}:
         ends = graph.reached(names, [hop])
@@ -258,3 +259,58 @@ def _strings(value: object) -> list[str]:
 def _words(relation: str) -> str:
     """A relation as the loader words it for TSV: spaces for underscores."""
     return relation.replace("_", " ")
+
+
+# --- the gold graph --------------------------------------------------------------------------------------
+
+
+class _GoldGraph:
+    """A plain graph of names, which checks that gold plans give the gold answers: triples in two dictionaries. Walks
+    paths, mediators included, and takes differences; nothing else."""
+
+    def __init__(self, triples: Iterable[tuple[str, str, str]]) -> None:
+        self._tails: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for head, relation, tail in triples:
+            self._tails[relation, head].add(tail)
+            self._tails["^" + relation, tail].add(head)
+        self._relations_of: dict[str, set[str]] = defaultdict(set)
+        for relation, name in self._tails:
+            self._relations_of[name].add(relation)
+
+    def relations_of(self, name: str) -> Collection[str]:
+        """Relations that leave `name`, `^` before those that lead to it."""
+        return self._relations_of.get(name, set())
+
+    def reached(self, starts: Iterable[str], path: Iterable[str]) -> set[str]:
+        """The nodes at the end of `path`; nothing meets itself again through a mediator (`a|b`)."""
+        here = set(starts)
+        for label in path:
+            here = {tail for head in here for tail in self._step(head, label)}
+        return here
+
+    def answer(self, plan: QueryPlan, topics: Mapping[int, str]) -> set[str]:
+        """The names that a plan of paths and differences gives."""
+        return {name for expression in plan.answer for name in self._value(plan, topics, expression)}
+
+    def _step(self, head: str, label: str) -> set[str]:
+        hops = label.split("|")
+        here = {head}
+        for hop in hops:
+            here = {tail for name in here for tail in self._tails.get((hop, name), ())}
+        return here - {head} if len(hops) > 1 else here
+
+    def _value(self, plan: QueryPlan, topics: Mapping[int, str], expression: str) -> set[str]:
+        if match := _DIFFERENCE.match(expression):
+            return self._set(plan, topics, match[1]) - {topics[int(match[2])]}
+        return self._set(plan, topics, expression)
+
+    def _set(self, plan: QueryPlan, topics: Mapping[int, str], letter: str) -> set[str]:
+        planned = plan.sets[letter]
+        kind, _, rest = planned.start.partition(":")
+        if kind == "topic":
+            starts = {topics[int(rest)]}
+        elif kind == "set":
+            starts = self._set(plan, topics, rest)
+        else:
+            starts = self._value(plan, topics, planned.start)
+        return self.reached(starts, planned.path)

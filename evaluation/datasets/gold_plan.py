@@ -16,6 +16,11 @@ _SIMPLE_START = re.compile(r"^(topic|earlier|answer|kind|set):")
 _MAX_UNION = MAX_NODES - 10
 
 
+def folded_path(path: Iterable[str]) -> tuple[str, ...]:
+    """Plans are written by hand: case, underscores and spaces are not held against them."""
+    return tuple(map(_word, path))
+
+
 def plan_paths(plan: QueryPlan) -> list[tuple[str, tuple[str, ...]]]:
     """The whole paths that lead to the plan's answer, each with what it starts from: `topic:0`, `kind:patient`.
 
@@ -76,7 +81,7 @@ class GoldPlan:
         self._plan, self._shown = plan, shown
         self._edges: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         for fact in shown.evidence:
-            ends = self._edges.setdefault((fact.start, _words(fact.path)), [])
+            ends = self._edges.setdefault((fact.start, folded_path(fact.path)), [])
             if fact.end not in ends:
                 ends.append(fact.end)
         self._lengths = {pseudonym: set[int]() for pseudonym, _ in self._edges}
@@ -88,7 +93,7 @@ class GoldPlan:
         planned = self._plan.sets[letter]
         if not _SIMPLE_START.match(planned.start):
             return self._reached(planned)
-        found = (end for start in self._starts(planned) for end in self._walk(start, _words(planned.path)))
+        found = (end for start in self._starts(planned) for end in self._walk(start, folded_path(planned.path)))
         return tuple(dict.fromkeys(found))
 
     def _reached(self, planned: PlanSet) -> tuple[str, ...]:
@@ -103,16 +108,16 @@ class GoldPlan:
         ends: list[OpenEnd] = []
         for letter, planned in self._plan.sets.items():
             for start in self._starts(planned):  # none where the start is an expression
-                if not self._walk(start, _words(planned.path)):
-                    ends += [OpenEnd(letter, *end) for end in self._furthest(start, _words(planned.path))]
+                if not self._walk(start, folded_path(planned.path)):
+                    ends += [OpenEnd(letter, *end) for end in self._furthest(start, folded_path(planned.path))]
         return list(dict.fromkeys(ends))
 
     def continuing(self, candidates: Sequence[Candidate], width: int) -> list[int]:
         """Numbers of the candidates that continue the plan: one for each open end, the longest path first."""
         chosen: list[int] = []
         for end in self.open_ends():
-            fits = [c for c in candidates if c.start == end.pseudonym and _begins(end.rest, _words(c.path))]
-            fits = [c for c in fits if (c.start, _words(c.path)) not in self._edges]
+            fits = [c for c in candidates if c.start == end.pseudonym and _begins(end.rest, folded_path(c.path))]
+            fits = [c for c in fits if (c.start, folded_path(c.path)) not in self._edges]
             fits.sort(key=lambda c: (-len(c.path), c.number))
             chosen += [fit.number for fit in fits[:1] if fit.number not in chosen]
         return chosen[:width]
@@ -200,10 +205,5 @@ def _begins(path: tuple[str, ...], start: tuple[str, ...]) -> bool:
     return bool(start) and path[: len(start)] == start
 
 
-def _words(path: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_word(label) for label in path)
-
-
 def _word(label: str) -> str:
-    """Plans are written by hand: case, underscores and spaces are not held against them."""
     return " ".join(label.casefold().replace("_", " ").split())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+ModelT = TypeVar("ModelT", bound=BaseModel)
 Letter = Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]?$")]
 
 
@@ -106,14 +107,11 @@ class Question(BaseModel):
 
 
 def read_questions(file: Path) -> list[Question]:
-    """Every question of a JSONL file, packed by gzip or not, in its order. Raises QuestionsError, with the line."""
+    """Every question of a JSONL file, in its order. Raises QuestionsError, with the line."""
     found: dict[str, Question] = {}
-    for number, line in enumerate(_lines_of(file), start=1):
-        if not line.strip():
-            continue
-        question = _parse(line, f"{file.name}, line {number}")
+    for place, question in read_lines(file, Question):
         if question.id in found:
-            raise QuestionsError(f"{file.name}, line {number}: the id stands in an earlier line too")
+            raise QuestionsError(f"{place}: the id stands in an earlier line too")
         found[question.id] = question
     if not found:
         raise QuestionsError(f"{file.name}: there is no question in it")
@@ -127,21 +125,22 @@ def write_questions(questions: Iterable[Question], file: Path) -> int:
     return len(lines)
 
 
-def _lines_of(file: Path) -> Sequence[str]:
+def read_lines(file: Path, model: type[ModelT]) -> Iterator[tuple[str, ModelT]]:
+    """Each line of a JSONL file, packed by gzip or not, with its place. Raises QuestionsError."""
     try:
         held = file.read_bytes()
-        return (gzip.decompress(held) if file.suffix == ".gz" else held).decode("utf-8").split("\n")
+        lines = (gzip.decompress(held) if file.suffix == ".gz" else held).decode("utf-8").split("\n")
     except UnicodeDecodeError:
         raise QuestionsError(f"{file.name}: it is not UTF-8 text") from None
     except (OSError, EOFError, zlib.error) as error:
         told = getattr(error, "strerror", None) or "it is not whole"
         raise QuestionsError(f"{file.name}: it can't be read ({told})") from None
-
-
-def _parse(line: str, place: str) -> Question:
-    try:
-        return Question.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise QuestionsError(f"{place}: {field + ': ' if field else ''}{first['msg']}") from None
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            place = f"{file.name}, line {number}"
+            try:
+                yield place, model.model_validate_json(line)
+            except ValidationError as error:
+                first = error.errors(include_input=False, include_url=False)[0]
+                field = ".".join(map(str, first["loc"]))
+                raise QuestionsError(f"{place}: {field + ': ' if field else ''}{first['msg']}") from None

@@ -19,8 +19,7 @@ from app.llm.endpoint.request_body import input_text
 from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
 from app.strategies.sets.puzzles import PUZZLES
 from evaluation.datasets.questions import QueryPlan
-from evaluation.fakes.scripted_replies import ScriptedReplies
-from evaluation.fakes.unmasking import Unmasked
+from evaluation.fakes.scripted_replies import ScriptedReplies, Unmasked
 
 _TASKS = get_args(TaskName)
 _FENCE = "```json"
@@ -131,7 +130,7 @@ class ScriptedEndpoint:
         with self._lock:
             self._received.append(received)
             try:
-                content = self._content(_read_request(received.body))
+                content = self._content(_Completion.model_validate_json(received.body))
             except (ContractBrokenError, ValueError) as error:
                 self._broken.append(_in_words(error))
                 return 400, {"error": {"message": "the request breaks the contract", "type": "invalid_request_error"}}
@@ -184,10 +183,6 @@ class ScriptedEndpoint:
                 "total_tokens": prompt + completion,
             }
         return reply
-
-
-def _read_request(body: bytes) -> _Completion:
-    return _Completion.model_validate_json(body)
 
 
 def _block(messages: Sequence[_ChatMessage]) -> str:

@@ -1,30 +1,41 @@
-"""The table of a real model: never worse than the reasoner in the box, and nothing false is shown."""
+"""A real model beside the reasoner in the box: on an owner's own graph, and on public sets against bounds, where it
+must never be worse, and nothing false may be shown."""
 
 from __future__ import annotations
 
-import tempfile
+import asyncio
+import json
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import httpx2
+
+from app.graphs.markdown_table import markdown_table
 from app.llm.endpoint.request_body import CHOICE_TOKENS
-from evaluation.bench.bench import TO_THE_MODEL, Bench, sample
-from evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets, Show
+from evaluation.bench.asker import QuestionOutcome
+from evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet, ReasonerName
+from evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, Show
+from evaluation.bench.report import RunLabel
 from evaluation.checks.leak_scan import LeakScanner
+from evaluation.checks.metrics import mean
 from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.models.attack_runs import BESIDE, run_lies, run_wrong_expressions
-from evaluation.models.models_run import ModelRow, asked_row
-from evaluation.models.prefix_cache import cache_share
-from evaluation.tables.measures import Measure
+from evaluation.models.lies import BESIDE, run_lies, run_wrong_expressions
+from evaluation.tables.asking import Asker, asking, is_planned
+from evaluation.tables.measures import Measure, none
 
 SETS: Final = {"demo": DEMO, "PQ-2H": PQ_2H, "MetaQA-1": METAQA[1], "MetaQA-2": METAQA[2]}
 SCRIPTED: Final = {"PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "MetaQA-3": METAQA[3]}
-NEVER_WORSE: Final = 0.01
-MOST_CALLS, MOST_PROMPT, MOST_REPLY = 1.2, 400, 40
-SCRIPTED_CALLS, SCRIPTED_TOKENS, RIGHT = 1.1, 850, 0.995
-PLAIN_SHARE, CACHED_SHARE = 0.05, 0.75
+HALF: Final = 0.5
+"""From this hit on an answer counts as right."""
+MAX_WORSE: Final = 0.01
+MAX_CALLS, MAX_PROMPT, MAX_REPLY = 1.2, 400, 40
+MAX_SCRIPTED_CALLS, MAX_SCRIPTED_TOKENS, MIN_SCRIPTED_HITS = 1.1, 850, 0.995
+MAX_PLAIN_SHARE, MIN_CACHED_SHARE = 0.05, 0.75
+TIMEOUT_S: Final = 120.0
 TURNS: Final = (
     "Tell me about Rosalind Rose.", "What else is known of her?", "Tell me about Alder Clinic.", "A big clinic.",
     "Tell me about Osterfurt.", "I like that city.", "Tell me about Giulia D'Amaro.", "She must be young.",
@@ -33,6 +44,8 @@ TURNS: Final = (
     "Tell me about Sanavita Werke.", "They make many drugs.", "Tell me about Endocrinology.", "I know little of that.",
 )  # fmt: skip
 """A dialogue of twenty turns about the demo."""
+_Told = tuple[str, object, bool]
+"""Of a line the bound, the figure, and whether it keeps to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,148 +61,253 @@ class AskedModel:
         return {"endpoint_url": self.url, "endpoint_model": self.name, "reasoner": "endpoint"}
 
 
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """The outcome of one set by one reasoner. `costs` are of each question, `seconds` a mean."""
+
+    name: str
+    outcomes: Sequence[QuestionOutcome]
+    costs: Sequence[float | None]
+    seconds: float
+    leaks: int
+
+    @property
+    def asked(self) -> int:
+        return len(self.outcomes)
+
+    @property
+    def right(self) -> float:
+        return sum(outcome.score.hit for outcome in self.outcomes)
+
+    @property
+    def wrong(self) -> int:
+        return sum(outcome.answered and outcome.score.hit < HALF for outcome in self.outcomes)
+
+    @property
+    def errors(self) -> int:
+        return sum(bool(outcome.problem) for outcome in self.outcomes)
+
+    @property
+    def share_right(self) -> float:
+        return self.right / self.asked if self.asked else 0.0
+
+    @property
+    def wrong_of_given(self) -> float:
+        given = sum(outcome.answered for outcome in self.outcomes)
+        return self.wrong / given if given else 0.0
+
+    @property
+    def calls(self) -> float:
+        return mean([float(outcome.calls) for outcome in self.outcomes])
+
+    @property
+    def prompt_tokens(self) -> float:
+        return mean([float(outcome.prompt_tokens) for outcome in self.outcomes])
+
+    @property
+    def reply_tokens(self) -> float:
+        return mean([float(outcome.completion_tokens) for outcome in self.outcomes])
+
+
+def compare_models(
+    files: Sequence[Path],
+    policy: str | None,
+    questions: Sequence[Question],
+    endpoint: Mapping[str, object],
+    show: Show,
+) -> list[ModelRow]:
+    """The reasoner in the box, the model beside it, and the model alone, on an owner's graph. `endpoint`: settings of
+    the model."""
+    beside = {**TO_THE_MODEL, **endpoint}
+    ways: tuple[tuple[str, ReasonerName, Mapping[str, object]], ...] = (
+        ("embedded", "embedded", {}),
+        ("embedded, with the model's second opinion", "endpoint", beside),
+        ("the model alone", "endpoint", {**beside, "endpoint_use": "alone", "endpoint_fallbacks": ()}),
+    )
+
+    async def asked(name: str, reasoner: ReasonerName, changes: Mapping[str, object]) -> ModelRow:
+        async with Bench(reasoner, changes=changes) as bench:
+            return await _asked_row(bench, bench.load("asked", files, policy), name, questions, show)
+
+    return [asyncio.run(asked(*way)) for way in ways]
+
+
+def rows_markdown(rows: Sequence[ModelRow], currency: str) -> str:
+    """The table that an owner reads."""
+    heads = (
+        "who answers",
+        "asked",
+        "right",
+        "wrong",
+        "refused",
+        "errors",
+        "calls",
+        "tokens",
+        "seconds",
+        "price of all",
+    )
+    lines = []
+    for row in rows:
+        refused = sum(not outcome.answered and not outcome.problem for outcome in row.outcomes)
+        known = [cost for cost in row.costs if cost is not None]
+        price = f"{sum(known):.4f} {currency}" if known and len(known) == len(row.costs) else ""
+        counts = (row.asked, f"{row.right:.1f}", row.wrong, refused, row.errors, f"{row.calls:.2f}")
+        tokens = f"{row.prompt_tokens:.0f} + {row.reply_tokens:.0f}"
+        lines.append((row.name, *counts, tokens, f"{row.seconds:.2f}", price))
+    return markdown_table(heads, lines)
+
+
 async def run_models_table(model: AskedModel, data: Path, limit: int, only: str, show: Show) -> list[Measure]:
     """Every line whose name holds `only`. Raises QuestionsError."""
     measures, wanted = list[Measure](), only.casefold()
-    with tempfile.TemporaryDirectory(prefix="arog-models-") as folder:
-        where = Path(folder)
-        if wanted in "real model":
-            measures += await _of_model(model, data, where, limit, show)
-        if wanted in "scripted":
-            measures += await _scripted(data, where, limit, show)
-        if wanted in "lies":
-            measures += await _attacks(show)
+    if wanted in "real model":
+        measures += await _of_model(model, data, limit, show)
+    if wanted in "scripted":
+        measures += await _scripted(data, limit, show)
+    if wanted in "lies":
+        measures += await _attacks(show)
     return measures
 
 
-async def _of_model(model: AskedModel, data: Path, folder: Path, limit: int, show: Show) -> list[Measure]:
-    own = dict(await _own_rows(data, folder, limit, show))
-    measures: list[Measure] = []
-    settings = {**TO_THE_MODEL, **model.settings}
-    async with Bench("endpoint", changes=settings) as bench:
-        sets = QuestionSets(bench, data, folder, show)
-        rows = [(name, await _row(bench, sets, name, source, limit, show)) for name, source in _there(data)]
-        for name, row in rows:
+async def _asked_row(
+    bench: Bench, loaded: LoadedSet, name: str, questions: Sequence[Question], show: Show, strategy: str = "sets"
+) -> ModelRow:
+    """Asks `questions` one after the other."""
+    costs: list[float | None] = []
+    began = time.perf_counter()
+    report, outcomes = await bench.ask(
+        loaded,
+        RunLabel(set_name=name, strategy=strategy, reasoner="endpoint", seed=0),
+        questions,
+        progress=lambda done: show(name, done, len(questions)),
+        see=lambda _question, _outcome, answer, _steps: costs.append(answer.usage.cost if answer else None),
+    )
+    seconds = (time.perf_counter() - began) / max(1, len(questions))
+    return ModelRow(name, outcomes, costs, seconds, report.leaks.leaks)
+
+
+async def _row(asker: Asker, name: str, source: str) -> ModelRow:
+    loaded, questions = asker.sets.of(source)
+    asked = asker.sample([each for each in questions if source == DEMO or is_planned(each)])
+    return await _asked_row(asker.sets.bench, loaded, name, asked, asker.show)
+
+
+async def _of_model(model: AskedModel, data: Path, limit: int, show: Show) -> list[Measure]:
+    """Beside the reasoner in the box: on the demo, and on the public sets whose files are below `data`."""
+    there = {name: at for name, at in SETS.items() if at == DEMO or (data / at.partition(":")[2]).is_file()}
+    async with asking(data, limit, 0, show) as asker:
+        own = {name: await _row(asker, name, source) for name, source in there.items()}
+    settings, measures = {**TO_THE_MODEL, **model.settings}, list[Measure]()
+    async with asking(data, limit, 0, show, "endpoint", changes=settings) as asker:
+        rows = {name: await _row(asker, name, source) for name, source in there.items()}
+        for name, row in rows.items():
             measures += _against(name, row, own[name])
-        asked = [body for body in bench.sent if b'"choices\\"' in body or b'\\"choices\\"' in body]
-        measures += _cache(model, asked[:2])
-        measures += _logged(model, sets)
-    return [*measures, await _dialogue(model, data, folder, show)]
-
-
-def _there(data: Path) -> list[tuple[str, str]]:
-    """The demo, and the public sets whose files are below `data`."""
-    return [(name, each) for name, each in SETS.items() if each == DEMO or (data / each.partition(":")[2]).is_file()]
-
-
-async def _own_rows(data: Path, folder: Path, limit: int, show: Show) -> list[tuple[str, ModelRow]]:
-    """Of the reasoner in the box."""
-    async with Bench("embedded") as bench:
-        sets = QuestionSets(bench, data, folder, show)
-        return [(name, await _row(bench, sets, name, source, limit, show)) for name, source in _there(data)]
-
-
-async def _row(bench: Bench, sets: QuestionSets, name: str, source: str, limit: int, show: Show) -> ModelRow:
-    loaded, questions = sets.of(source)
-    asked = [each for each in questions if source == DEMO or (each.has_plan and each.reproduced)]
-    return await asked_row(bench, loaded, name, sample(asked, limit, 0), show)
+        asked = [body for body in asker.sets.bench.sent if b'"choices\\"' in body or b'\\"choices\\"' in body]
+        measures += _cached(model.url, *asked[:2]) if len(asked) > 1 else []
+        measures += _logged(model.log, asker.sets.of(DEMO)[0]) if model.log else []
+    async with asking(data, limit, 0, show, "endpoint", changes={**settings, "profile": "open"}) as asker:
+        return [*measures, await _dialogue(asker)]
 
 
 def _against(name: str, row: ModelRow, own: ModelRow) -> list[Measure]:
-    limit = CHOICE_TOKENS
-    return [
-        _line(f"{name}: errors", row.asked, "0", row.errors, row.errors == 0),
-        _line(
-            f"{name}: right",
-            row.asked,
-            f"at least {own.share_right - NEVER_WORSE:.3f}",
-            f"{row.share_right:.3f}",
-            row.share_right >= own.share_right - NEVER_WORSE - 1e-9,
-        ),
-        _line(
-            f"{name}: wrong of given",
-            row.asked,
-            f"at most {own.wrong_of_given + NEVER_WORSE:.3f}",
-            f"{row.wrong_of_given:.3f}",
-            row.wrong_of_given <= own.wrong_of_given + NEVER_WORSE + 1e-9,
-        ),
-        _line(f"{name}: calls", row.asked, f"at most {MOST_CALLS}", f"{row.calls:.2f}", row.calls <= MOST_CALLS),
-        _line(
-            f"{name}: tokens",
-            row.asked,
-            f"at most {MOST_PROMPT} + {MOST_REPLY}",
-            f"{row.prompt_tokens:.0f} + {row.reply_tokens:.0f}",
-            row.prompt_tokens <= MOST_PROMPT and row.reply_tokens <= MOST_REPLY,
-        ),
-        _line(f"{name}: longest reply", row.asked, f"under {limit}", row.longest_reply, row.longest_reply < limit),
-        _line(f"{name}: names in prompts and schemas", row.asked, "0", row.leaks, row.leaks == 0),
-        Measure(name=f"{name}: seconds a question", questions=row.asked, reached=f"{row.seconds:.2f}"),
-    ]
+    least, most = own.share_right - MAX_WORSE, own.wrong_of_given + MAX_WORSE
+    longest = max((outcome.completion_tokens for outcome in row.outcomes), default=0)
+    is_short = row.prompt_tokens <= MAX_PROMPT and row.reply_tokens <= MAX_REPLY
+    tokens = f"{row.prompt_tokens:.0f} + {row.reply_tokens:.0f}"
+    lines: dict[str, _Told] = {
+        "errors": ("0", row.errors, row.errors == 0),
+        "right": (f"at least {least:.3f}", f"{row.share_right:.3f}", row.share_right >= least - 1e-9),
+        "wrong of given": (f"at most {most:.3f}", f"{row.wrong_of_given:.3f}", row.wrong_of_given <= most + 1e-9),
+        "calls": (f"at most {MAX_CALLS}", f"{row.calls:.2f}", row.calls <= MAX_CALLS),
+        "tokens": (f"at most {MAX_PROMPT} + {MAX_REPLY}", tokens, is_short),
+        "longest reply": (f"under {CHOICE_TOKENS}", longest, longest < CHOICE_TOKENS),
+        "names in prompts and schemas": ("0", row.leaks, row.leaks == 0),
+        "seconds a question": ("", f"{row.seconds:.2f}", True),
+    }
+    return [_line(f"{name}: {what}", row.asked, *told) for what, told in lines.items()]
 
 
-def _cache(model: AskedModel, bodies: Sequence[bytes]) -> list[Measure]:
-    if len(bodies) < 2:
-        return []
-    found = cache_share(model.url, bodies)
-    reached = f"{found.of_constant:.2f} ({found.cached} of {found.prompt} tokens; {found.constant} are constant)"
-    bound = f"at least {CACHED_SHARE} of the constant part"
-    return [_line("prompt from the prefix cache", 2, bound, reached, found.of_constant >= CACHED_SHARE)]
+def _cached(url: str, first: bytes, second: bytes) -> list[Measure]:
+    """The part of a prompt that the endpoint takes from its prefix cache, of two different questions asked one after
+    the other, against the constant part that it could take.
+
+    That is the system message, which both share; its tokens are counted by the endpoint itself, as those of a prompt
+    without an input less those of an empty one. Raises httpx2.HTTPError, KeyError.
+    """
+    body = json.loads(second)
+    system = body["messages"][0]["content"]
+
+    def tokens_of(text: str) -> int:
+        messages = [{"role": "system", "content": text}, {"role": "user", "content": ""}]
+        return int(_usage(url, {**body, "messages": messages})["prompt_tokens"])
+
+    nothing = tokens_of("")
+    constant = tokens_of(system) - nothing
+    _usage(url, json.loads(first))
+    usage = _usage(url, body)
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    share = cached / constant if constant else 0.0
+    reached = f"{share:.2f} ({cached} of {usage['prompt_tokens']} tokens; {constant} are constant)"
+    bound = f"at least {MIN_CACHED_SHARE} of the constant part"
+    return [_line("prompt from the prefix cache", 2, bound, reached, share >= MIN_CACHED_SHARE)]
 
 
-def _logged(model: AskedModel, sets: QuestionSets) -> list[Measure]:
+def _usage(url: str, body: dict[str, Any]) -> dict[str, Any]:
+    whole = {key: each for key, each in body.items() if key not in ("stream", "stream_options")}
+    reply = httpx2.post(f"{url}/chat/completions", json=whole, timeout=TIMEOUT_S)
+    reply.raise_for_status()
+    usage: dict[str, Any] = reply.json()["usage"]
+    return usage
+
+
+def _logged(log: Path, loaded: LoadedSet) -> list[Measure]:
     """Names of the demo in what the model's server wrote: those with a letter, for it writes numbers of its own."""
-    if model.log is None:
-        return []
-    loaded, _ = sets.of(DEMO)
     names = {name for name in loaded.secrets if any(map(str.isalpha, name))}
-    found = LeakScanner(names, ()).scan([model.log.read_bytes()]).leaks.total()
-    return [_line("names in the server's log", len(names), "0", found, found == 0)]
+    found = LeakScanner(names, ()).scan([log.read_bytes()]).leaks.total()
+    return [none("names in the server's log", len(names), found)]
 
 
-async def _dialogue(model: AskedModel, data: Path, folder: Path, show: Show) -> Measure:
+async def _dialogue(asker: Asker) -> Measure:
     """Twenty turns, each in a conversation with the one before it."""
-    async with Bench("endpoint", changes={**TO_THE_MODEL, **model.settings, "profile": "open"}) as bench:
-        loaded, _ = QuestionSets(bench, data, folder, show).of(DEMO)
-        pairs = zip(TURNS[::2], TURNS[1::2], strict=True)
-        asked = [Question(id=str(at), turns=pair, answers=()) for at, pair in enumerate(pairs)]
-        row = await asked_row(bench, loaded, "dialogue", asked, show, "auto")
-    return _line(f"dialogue of {len(TURNS)} turns: errors", len(TURNS), "0", row.errors, row.errors == 0)
+    pairs = zip(TURNS[::2], TURNS[1::2], strict=True)
+    asked = [Question(id=str(at), turns=pair, answers=()) for at, pair in enumerate(pairs)]
+    loaded, _ = asker.sets.of(DEMO)
+    row = await _asked_row(asker.sets.bench, loaded, "dialogue", asked, asker.show, "auto")
+    return none(f"dialogue of {len(TURNS)} turns: errors", len(TURNS), row.errors)
 
 
-async def _scripted(data: Path, folder: Path, limit: int, show: Show) -> list[Measure]:
+async def _scripted(data: Path, limit: int, show: Show) -> list[Measure]:
     """A model that answers rightly, as far as the prompt lets it."""
     measures = list[Measure]()
-    for title, changes in (("right model alone", {}), ("right model", BESIDE)):
+    for who, changes in (("right model alone", {}), ("right model", BESIDE)):
         endpoint = ScriptedEndpoint()
         endpoint.at_once = True
-        async with Bench("scripted", scripted=endpoint, changes={**TO_THE_MODEL, **changes}) as bench:
-            sets = QuestionSets(bench, data, folder, show)
+        settings = {**TO_THE_MODEL, **changes}
+        async with asking(data, 2 * limit, 0, show, "scripted", endpoint, settings) as asker:
             for name, source in SCRIPTED.items():
-                row = await _row(bench, sets, f"{title}, {name}", source, 2 * limit, show)
-                measures += _costs(f"{title}, {name}", row)
+                title = f"{who}, {name}"
+                row = await _row(asker, title, source)
+                tokens, hits, calls = row.prompt_tokens + row.reply_tokens, row.share_right, row.calls
+                lines: dict[str, _Told] = {
+                    "hits": ("1.00", f"{hits:.3f}", hits >= MIN_SCRIPTED_HITS),
+                    "calls": (f"at most {MAX_SCRIPTED_CALLS}", f"{calls:.2f}", calls <= MAX_SCRIPTED_CALLS),
+                    "tokens": (f"at most {MAX_SCRIPTED_TOKENS}", f"{tokens:.0f}", tokens <= MAX_SCRIPTED_TOKENS),
+                }
+                measures += [_line(f"{title}: {what}", row.asked, *told) for what, told in lines.items()]
     return measures
-
-
-def _costs(title: str, row: ModelRow) -> list[Measure]:
-    tokens, hits = row.prompt_tokens + row.reply_tokens, row.share_right
-    return [
-        _line(f"{title}: hits", row.asked, "1.00", f"{hits:.3f}", hits >= RIGHT),
-        _line(f"{title}: calls", row.asked, "at most 1.1", f"{row.calls:.2f}", row.calls <= SCRIPTED_CALLS),
-        _line(f"{title}: tokens", row.asked, "at most 850", f"{tokens:.0f}", tokens <= SCRIPTED_TOKENS),
-    ]
 
 
 async def _attacks(show: Show) -> list[Measure]:
     lies = await run_lies(show)
     wrong = await run_wrong_expressions(show)
-    shown, plain = lies.shown.total(), len(wrong.plain)
+    plain = len(wrong.plain)
     of_asked = f"{plain} of {wrong.asked} ({wrong.said} could be said, {wrong.warned} with a second reading)"
-    is_few = plain <= PLAIN_SHARE * wrong.asked
+    is_few = plain <= MAX_PLAIN_SHARE * wrong.asked
     return [
-        _line("lies in all fields of a reply: shown", lies.told, "0", shown, shown == 0),
-        _line("lies: errors to the asker", lies.told, "0", lies.errors, lies.errors == 0),
-        _line("wrong expressions shown plainly", wrong.asked, f"at most {PLAIN_SHARE:.0%}", of_asked, is_few),
-        _line("wrong expressions: errors", wrong.asked, "0", wrong.errors, wrong.errors == 0),
+        none("lies in all fields of a reply: shown", lies.told, lies.shown.total()),
+        none("lies: errors to the asker", lies.told, lies.errors),
+        _line("wrong expressions shown plainly", wrong.asked, f"at most {MAX_PLAIN_SHARE:.0%}", of_asked, is_few),
+        none("wrong expressions: errors", wrong.asked, wrong.errors),
     ]
 
 

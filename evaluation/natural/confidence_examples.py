@@ -24,15 +24,12 @@ from app.reader.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import Bench, LoadedSet, sample
-from evaluation.bench.foreign_sets import clinic_of_webqsp
-from evaluation.bench.question_sets import WEBQSP, QuestionSets, Show
+from evaluation.bench.question_sets import WEBQSP, QuestionSets, Show, clinic_of_webqsp, sets_asked
 from evaluation.bench.report import RunLabel
+from evaluation.datasets.derived_sets import halves_of_topics, transplanted
 from evaluation.datasets.questions import Question
-from evaluation.datasets.splits import halves_of_topics
-from evaluation.datasets.unanswerable import transplanted
 from evaluation.fakes.recording_reasoner import Step
 from evaluation.natural.run import NaturalOutcome, Selection, ask_natural
-from evaluation.tables.reliability_run import sets_asked
 from kg_store.text.labels import plain_words
 
 Road = Literal["path", "vote"]

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from evaluation.datasets.questions import QuestionsError
+from evaluation.datasets.questions import read_lines
 
 Half = Literal["seen", "shut"]
 GoldType = Literal["entities", "values", "number", "boolean", "table", "describe", "smalltalk", "unanswerable"]
@@ -66,18 +64,4 @@ class NaturalQuestion(BaseModel):
 
 def read_natural(half: Half) -> list[NaturalQuestion]:
     """All questions of one half, in their order. Raises QuestionsError, which quotes nothing of the file."""
-    return [_parse(line, f"{FILES[half].name}, line {number}") for number, line in enumerate(_lines(half), start=1)]
-
-
-def _lines(half: Half) -> Sequence[str]:
-    file = FILES[half]
-    packed = file.read_bytes()
-    return (gzip.decompress(packed) if file.suffix == ".gz" else packed).decode("utf-8").splitlines()
-
-
-def _parse(line: str, place: str) -> NaturalQuestion:
-    try:
-        return NaturalQuestion.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        raise QuestionsError(f"{place}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    return [question for _, question in read_lines(FILES[half], NaturalQuestion)]

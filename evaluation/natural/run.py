@@ -77,6 +77,9 @@ class NaturalRun:
     outcomes: list[NaturalOutcome] = field(repr=False)
     leaks: int
 
+    def __add__(self, other: NaturalRun) -> NaturalRun:
+        return NaturalRun([*self.outcomes, *other.outcomes], self.leaks + other.leaks)
+
 
 async def run_natural(selection: Selection, show: Show) -> NaturalRun:
     """Raises QuestionsError, before anything is opened."""
@@ -87,29 +90,33 @@ async def run_natural(selection: Selection, show: Show) -> NaturalRun:
 
 async def ask_natural(bench: Bench, selection: Selection, show: Show) -> NaturalRun:
     """Asks a service that is open already. Raises QuestionsError."""
-    files = _files(selection.graph)
     questions = {half: read_natural(half) for half in selection.halves}
-    outcomes: list[NaturalOutcome] = []
-    leaks = 0
-    for graph, sources in files.items():
+    run = NaturalRun([], 0)
+    for graph, sources in _files(selection.graph).items():
         policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
         # As a newcomer has it who loads a file: masked is what the load masks by itself.
         loaded = bench.load(graph, sources, policy, _loading(show, graph), masks=True)
         for half, asked in questions.items():
             about = _OF_TABLES if graph == TABLES else graph
             chosen = sample([each for each in asked if each.graph == about], selection.limit, selection.seed)
-            judge_all = _Judge(half, chosen)
-            report, _ = await bench.ask(
-                loaded,
-                RunLabel(set_name=f"{graph}, {half}", strategy="auto", reasoner="embedded", seed=selection.seed),
-                [_as_asked(each) for each in chosen],
-                progress=_asking(show, f"{graph}, {half}", len(chosen)),
-                see=judge_all.see,
-            )
-            asked_back = await _choose(bench, loaded, judge_all.outcomes) if half == "seen" else {}
-            outcomes += [replace(each, choices=asked_back.get(each.question.id, ())) for each in judge_all.outcomes]
-            leaks += report.leaks.leaks
-    return NaturalRun(outcomes, leaks)
+            run += await _ask_half(bench, loaded, half, chosen, show)
+    return run
+
+
+async def _ask_half(
+    bench: Bench, loaded: LoadedSet, half: Half, chosen: Sequence[NaturalQuestion], show: Show
+) -> NaturalRun:
+    title, judge_all = f"{loaded.graph}, {half}", _Judge(half, chosen)
+    report, _ = await bench.ask(
+        loaded,
+        RunLabel(set_name=title, strategy="auto", reasoner="embedded", seed=0),
+        [_as_asked(each) for each in chosen],
+        progress=lambda done: show(title, done, len(chosen)),
+        see=judge_all.see,
+    )
+    asked_back = await _choose(bench, loaded, judge_all.outcomes) if half == "seen" else {}
+    outcomes = [replace(each, choices=asked_back.get(each.question.id, ())) for each in judge_all.outcomes]
+    return NaturalRun(outcomes, report.leaks.leaks)
 
 
 async def _choose(
@@ -165,7 +172,3 @@ def _files(only: str) -> dict[str, list[Path]]:
 
 def _loading(show: Show, graph: str) -> Callable[[str, float], None]:
     return lambda _step, percent: show(f"loading {graph}", int(percent), 100)
-
-
-def _asking(show: Show, title: str, total: int) -> Callable[[int], None]:
-    return lambda done: show(title, done, total)

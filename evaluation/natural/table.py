@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from app.graphs.markdown_table import markdown_table
@@ -59,40 +58,33 @@ def wrong_markdown(run: NaturalRun) -> str:
 def _of_half(half: Half, outcomes: _Outcomes) -> Iterator[Measure]:
     if not outcomes:
         return
-    bound = _Bounds(half == "shut")
+
+    def bound(figure: float) -> float | None:
+        return figure if half == "shut" else None
+
     title = TITLES[half]
     given = [each for each in outcomes if each.is_given]
     unanswerable = [each for each in outcomes if each.question.gold.type == "unanswerable"]
     yes_no = [each for each in outcomes if each.question.kind == "yes_no"]
     quantified = [each for each in outcomes if each.question.kind in _QUANTIFIED]
-    yield _share(f"{title}: right", outcomes, "right", bound.of(0.85))
-    yield _at_most(f"{title}: wrong among the answers given", len(given), _part(given, "wrong"), bound.of(0.03))
+    yield _share(f"{title}: right", outcomes, "right", bound(0.85))
+    yield _at_most(f"{title}: wrong among the answers given", len(given), _part(given, "wrong"), bound(0.03))
     yield _at_most(f"{title}: partly right among them", len(given), _part(given, "partly"), None)
-    yield _share(f"{title}: rightly refused of the unanswerable", unanswerable, "right", bound.of(0.95))
-    yield _share(f"{title}: yes or no", yes_no, "right", bound.of(0.95))
-    yield _share(f"{title}: negation and quantifiers", quantified, "right", bound.of(0.80))
-    yield _at_most(f"{title}: of these wrong", len(quantified), _part(quantified, "wrong"), bound.of(0.0))
+    yield _share(f"{title}: rightly refused of the unanswerable", unanswerable, "right", bound(0.95))
+    yield _share(f"{title}: yes or no", yes_no, "right", bound(0.95))
+    yield _share(f"{title}: negation and quantifiers", quantified, "right", bound(0.80))
+    yield _at_most(f"{title}: of these wrong", len(quantified), _part(quantified, "wrong"), bound(0.0))
     sure = [(each.confidence, each.verdict == "right") for each in given if each.confidence is not None]
     if sure:
         error = calibration_error([(confidence, is_right) for confidence, is_right in sure])
-        yield _at_most(f"{title}: calibration error of the confidence, ten bins", len(sure), error, bound.of(0.05))
+        yield _at_most(f"{title}: calibration error of the confidence, ten bins", len(sure), error, bound(0.05))
     asked_back = sum(each.answer is not None and bool(each.answer.did_you_mean) for each in outcomes)
     yield _at_most(f"{title}: asked back", len(outcomes), asked_back, None)
     if chosen := [each for each in outcomes if each.choices]:
         meant = mean([float("right" in each.choices) for each in chosen])
         yield measure.share(f"{title}: of these the right question was offered", meant, len(chosen))
     if failed := sum(each.answer is None for each in outcomes):
-        yield _at_most(f"{title}: ended with an error", len(outcomes), failed, bound.of(0))
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """Bounds that count, or figures that are only reported."""
-
-    count: bool
-
-    def of(self, bound: float) -> float | None:
-        return bound if self.count else None
+        yield _at_most(f"{title}: ended with an error", len(outcomes), failed, bound(0))
 
 
 def _share(name: str, outcomes: _Outcomes, verdict: Verdict, bound: float | None) -> Measure:

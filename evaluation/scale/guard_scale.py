@@ -13,7 +13,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.egress.guard import BlockedError, Guard, StaticSegments
@@ -23,13 +23,10 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import Message
-from evaluation.datasets.synthetic_names import entries_of, made_names
+from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_words import (
-    NameWords,
-    may_be_ordinary,
-)
+from kg_store.names.name_words import NameWords, may_be_ordinary
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NO_MIDS, Mid, NodeKind
 from kg_store.text.english import PublicWords
@@ -91,19 +88,10 @@ def measure_scale(count: int) -> Scale:
 
 def markdown(scale: Scale) -> str:
     """The table, and one line that says what was missed."""
+    size = f"{scale.prompt_bytes:,.0f}"
     rows = (
-        (
-            f"a request of {scale.prompt_bytes:,.0f} bytes, median",
-            f"{scale.median_ms:.3f} ms",
-            MAX_MS,
-            scale.median_ms,
-        ),
-        (
-            f"anonymising {scale.prompt_bytes:,.0f} typed characters, median",
-            f"{scale.typed_ms:.1f} ms",
-            MAX_MS,
-            scale.typed_ms,
-        ),
+        (f"a request of {size} bytes, median", f"{scale.median_ms:.3f} ms", MAX_MS, scale.median_ms),
+        (f"anonymising {size} typed characters, median", f"{scale.typed_ms:.1f} ms", MAX_MS, scale.typed_ms),
         ("growth of the process", f"{scale.grown_mb:.0f} MB", MAX_MB, scale.grown_mb),
     )
     lines = [
@@ -113,10 +101,8 @@ def markdown(scale: Scale) -> str:
     verdict = "FAIL" if scale.missed else "pass"
     lines.append((f"names planted in {scale.planted} requests, not blocked", str(scale.missed), "0", "", verdict))
     table = markdown_table(("what", "measured", "bound", "of the bound", ""), lines)
-    further = (
-        f"p95 {scale.p95_ms:.3f} ms; opened in {scale.opening_s:.1f} s of processor time from {scale.index_mb:.0f} MB"
-    )
-    return f"{scale.names:,} made-up names\n\n{table}\n{further}\n"
+    opened = f"opened in {scale.opening_s:.1f} s of processor time from {scale.index_mb:.0f} MB"
+    return f"{scale.names:,} made-up names\n\n{table}\np95 {scale.p95_ms:.3f} ms; {opened}\n"
 
 
 def _build(count: int, folder: Path) -> None:
@@ -131,7 +117,9 @@ def _measure(count: int, folder: Path) -> None:
     index_mb, before, began = file.stat().st_size / 1e6, _resident_mb(), time.process_time()
     index = NameIndex.from_bytes(file.read_bytes()).with_public(public)
     opening_s = time.process_time() - began
-    lexicon = Lexicon(public, _name_words(count))
+    # Of people: all their names are words, and none is kept but what the lexicon holds.
+    words = NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in made_names(count))
+    lexicon = Lexicon(public, words)
     guard = Guard(index, StaticSegments(), lexicon)
     requests = [_request(random.Random(seed)) for seed in range(REQUESTS)]  # nosec B311  # noqa: S311 - made-up requests
     spent = sorted(_timed(guard, *request) for request in requests)
@@ -144,13 +132,7 @@ def _measure(count: int, folder: Path) -> None:
         count, size, statistics.median(spent), spent[int(len(spent) * 0.95)], grown, opening_s, index_mb,
         len(planted), missed, _typed_ms(Anonymiser(EntityLinker(index), index, lexicon)),
     )  # fmt: skip
-    told = {name: getattr(scale, name) for name in Scale.__slots__}
-    (folder / "scale.json").write_text(json.dumps(told), encoding="utf-8")
-
-
-def _name_words(count: int) -> NameWords:
-    """Of people: all their names are words, and none is kept but what the lexicon holds."""
-    return NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in made_names(count))
+    (folder / "scale.json").write_text(json.dumps(asdict(scale)), encoding="utf-8")
 
 
 def _public() -> PublicWords:

@@ -31,7 +31,7 @@ from app.wiring.warm_start import warm_graphs
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from evaluation.bench.bench import CALLER, TENANT
-from evaluation.scale.made_up_graph import write_graph
+from evaluation.scale.made_up import write_graph
 from kg_store.storage.master_key import MasterKey
 
 SMALL: Final = 30_000

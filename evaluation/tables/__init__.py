@@ -1,4 +1,4 @@
-"""Tables of bounds: one measure a file, and one command each.
+"""Tables of bounds: samples asked through `asking`, each judged by a row of `measures`. One table a file.
 
 Imports `bench` and all below it.
 """

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
-from evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, QuestionSets, Show
+from evaluation.bench.bench import TO_THE_MODEL, ReasonerName
+from evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, Show
 from evaluation.bench.report import Report, RunLabel, markdown, write_json
+from evaluation.datasets.questions import Question
+from evaluation.tables.asking import Asker, asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,13 @@ class BoundedRun:
     right: int = 0
     local_ms: tuple[float, float] | None = None
     reproduced_only: bool = False
+
+    @property
+    def title(self) -> str:
+        return f"{self.name}, {self.strategy}, {self.reasoner}"
+
+    def is_asked(self, question: Question) -> bool:
+        return (question.has_plan or self.reasoner != "scripted") and (question.reproduced or not self.reproduced_only)
 
 
 _MS = (15.0, 40.0)
@@ -71,56 +79,34 @@ class Result:
         return [words for reached, words in bounds if not reached]
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
-    """All rows that were run, in order."""
-
-    results: tuple[Result, ...]
-
-    @property
-    def missed(self) -> bool:
-        return any(result.missed for result in self.results)
-
-    def markdown(self) -> str:
-        lines = [
-            f"- {r.row.name}, {r.row.strategy}, {r.row.reasoner}: {'; '.join(r.missed) or 'all bounds reached'}"
-            for r in self.results
-        ]
-        return markdown([result.report for result in self.results]) + "\n" + "\n".join(lines) + "\n"
-
-    def write(self, folder: Path) -> None:
-        """`table.md` and `table.json`."""
-        (folder / "table.md").write_text(self.markdown(), encoding="utf-8")
-        write_json(
-            [result.report for result in self.results],
-            [result.outcomes for result in self.results],
-            folder / "table.json",
-        )
-
-
-async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) -> Results:
+async def run_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Result]:
     """Runs the rows whose `name strategy reasoner` holds `only`; one service for each kind of reasoner."""
-    rows = [row for row in ROWS if only in f"{row.name} {row.strategy} {row.reasoner}"]
+    rows = [row for row in ROWS if only in row.title.replace(",", "")]
     found: dict[BoundedRun, Result] = {}
-    with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
-        for reasoner in dict.fromkeys(row.reasoner for row in rows):
-            async with Bench(reasoner, changes=TO_THE_MODEL) as bench:
-                sets = QuestionSets(bench, data, Path(folder), show)
-                for row in (row for row in rows if row.reasoner == reasoner):
-                    found[row] = await _run(row, sets, limit, seed, show)
-    return Results(tuple(found[row] for row in rows))
+    for reasoner in dict.fromkeys(row.reasoner for row in rows):
+        async with asking(data, limit, seed, show, reasoner, changes=TO_THE_MODEL) as asker:
+            for row in (row for row in rows if row.reasoner == reasoner):
+                found[row] = await _run(row, asker)
+    return [found[row] for row in rows]
 
 
-async def _run(row: BoundedRun, sets: QuestionSets, limit: int, seed: int, show: Show) -> Result:
-    loaded, questions = sets.of(row.source)
-    if row.reasoner == "scripted":
-        questions = [question for question in questions if question.has_plan]
-    if row.reproduced_only:
-        questions = [question for question in questions if question.reproduced]
-    chosen = sample(questions, limit, seed)
-    label = RunLabel(set_name=row.name, strategy=row.strategy, reasoner=row.reasoner, seed=seed)
-    title = f"{row.name}, {row.strategy}, {row.reasoner}"
-    report, outcomes = await sets.bench.ask(
-        loaded, label, chosen, progress=lambda done: show(title, done, len(chosen))
+async def _run(row: BoundedRun, asker: Asker) -> Result:
+    loaded, questions = asker.sets.of(row.source)
+    chosen = asker.sample([*filter(row.is_asked, questions)])
+    label = RunLabel(set_name=row.name, strategy=row.strategy, reasoner=row.reasoner, seed=asker.seed)
+    report, outcomes = await asker.sets.bench.ask(
+        loaded, label, chosen, progress=lambda done: asker.show(row.title, done, len(chosen))
     )
     return Result(row, report, outcomes)
+
+
+def results_markdown(results: list[Result]) -> str:
+    """The table, then a line for each row that says what it missed."""
+    lines = [f"- {each.row.title}: {'; '.join(each.missed) or 'all bounds reached'}" for each in results]
+    return markdown([each.report for each in results]) + "\n" + "\n".join(lines) + "\n"
+
+
+def write_results(results: list[Result], folder: Path) -> None:
+    """`table.md` and `table.json`."""
+    (folder / "table.md").write_text(results_markdown(results), encoding="utf-8")
+    write_json([each.report for each in results], [each.outcomes for each in results], folder / "table.json")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +14,11 @@ from client_sdk.crypto.sealing import KeyPair
 from evaluation.attacks.forms.corpus.words import is_common_english, tokens
 from evaluation.attacks.forms.judge import read_sent
 from evaluation.attacks.setup.exchanges import sent_by
-from evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet, sample
-from evaluation.bench.question_sets import METAQA, WEBQSP, QuestionSets, Show
-from evaluation.datasets.questions import Question
+from evaluation.bench.bench import TO_THE_MODEL, LoadedSet
+from evaluation.bench.question_sets import METAQA, OPENDIALKG, WEBQSP, Show
+from evaluation.tables.asking import Asker, asking
 
 MAX_REPLACED = 0.02
-OPENDIALKG = "opendialkg"
 _LISTED = 25
 # A title, the small words between its capitals included: "We the Living", "The Old Man and the Sea".
 _SMALL = r"(?:[:,]?\s+(?:of|the|and|in|by|an?|to|for|on|if|with|from|at))*"
@@ -56,29 +54,17 @@ class Kept:
 
 async def measure_common_words(data: Path, limit: int, seed: int, show: Show) -> list[Kept]:
     """`limit` questions of each set, asked of its own graph; every prompt goes to the scripted endpoint."""
-    found = []
-    with tempfile.TemporaryDirectory(prefix="arog-words-") as folder:
-        async with Bench("scripted", changes=TO_THE_MODEL) as bench:
-            for title, loaded, questions in _sets(bench, data, Path(folder), limit, seed, show):
-                found.append(await _measure(bench, loaded, title, questions, show))
-    return found
+    async with asking(data, limit, seed, show, "scripted", changes=TO_THE_MODEL) as asker:
+        return [await _measure(asker, *each) for each in _sets(asker, data)]
 
 
-def _sets(
-    bench: Bench, data: Path, folder: Path, limit: int, seed: int, show: Show
-) -> Iterator[tuple[str, LoadedSet, list[MarkedQuestion]]]:
-    sets = QuestionSets(bench, data, folder, show)
+def _sets(asker: Asker, data: Path) -> Iterator[tuple[str, LoadedSet, list[MarkedQuestion]]]:
+    sets = asker.sets
     for title, sources in (("MetaQA", list(METAQA.values())), ("WebQSP", [WEBQSP])):
         loaded = sets.of(sources[0])[0]
-        every = [question for source in sources for question in sets.questions(source)]
-        chosen = sample(every, limit, seed)
-        yield title, loaded, [_asked(question) for question in chosen]
-    file = data / OPENDIALKG / "triples.tsv"
-    yield "OpenDialKG", bench.load(OPENDIALKG, [file], None), _dialogues(data / OPENDIALKG / "val.jsonl", limit)
-
-
-def _asked(question: Question) -> MarkedQuestion:
-    return MarkedQuestion(question.texts[-1], (*question.topic_entities, *question.answers))
+        chosen = asker.sample([question for source in sources for question in sets.questions(source)])
+        yield title, loaded, [MarkedQuestion(e.texts[-1], (*e.topic_entities, *e.answers)) for e in chosen]
+    yield "OpenDialKG", sets.graph(OPENDIALKG), _dialogues(data / "opendialkg" / "val.jsonl", asker.limit)
 
 
 def _dialogues(file: Path, limit: int) -> list[MarkedQuestion]:
@@ -92,16 +78,14 @@ def _dialogues(file: Path, limit: int) -> list[MarkedQuestion]:
     return found
 
 
-async def _measure(
-    bench: Bench, loaded: LoadedSet, title: str, questions: Sequence[MarkedQuestion], show: Show
-) -> Kept:
+async def _measure(asker: Asker, title: str, loaded: LoadedSet, questions: Sequence[MarkedQuestion]) -> Kept:
     words, replaced, key = 0, Counter[str](), KeyPair.generate()
     for done, asked in enumerate(questions, start=1):
-        sent, _ = await sent_by(bench, loaded.graph, [("user", asked.text)], "sets", key)
+        sent, _ = await sent_by(asker.sets.bench, loaded.graph, [("user", asked.text)], "sets", key)
         typed = Counter(common_words(asked.text, asked.names))
         words += typed.total()
         replaced += typed - _most_of_each(read_sent(sent).said)
-        show(f"common words, {title}", done, len(questions))
+        asker.show(f"common words, {title}", done, len(questions))
     return Kept(title, len(questions), words, replaced)
 
 

@@ -8,16 +8,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from app.llm.reasoner import ReasonerError
-from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TO_THE_MODEL, Bench
 from evaluation.bench.report import RunLabel
 from evaluation.datasets.questions import Question
-from evaluation.fakes.faults import FAULTS
 from evaluation.fakes.faulty_endpoint import FaultyEndpoint
 
 CALL_DEADLINE_S = 4.0
@@ -36,7 +34,6 @@ class FaultReport:
     refused: int
     wrong: int
     late: int
-    slowest_s: float
     leaks: int
     errors: Counter[str]
     injected: Counter[str]
@@ -51,19 +48,6 @@ class FaultReport:
         return not bad and set(self.errors) <= typed and self.right + self.refused + self.errors.total() == self.asked
 
 
-@dataclass(slots=True)
-class _Watch:
-    """Sees outcomes as they come, and how long each took."""
-
-    began: float = field(default_factory=time.perf_counter)
-    seconds: list[float] = field(default_factory=list)
-
-    def see(self, _question: Question, _outcome: QuestionOutcome, _answer: Answer | None, _steps: object) -> None:
-        now = time.perf_counter()
-        self.seconds.append(now - self.began)
-        self.began = now
-
-
 async def run_with_faults(
     graph: Sequence[Path],
     policy: str | None,
@@ -71,21 +55,22 @@ async def run_with_faults(
     *,
     share: float = 0.3,
     seed: int = 0,
-    faults: Sequence[str] = tuple(FAULTS),
     call_deadline_s: float = CALL_DEADLINE_S,
     progress: Callable[[int], None] = lambda _done: None,
 ) -> FaultReport:
     """Asks `questions` (with plans) one after the other, while `share` of the endpoint's replies have a fault."""
     tasks_before = len(asyncio.all_tasks())
-    endpoint, watch = FaultyEndpoint(0.0, seed, faults), _Watch()
+    endpoint, ended = FaultyEndpoint(0.0, seed), list[float]()
     changes = {"endpoint_deadline_s": call_deadline_s, "request_deadline_s": QUESTION_DEADLINE_S}
     with _errors_logged() as logged:
         async with Bench("scripted", scripted=endpoint, changes={**changes, **TO_THE_MODEL}) as bench:
             loaded = bench.load("asked", graph, policy)
             label = RunLabel(set_name="faults", strategy="sets", reasoner="scripted", seed=seed)
             endpoint.share = share  # Not before: what the endpoint can do has been found out in peace.
-            watch.began = time.perf_counter()
-            report, outcomes = await bench.ask(loaded, label, questions, progress=progress, see=watch.see)
+            ended.append(time.perf_counter())
+            report, outcomes = await bench.ask(
+                loaded, label, questions, progress=progress, see=lambda *_told: ended.append(time.perf_counter())
+            )
             await bench.services.thinking.close()
             left = Counter(tasks=len(asyncio.all_tasks()) - tasks_before, requests=await _still_open(endpoint))
     errors = Counter(outcome.problem for outcome in outcomes if outcome.problem)
@@ -96,8 +81,7 @@ async def run_with_faults(
         right=right,
         refused=len(outcomes) - len(answered) - errors.total(),
         wrong=len(answered) - right,
-        late=sum(seconds > QUESTION_DEADLINE_S for seconds in watch.seconds),
-        slowest_s=max(watch.seconds, default=0.0),
+        late=sum(end - begin > QUESTION_DEADLINE_S for begin, end in pairwise(ended)),
         leaks=report.leaks.leaks,
         errors=errors,
         injected=endpoint.injected,

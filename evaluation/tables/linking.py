@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from random import Random
 
 import numpy as np
 
 from app.graphs.markdown_table import markdown_table
+from evaluation.bench.question_sets import C360, DEMO, PQ_2H, PQ_3H, WEBQSP, Show
 from evaluation.checks.metrics import comparable
 from evaluation.datasets.misspellings import CARRIERS, PLAIN, SLIPS, Slip
 from evaluation.datasets.questions import Question
+from evaluation.tables.asking import asking
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import concept_of
 from kg_store.names.name_hits import Mention
-from kg_store.terms import Mids, NodeKind
+from kg_store.terms import NodeKind
 
+MIN_RECALL, MIN_PRECISION, MIN_TOPICS = 0.90, 0.97, 0.90
 PEOPLE = frozenset(("person", "people", "patient", "doctor", "nurse", "relative", "customer", "employee"))
 NO_NAME = "no name"
 _NAME_WORDS = (2, 3)
@@ -66,15 +70,7 @@ class LinkingReport:
     @property
     def whole(self) -> KindOfSlip:
         parts = [(each.typed, each.found, each.linked, each.right, each.choices) for each in self.kinds]
-        return KindOfSlip("all", *map(sum, zip(*parts, strict=True))) if parts else _NOTHING
-
-    @property
-    def recall(self) -> float:
-        return self.whole.recall
-
-    @property
-    def precision(self) -> float:
-        return self.whole.precision
+        return KindOfSlip("all", *map(sum, zip(*parts, strict=True)))
 
     def markdown(self) -> str:
         rows = []
@@ -84,7 +80,36 @@ class LinkingReport:
         return markdown_table(("kind", "sentences", "recall", "precision", "read as, mean"), rows)
 
 
-_NOTHING = KindOfSlip("all", 0, 0, 0, 0, 0)
+@dataclass(frozen=True, slots=True)
+class LinkingResults:
+    """Names with slips and topics of questions, and which bounds they miss, in words."""
+
+    slips: LinkingReport
+    topics: LinkingReport
+
+    @property
+    def missed(self) -> list[str]:
+        slips, topics = self.slips.whole, self.topics.whole
+        bounds = [
+            (slips.recall, MIN_RECALL, "names with slips found"),
+            (slips.precision, MIN_PRECISION, "their precision"),
+            (topics.recall, MIN_TOPICS, "WebQSP topics found"),
+        ]
+        return [f"{what}: {reached:.3f} < {bound}" for reached, bound, what in bounds if reached < bound]
+
+    def markdown(self) -> str:
+        said = "\n".join(f"- {words}" for words in self.missed) or "- all bounds reached"
+        return f"{self.slips.markdown()}\nWebQSP:\n\n{self.topics.markdown()}\n{said}\n"
+
+
+async def run_linking(data: Path, mentions: int, seed: int, show: Show) -> LinkingResults:
+    """The demo, customers, PathQuestion and WebQSP, freshly loaded. Raises QuestionsError."""
+    async with asking(data, mentions, seed, show) as asker:
+        sets, graph = asker.sets, asker.sets.bench.graph
+        loaded = [sets.of(DEMO)[0], sets.graph(C360), sets.of(PQ_2H)[0], sets.of(PQ_3H)[0]]
+        slips = measure_mentions([graph(each) for each in loaded], mentions, seed)
+        webqsp, questions = sets.of(WEBQSP)
+        return LinkingResults(slips, measure_topics(graph(webqsp), questions))
 
 
 def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed: int = 0) -> LinkingReport:
@@ -180,18 +205,14 @@ def _typed(slip: Slip, name: _Name, dice: Random) -> TypedMention:
 
 def _names(graph: PrivateGraph) -> list[_Name]:
     """The preferred name of every entity, words parted by spaces."""
+    signatures = [each.id for each in graph.blind.schema.signatures if each.kind is NodeKind.ENTITY]
     found = []
-    for mid, record in graph.vault.records(_entities(graph).tolist()).items():
+    for mid, record in graph.vault.records(graph.blind.members(signatures).tolist()).items():
         if record.names and not any(map(str.isdigit, record.names[0])):
             text = record.names[0].replace("_", " ")
             found.append(_Name(int(mid), text, _is_person(graph, int(mid), text)))
     # MIDs are drawn for every load: by them, one seed would make another corpus each time.
     return sorted(found, key=lambda name: name.text)
-
-
-def _entities(graph: PrivateGraph) -> Mids:
-    signatures = [each.id for each in graph.blind.schema.signatures if each.kind is NodeKind.ENTITY]
-    return graph.blind.members(signatures)
 
 
 def _is_person(graph: PrivateGraph, mid: int, text: str) -> bool:

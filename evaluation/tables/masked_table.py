@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.llm.embeddings.adapters import NO_HEAD
-from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
-from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, QuestionSets, Show
-from evaluation.bench.report import RunLabel
+from evaluation.bench.bench import TO_THE_MODEL, ReasonerName
+from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, Show
 from evaluation.checks.leak_scan import LeakScanner
 from evaluation.datasets.masking import Masked, choices, words_of
 from evaluation.datasets.questions import Question, QuestionsError
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.tables.measures import Measure, hits
+from evaluation.tables.asking import AskedSample, Asker, asking, is_planned
+from evaluation.tables.measures import Measure, hits, none
 
 SETS = {
     "PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "MetaQA-1": METAQA[1], "MetaQA-2": METAQA[2], "MetaQA-3": METAQA[3],
 }  # fmt: skip
-RIGHT = 0.995  # 1.00 in two figures, as of the endpoint without masks
+MIN_RIGHT = 0.995  # 1.00 in two figures, as of the endpoint without masks
 
 
 @dataclass(slots=True)
-class _LeakCounts:
-    """Leaks over all runs: names, and own words of relations that were masked."""
+class _Leaks:
+    """Of all runs: names, and own words of relations that were masked, that reached the reasoner."""
 
     questions: int = 0
     names: int = 0
@@ -38,77 +36,59 @@ async def run_masked_table(data: Path, limit: int, seed: int, only: str, show: S
     chosen = {name: source for name, source in SETS.items() if only.casefold() in name.casefold()}
     if not chosen:
         raise QuestionsError(f"no set's name holds what --only asks for; there are {', '.join(SETS)}")
-    told = _LeakCounts()
-    measures = []
-    for reasoner in ("embedded", "scripted"):
+    leaks, measures = _Leaks(), list[Measure]()
+    reasoners: tuple[ReasonerName, ...] = ("embedded", "scripted")
+    for reasoner in reasoners:
         for name, source in chosen.items():
-            measures += await _of_set(reasoner, name, source, data, limit, seed, show, told)
+            endpoint = ScriptedEndpoint() if reasoner == "scripted" else None
+            async with asking(data, limit, seed, show, reasoner, endpoint, TO_THE_MODEL) as asker:
+                measures += await _of_set(asker, f"{name}, {reasoner}", source, endpoint, leaks)
     return [
         *measures,
-        _none("names that reached the reasoner, all runs", told.questions, told.names),
-        _none("own words of masked relations that reached it", told.questions, told.words),
+        none("names that reached the reasoner, all runs", leaks.questions, leaks.names),
+        none("own words of masked relations that reached it", leaks.questions, leaks.words),
     ]
 
 
 async def _of_set(
-    reasoner: ReasonerName, name: str, source: str, data: Path, limit: int, seed: int, show: Show, told: _LeakCounts
+    asker: Asker, name: str, source: str, endpoint: ScriptedEndpoint | None, leaks: _Leaks
 ) -> list[Measure]:
-    endpoint = ScriptedEndpoint() if reasoner == "scripted" else None
+    """Of those that the scripted endpoint is asked the graph agrees with the gold answers."""
+    if endpoint is None:
+        asker.sets.bench.embedded.head = NO_HEAD
+    questions = asker.sets.questions(source)
+    chosen = asker.sample([*filter(is_planned, questions)] if endpoint else questions)
     measures = []
-    with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
-        async with Bench(reasoner, scripted=endpoint, changes=TO_THE_MODEL) as bench:
-            if endpoint is None:
-                bench.embedded.head = NO_HEAD
-            run = _Run(bench, QuestionSets(bench, data, Path(folder), show), source, f"{name}, {reasoner}", show, told)
-            questions = run.questions(limit, seed, reasoner)
-            for masked in choices(source.partition(":")[0], seed):
-                if endpoint is None:
-                    measures += await run.measured(masked, questions)
-                elif masked.described:
-                    endpoint.meanings = {text: words_of(each) for each, text in masked.means.items()}
-                    measures += await run.measured(masked, questions, RIGHT)
+    for masked in choices(source.partition(":")[0], asker.seed):
+        if endpoint is not None and not masked.described:
+            continue
+        if endpoint is not None:
+            endpoint.meanings = {text: words_of(each) for each, text in masked.means.items()}
+        title = f"{name}: {masked.title}"
+        asked = await _asked(asker, title, source, masked, chosen, leaks)
+        measures.append(hits(title, asked.outcomes, MIN_RIGHT if endpoint else None, asked.leaks))
+        if masked.means and endpoint is None:
+            measures += _needing(title, masked, asked, chosen)
     return measures
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    bench: Bench
-    sets: QuestionSets
-    source: str
-    name: str
-    show: Show
-    told: _LeakCounts
-
-    def questions(self, limit: int, seed: int, reasoner: ReasonerName) -> list[Question]:
-        """Of those for the scripted endpoint the graph agrees with the gold answers."""
-        questions = self.sets.questions(self.source)
-        planned = [each for each in questions if each.has_plan and each.reproduced]
-        return sample(planned if reasoner == "scripted" else questions, limit, seed)
-
-    async def measured(self, masked: Masked, questions: list[Question], bound: float | None = None) -> list[Measure]:
-        title = f"{self.name}: {masked.title}"
-        plain, _ = self.sets.of(self.source)
-        loaded = self.bench.load("masked", [self.sets.graph_file(self.source)], masked.policy(plain.policy))
-        label = RunLabel(set_name=title, strategy="sets", reasoner="embedded", seed=0)
-        before = len(self.bench.sent)
-        report, outcomes = await self.bench.ask(
-            loaded, label, questions, progress=lambda done: self.show(title, done, len(questions))
-        )
-        findings = LeakScanner(masked.own_words(), ()).scan(self.bench.sent[before:])
-        self.told.questions += len(questions)
-        self.told.names += report.leaks.leaks
-        self.told.words += findings.leaks.total()
-        needing = [each for each, asked in zip(outcomes, questions, strict=True) if masked.is_needed(asked)]
-        lines = [hits(title, outcomes, bound, report.leaks.leaks)]
-        return lines + (_needing(title, needing, outcomes) if masked.means and bound is None else [])
+async def _asked(
+    asker: Asker, title: str, source: str, masked: Masked, questions: list[Question], leaks: _Leaks
+) -> AskedSample:
+    bench = asker.sets.bench
+    plain, _ = asker.sets.of(source)
+    loaded = bench.load("masked", [asker.sets.graph_file(source)], masked.policy(plain.policy))
+    before = bench.sent_so_far
+    asked = await asker.ask(title, loaded, questions)
+    leaks.questions += len(questions)
+    leaks.names += asked.leaks
+    leaks.words += LeakScanner(masked.own_words(), ()).scan(bench.sent_from(before)).leaks.total()
+    return asked
 
 
-def _needing(title: str, needing: list[QuestionOutcome], outcomes: list[QuestionOutcome]) -> list[Measure]:
+def _needing(title: str, masked: Masked, asked: AskedSample, questions: list[Question]) -> list[Measure]:
     """The questions whose path is masked somewhere, apart: the others lose nothing but rivals."""
+    needing = [each for each, question in zip(asked.outcomes, questions, strict=True) if masked.is_needed(question)]
     refused = sum(not outcome.answered for outcome in needing)
     line = hits(f"{title}: those that need one ({refused} of them refused)", needing)
-    return [line] if needing and len(needing) < len(outcomes) else []
-
-
-def _none(name: str, questions: int, found: int) -> Measure:
-    return Measure(name=name, questions=questions, bound="0", reached=str(found), passed=found == 0)
+    return [line] if 0 < len(needing) < len(questions) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,8 +10,10 @@ from pydantic import BaseModel, ConfigDict
 
 from app.graphs.markdown_table import markdown_table
 from evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
-from evaluation.bench.sampling import AskedSample
 from evaluation.checks.metrics import mean, percentile
+from evaluation.tables.asking import AskedSample
+
+_Outcomes = Sequence[QuestionOutcome]
 
 
 class Measure(BaseModel):
@@ -26,18 +29,14 @@ class Measure(BaseModel):
     leaks: int | None = None
 
 
-def hits(
-    name: str, outcomes: Sequence[QuestionOutcome], bound: float | None = None, leaks: int | None = None
-) -> Measure:
+def hits(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
     """Mean hits@1, F1 beside it."""
-    reached = mean([outcome.score.hit for outcome in outcomes])
-    f1 = mean([outcome.score.f1 for outcome in outcomes])
-    return share(name, reached, len(outcomes), bound, f1, leaks)
+    return share(name, mean_hits(outcomes), len(outcomes), bound, mean_f1(outcomes), leaks)
 
 
-def f1(name: str, outcomes: Sequence[QuestionOutcome], bound: float) -> Measure:
+def f1(name: str, outcomes: _Outcomes, bound: float) -> Measure:
     """Mean F1 over the sets of names."""
-    return share(name, mean([outcome.score.f1 for outcome in outcomes]), len(outcomes), bound)
+    return share(name, mean_f1(outcomes), len(outcomes), bound)
 
 
 def share(
@@ -60,11 +59,25 @@ def share(
     )
 
 
-def behind(
-    name: str, outcomes: Sequence[QuestionOutcome], other: Sequence[QuestionOutcome], points: float | None = None
-) -> Measure:
+def at_most(name: str, questions: int, reached: float, bound: float, form: str) -> Measure:
+    """A figure, told as `form` says, that may be `bound` at most; a set without questions reaches nothing."""
+    return Measure(
+        name=name,
+        questions=questions,
+        bound=f"at most {form.format(bound)}",
+        reached=form.format(reached),
+        passed=questions > 0 and reached <= bound + 1e-9,
+    )
+
+
+def none(name: str, questions: int, found: int) -> Measure:
+    """A count of what must not be."""
+    return Measure(name=name, questions=questions, bound="0", reached=str(found), passed=found == 0)
+
+
+def behind(name: str, outcomes: _Outcomes, other: _Outcomes, points: float | None = None) -> Measure:
     """By how many points `outcomes` hit less often than `other`; at most `points`, where there is a bound."""
-    gap = 100 * (mean([o.score.hit for o in other]) - mean([o.score.hit for o in outcomes]))
+    gap = 100 * (mean_hits(other) - mean_hits(outcomes))
     return Measure(
         name=name,
         questions=len(outcomes) + len(other),
@@ -74,22 +87,21 @@ def behind(
     )
 
 
-def right(name: str, outcomes: Sequence[QuestionOutcome], bound: int, leaks: int) -> Measure:
+def right(name: str, outcomes: _Outcomes, bound: int, leaks: int) -> Measure:
     """The share of answers that are exactly the gold sets, refusals included."""
     count = sum(outcome.score.f1 == 1.0 for outcome in outcomes)
-    f1 = mean([outcome.score.f1 for outcome in outcomes])
     return Measure(
         name=name,
         questions=len(outcomes),
         bound=f"{bound} right",
         reached=f"{count} right",
         passed=count >= bound,
-        f1=f1,
+        f1=mean_f1(outcomes),
         leaks=leaks,
     )
 
 
-def none_answered(name: str, outcomes: Sequence[QuestionOutcome]) -> Measure:
+def none_answered(name: str, outcomes: _Outcomes) -> Measure:
     """Of `outcomes` of questions without an answer, how many were answered; none may be."""
     count = sum(outcome.answered for outcome in outcomes)
     return Measure(
@@ -97,14 +109,12 @@ def none_answered(name: str, outcomes: Sequence[QuestionOutcome]) -> Measure:
     )
 
 
-def answered(name: str, outcomes: Sequence[QuestionOutcome], bound: float) -> Measure:
+def answered(name: str, outcomes: _Outcomes, bound: float) -> Measure:
     """The share that was answered, rightly or not."""
     return share(name, mean([float(outcome.answered) for outcome in outcomes]), len(outcomes), bound)
 
 
-def refused(
-    name: str, outcomes: Sequence[QuestionOutcome], bound: float | None = None, leaks: int | None = None
-) -> Measure:
+def refused(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
     """The share that was not answered."""
     return share(name, mean([float(not o.answered) for o in outcomes]), len(outcomes), bound, leaks=leaks)
 
@@ -121,26 +131,28 @@ def times(name: str, milliseconds: Sequence[float], p50: float, p95: float) -> M
     )
 
 
-def reasoning_ms(outcomes: Sequence[QuestionOutcome]) -> list[float]:
+def mean_hits(outcomes: _Outcomes) -> float:
+    return mean([outcome.score.hit for outcome in outcomes])
+
+
+def mean_f1(outcomes: _Outcomes) -> float:
+    return mean([outcome.score.f1 for outcome in outcomes])
+
+
+def reasoning_ms(outcomes: _Outcomes) -> list[float]:
     return [outcome.milliseconds.get(REASONER_STAGE, 0.0) for outcome in outcomes if not outcome.problem]
 
 
-def local_ms(outcomes: Sequence[QuestionOutcome]) -> list[float]:
+def local_ms(outcomes: _Outcomes) -> list[float]:
     return [outcome.local_ms for outcome in outcomes if not outcome.problem]
 
 
-def local_processor_ms(outcomes: Sequence[QuestionOutcome]) -> list[float]:
+def local_processor_ms(outcomes: _Outcomes) -> list[float]:
     return [outcome.local_processor_ms for outcome in outcomes if not outcome.problem]
 
 
 def no_leaks(asked: AskedSample) -> Measure:
-    return Measure(
-        name="names that reached the reasoner, all runs",
-        questions=len(asked.outcomes),
-        bound="0",
-        reached=str(asked.leaks),
-        passed=asked.leaks == 0,
-    )
+    return none("names that reached the reasoner, all runs", len(asked.outcomes), asked.leaks)
 
 
 def markdown(measures: Sequence[Measure]) -> str:
@@ -152,11 +164,7 @@ def markdown(measures: Sequence[Measure]) -> str:
 
 
 def write_json(measures: Sequence[Measure], file: Path) -> None:
-    file.write_text(_Measures(measures=list(measures)).model_dump_json(indent=1), encoding="utf-8")
-
-
-class _Measures(BaseModel):
-    measures: list[Measure]
+    file.write_text(json.dumps({"measures": [each.model_dump() for each in measures]}, indent=1), encoding="utf-8")
 
 
 def _row(measure: Measure) -> tuple[str, ...]:

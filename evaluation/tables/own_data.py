@@ -10,11 +10,11 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import Bench, LoadedSet
+from evaluation.bench.bench import TENANT, Bench, LoadedSet
 from evaluation.bench.question_sets import Show
 from evaluation.bench.report import RunLabel
 from evaluation.checks.metrics import comparable
@@ -74,14 +74,14 @@ async def _ask(bench: Bench, folder: Path, asked: AskedSet) -> AskedSet:
     files = sorted(path for path in folder.rglob("*") if _is_data(path))
     try:
         policy = propose_policy(files).to_toml()
-        bench.services.graphs.load("evaluation", asked.name, files, policy).run(lambda _step, _percent: None)
+        bench.services.graphs.load(TENANT, asked.name, files, policy).run(lambda _step, _percent: None)
     except LoadError as error:
         return AskedSet(asked.name, asked.questions, problem=str(error).split("\n")[0])
     verdicts: list[tuple[str, Verdict, str]] = []
 
     def see(question: Question, _outcome: QuestionOutcome, answer: Answer | None, _steps: object) -> None:
-        text = question.texts[-1]
-        verdicts.append((text, judged(dict(asked.questions)[text], answer), answer.text if answer else "an error"))
+        text, names = question.texts[-1], answer.names if answer and answer.answered else None
+        verdicts.append((text, judged(dict(asked.questions)[text], names), answer.text if answer else "an error"))
 
     label = RunLabel(set_name=asked.name, strategy="auto", reasoner="embedded", seed=0)
     questions = [Question(id=str(at), turns=(text,), answers=()) for at, (text, _) in enumerate(asked.questions)]
@@ -94,20 +94,11 @@ def _is_data(path: Path) -> bool:
     return path.is_file() and name.endswith(FORMATS) and not _NO_DATA.search(name)
 
 
-class Given(Protocol):
-    """An answer, as far as it is judged."""
-
-    @property
-    def answered(self) -> bool: ...
-    @property
-    def names(self) -> Collection[str]: ...
-
-
-def judged(gold: str, answer: Given | None) -> Verdict:
-    """Right where the answer names what `gold` lists, parted by commas, and no more; for `('X', 7)` X is enough."""
-    if answer is None or not answer.answered:
+def judged(gold: str, names: Collection[str] | None) -> Verdict:
+    """Right where an answer names what `gold` lists, parted by commas, and no more; for `('X', 7)` X is enough."""
+    if names is None:
         return "refused"
-    given = {comparable(name) for name in answer.names}
+    given = {comparable(name) for name in names}
     if given == {comparable(part) for part in re.split(r",\s*", gold)}:
         return "right"
     # A title or a second first name is no other person.
@@ -130,10 +121,13 @@ def measures(found: list[AskedSet]) -> list[Measure]:
         share("sets that load by what is proposed", len(loaded) / len(found), len(found), MIN_LOADED),
         share("questions answered rightly", right / max(1, asked), asked, MIN_RIGHT),
         Measure(
-            name="wrong among the answers given", questions=right + wrong, bound=f"at most {MAX_WRONG}",
-            reached=f"{wrong_share:.3f}", passed=wrong_share <= MAX_WRONG,
+            name="wrong among the answers given",
+            questions=right + wrong,
+            bound=f"at most {MAX_WRONG}",
+            reached=f"{wrong_share:.3f}",
+            passed=wrong_share <= MAX_WRONG,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def answers_markdown(found: list[AskedSet]) -> str:

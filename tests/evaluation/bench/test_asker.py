@@ -68,9 +68,8 @@ class OpenChat:
         return seal_names(request.public_key, answer, table)
 
 
-class KnowsAnn:
-    def names_in(self, text: str) -> frozenset[str]:
-        return frozenset({"Ann Quill"}) if "ann quill" in text else frozenset()
+def names_in(text: str) -> frozenset[str]:
+    return frozenset({"Ann Quill"}) if "ann quill" in text else frozenset()
 
 
 def question(identity: str, text: str, *answers: str, **more: object) -> Question:
@@ -92,7 +91,7 @@ async def run(expected: list[str]) -> tuple[list[QuestionOutcome], RecordingReas
         OpenChat(reasoner),
         CALLER,
         "g",
-        names=KnowsAnn(),
+        names=names_in,
         expect=lambda plan, typed: expected.append(f"{typed}: {plan}"),
     )
     done: list[int] = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
 from evaluation.bench.report import RunLabel
 from evaluation.cli import app
 from evaluation.datasets.questions import Question, read_questions
-from evaluation.tables.bounds_table import run_table
+from evaluation.tables.bounds_table import run_table, write_results
 from evaluation.tables.embedded_table import run_embedded_table
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
@@ -69,9 +68,9 @@ def test_the_command_writes_every_outcome(tmp_path: Path) -> None:
 async def test_the_table_runs_its_rows_and_says_what_was_missed(tmp_path: Path) -> None:
     shown: list[str] = []
     results = await run_table(tmp_path, 4, 0, "demo sets scripted", lambda title, _done, _total: shown.append(title))
-    results.write(tmp_path)
+    write_results(results, tmp_path)
     # Four of the forty can't be forty right ones.
-    assert results.missed
+    assert any(each.missed for each in results)
     assert "- demo, sets, scripted: 4 right < 40" in (tmp_path / "table.md").read_text("utf-8")
     assert "demo, sets, scripted" in shown
 
@@ -86,7 +85,6 @@ def test_the_table_of_the_embedded_reasoner_is_printed_and_written(tmp_path: Pat
     assert "| names that reached the reasoner, all runs | 40 | 0 | 0 | pass |" in written
     assert written in result.output
     assert result.exit_code == ("FAIL" in written)
-    assert stat.S_IMODE((tmp_path / "out" / "errors-demo.md").stat().st_mode) == 0o600
 
 
 @pytest.mark.model

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.concepts import labels as labels_module
-from evaluation.concepts.labels import LABELS, SETS, ConceptLabel, read_labels
-from evaluation.concepts.table import by_graph, measures, not_right, run_concepts
+from evaluation.concepts.table import LABELS, SETS, ConceptLabel, by_graph, measures, not_right, run_concepts
 from evaluation.concepts.untyped_graphs import load_untyped, read_graph_files
-from evaluation.datasets.questions import QuestionsError
+from evaluation.datasets.questions import QuestionsError, read_lines
 from kg_store.terms import Schema
 
 LABEL = ConceptLabel(graph="g", node="x", accept=frozenset({"club", "team"}), reject=frozenset({"person"}))
@@ -30,7 +28,7 @@ def test_the_first_concept_decides(concept: str | None, verdict: str) -> None:
 
 
 def test_labels_are_whole_and_name_only_graphs_that_are_listed() -> None:
-    read = [label for file in LABELS for label in read_labels(file)]
+    read = [label for file in LABELS for _, label in read_lines(file, ConceptLabel)]
     assert len(read) == 120
     assert {label.graph for label in read} == set(json.loads((SETS / "graphs.json").read_text()))
     assert all(label.accept and not label.accept & label.reject for label in read)
@@ -74,7 +72,7 @@ def test_a_run_prints_no_concept_of_a_shut_label(tmp_path: Path) -> None:
 def test_errors_quote_nothing_of_the_labels(tmp_path: Path) -> None:
     (tmp_path / "seen.jsonl").write_text('{"graph": "zorblat"}')
     with pytest.raises(QuestionsError) as raised:
-        read_labels(tmp_path / "seen.jsonl")
+        list(read_lines(tmp_path / "seen.jsonl", ConceptLabel))
     assert "zorblat" not in str(raised.value)
     with pytest.raises(QuestionsError):
         read_graph_files(tmp_path / "seen.jsonl", tmp_path, {"g"})
@@ -86,7 +84,3 @@ def _concepts_by_hops(schema: Schema) -> Sequence[str]:
 
 def _ignore(_title: str, _done: int, _of: int) -> None:
     """For runs that nobody watches."""
-
-
-def test_shut_labels_are_told_by_the_files_name() -> None:
-    assert [labels_module.is_shut(file) for file in LABELS] == [False, True]

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evaluation.datasets.converters import Converted, convert
+from evaluation.datasets.derived_sets import half_of_wording
 from evaluation.datasets.questions import Question, QuestionsError, read_questions
-from evaluation.datasets.splits import half_of_wording
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.datasets.masking import SHARES, Masked, choices
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question
-from evaluation.fakes.unmasking import Unmasked
+from evaluation.fakes.scripted_replies import Unmasked
 from kg_store.sources.policy import Policy
 
 BLOCK = json.dumps(

@@ -14,8 +14,7 @@ from client_sdk.answers.answer import Answer
 from evaluation.bench.bench import CALLER, Bench
 from evaluation.bench.report import RunLabel
 from evaluation.datasets.questions import read_questions
-from evaluation.fakes.faults import FAULTS
-from evaluation.fakes.faulty_endpoint import FaultyEndpoint
+from evaluation.fakes.faulty_endpoint import FAULTS, FaultyEndpoint
 from evaluation.tables.fault_run import run_with_faults
 
 QUESTIONS = read_questions(QUESTIONS_FILE)

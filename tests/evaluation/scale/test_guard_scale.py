@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from evaluation.datasets.synthetic_names import entries_of, made_names
 from evaluation.scale.guard_scale import (
     MAX_MB,
     MAX_MS,
@@ -16,6 +15,7 @@ from evaluation.scale.guard_scale import (
     markdown,
     measure_scale,
 )
+from evaluation.scale.made_up import entries_of, made_names
 
 
 def test_made_up_names_are_different_and_the_same_for_the_same_seed() -> None:

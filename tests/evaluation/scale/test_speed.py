@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evaluation.scale.made_up_graph import TREATED, write_graph
+from evaluation.scale.made_up import TREATED, write_graph
 from evaluation.scale.speed_run import SpeedFigure, SpeedReport, markdown
 
 

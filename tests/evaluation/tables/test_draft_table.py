@@ -6,13 +6,13 @@ import pytest
 
 from evaluation.datasets.questions import Question
 from evaluation.fakes.misleading_endpoint import YES, Corruption
-from evaluation.tables.draft_table import _Asked, _at_most, _is_right, _is_wrong
+from evaluation.tables.draft_table import AskedDraft, let_through
 
 QUESTION = Question(id="q", question="Is it so?", answers=())
 
 
-def asked(*names: str, said: str = "The answer is no.", answered: bool = True, lie: str = "") -> _Asked:
-    return _Asked(QUESTION, frozenset(names), said, answered, None, Corruption("yes for no", 0, lie))
+def asked(*names: str, said: str = "The answer is no.", answered: bool = True, lie: str = "") -> AskedDraft:
+    return AskedDraft(QUESTION, frozenset(names), said, answered, None, Corruption("yes for no", 0, lie))
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ def asked(*names: str, said: str = "The answer is no.", answered: bool = True, l
     ],
 )
 def test_an_answer_is_wrong_by_its_names_or_by_what_it_says_beside_them(
-    given: _Asked, is_wrong: bool, is_right: bool
+    given: AskedDraft, is_wrong: bool, is_right: bool
 ) -> None:
     gold = frozenset({"no"})
-    assert (_is_wrong(given, gold), _is_right(given, {"q": gold})) == (is_wrong, is_right)
+    assert (given.is_wrong(gold), given.is_right(gold)) == (is_wrong, is_right)
 
 
 def test_the_bound_is_a_share() -> None:
-    assert _at_most("x", [True] + [False] * 19).passed
-    assert not _at_most("x", [True] + [False] * 18).passed
-    assert not _at_most("x", []).passed
+    assert let_through("x", [True] + [False] * 19).passed
+    assert not let_through("x", [True] + [False] * 18).passed
+    assert not let_through("x", []).passed

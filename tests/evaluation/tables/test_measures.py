@@ -3,10 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.sampling import AskedSample
 from evaluation.checks.metrics import Score
 from evaluation.tables import measures as measure
+from evaluation.tables.asking import AskedSample
 
 
 def outcomes(*hits: float, answered: bool = True, reasoning: float = 5.0) -> list[QuestionOutcome]:
@@ -58,3 +60,13 @@ def test_the_table_names_what_was_missed(tmp_path: Path) -> None:
     assert len({line.count("|") for line in text.splitlines() if line.startswith("|")}) == 1
     measure.write_json(lines, tmp_path / "out.json")
     assert [each["passed"] for each in json.loads((tmp_path / "out.json").read_text())["measures"]] == [True, False]
+
+
+@pytest.mark.parametrize(("reached", "passed"), [(1.9, True), (2.0, True), (2.01, False)])
+def test_a_figure_above_its_bound_fails(reached: float, passed: bool) -> None:
+    line = measure.at_most("calls", 1, reached, 2.0, "{:.2f}")
+    assert (line.passed, line.bound, line.reached) == (passed, "at most 2.00", f"{reached:.2f}")
+
+
+def test_without_questions_no_bound_is_reached() -> None:
+    assert not measure.at_most("calls", 0, 0.0, 2.0, "{:.2f}").passed

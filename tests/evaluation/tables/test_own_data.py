@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,14 +23,6 @@ README = """# Files
 - Who? — **x**
 """
 SHIPS = "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nDunlin,Runa Falk,Eskport\n"
-
-
-@dataclass(frozen=True)
-class Said:
-    """An answer, as far as it is judged."""
-
-    answered: bool
-    names: tuple[str, ...]
 
 
 @pytest.mark.slow
@@ -65,4 +56,4 @@ def test_what_loads_is_asked_and_what_does_not_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_an_answer_is_judged_by_what_it_names(gold: str, names: tuple[str, ...], verdict: str) -> None:
-    assert judged(gold, Said(bool(names), names)) == verdict
+    assert judged(gold, names or None) == verdict

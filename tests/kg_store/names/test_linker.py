@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.datasets.synthetic_names import entries_of, made_names
+from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.fuzzy_index import Fits, InexactHit
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
