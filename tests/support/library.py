@@ -56,7 +56,8 @@ def steps() -> tuple[SchemaStep, ...]:
 STEPS = steps()
 
 
-def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | None:
+def asked(question: str, *earlier: Turn) -> StepInput:
+    """A question to the library, as the reasoner gets it."""
     own = {name: tuple(step.label for step in STEPS if step.kind == kind) for name, kind in NAMED.items()}
     named = {name: kind for name, kind in NAMED.items() if name in question or earlier}
     things = [thing(name, kind, "1" if name[0] == "E" else "more") for name, kind in named.items()]
@@ -65,13 +66,20 @@ def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | Non
     things += [thing(status, "text") for status in STATUSES if status in question]
     own |= dict.fromkeys(STATUSES, ("^loan status",))
     kinds = tuple(thing(name, kind, "more") for kind, name in KINDS.items())
-    return read_meaning(
-        scorer,
-        StepInput(
-            question=question, dialogue=list(earlier), things=things, evidence=[], candidates=[], steps=STEPS,
-            kinds=kinds, own=own,
-        ),
-    )  # fmt: skip
+    return StepInput(
+        question=question,
+        dialogue=list(earlier),
+        things=things,
+        evidence=[],
+        candidates=[],
+        steps=STEPS,
+        kinds=kinds,
+        own=own,
+    )
+
+
+def read(scorer: PathScorer, question: str, *earlier: Turn) -> ReadMeaning | None:
+    return read_meaning(scorer, asked(question, *earlier))
 
 
 def assert_read_as(scorer: PathScorer, question: str, expression: str) -> None:
