@@ -24,7 +24,7 @@ MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Confidence is never reported as 0 or 1, because nothing is certain."""
 MAX_SILENT, MAX_STEPS = 3, 6
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.82, 0.15
+MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.5, 0.15
 """Least confidences of an answer. Below MIN_LIKELY the service asks back instead. MIN_OF_SAID applies if the
 question's words say every hop outright, MIN_OF_WHOLE if the whole question was compared. MIN_VOTED applies to votes,
 on graphs with so many relations that a question rarely uses the words of the right one. Chosen by hand on the
@@ -64,8 +64,6 @@ def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
 def is_likely(scores: ReadingScores) -> bool:
     """True if readings with such scores are right often enough to be answered."""
     is_said = scores.road == "meaning" and not scores.silent and scores.weakest >= 1
-    if scores.road == "whole" and not scores.accounted:
-        return False
     least = {"vote": MIN_VOTED, "whole": MIN_OF_WHOLE}.get(scores.road, MIN_OF_SAID if is_said else MIN_LIKELY)
     return confidence_of(scores, doubtful_names=False) >= least
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from app.llm.confidence import is_likely
 from app.llm.in_house import HeldMeaning
 from app.llm.tasks import StepInput
 from app.reader.meaning.answer_forms import Meaning
@@ -82,7 +81,7 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
     if is_chain:
         return None
     nearest = nearest_in_context(scorer, replace(found, ranked=[each.meaning for each in held]))
-    if nearest is None or not is_likely(nearest.scores) or not _is_whole(found, nearest.meaning):
+    if nearest is None or not nearest.is_near or not _is_whole(found, nearest.meaning):
         return None
     return HeldMeaning(nearest.meaning.expression, nearest.scores)
 

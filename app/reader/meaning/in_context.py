@@ -1,7 +1,6 @@
 """Chooses among meanings by likeness of the whole question to each meaning in words, if single words do not decide.
 
-Its trust in the likeness is fitted, not ruled: the road "whole" of `app/llm/confidence.py`. A reading that is not
-likely enough to answer is offered (`app/reader/asking_back.py`).
+A reading that is not like enough to answer with is offered (`app/reader/asking_back.py`).
 """
 
 from __future__ import annotations
@@ -20,16 +19,25 @@ from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.meaning_words import MeaningWords
 from kg_store.terms import is_mask_word
 
+# Least likeness (cosine) of a meaning to the whole question, and least lead over the next one (MIN_AHEAD), to answer.
+# Chosen by hand on the seen natural questions; not fitted.
+MIN_LIKENESS: Final = 0.69
+MAX_SILENT: Final = 1
+"""Greatest number of hops of a meaning that no word of the question says. Chosen by hand; not fitted."""
+MIN_AHEAD: Final = 0.02
+MIN_LIKENESS_OF_ANY: Final = 0.76
+MIN_AHEAD_OF_ANY: Final = 0.1
+"""The two bounds above apply if nothing tells the kind that is asked for: then more likeness is needed."""
+
 # The greatest number of meanings that are compared; bounds the time. Chosen by hand.
-MAX_COMPARED: Final = 24
-MAX_BEHIND: Final = 3.0
+MAX_COMPARED: Final = 12
+MAX_BEHIND: Final = 2.0
 """A meaning whose score lies further than this behind the best is not compared. Chosen by hand; not fitted."""
 
-SHARE_OF_SCORE: Final = 0.1
-"""Weight of the score by single words, against a weight of 1 for likeness. Of 0.03, 0.05 and 0.1 the best over the
-seen natural questions; comparing token by token, with or without it, was no better."""
-ALONE: Final = 0.3
-"""The lead of a meaning that is compared with no other. With 0.1 more was given, and more of it wrong."""
+SHARE_OF_SCORE: Final = 0.05
+"""Weight of the score by single words, against a weight of 1 for likeness. Chosen by hand; not fitted."""
+ALONE: Final = 1.0
+"""The lead of a meaning that is compared with no other."""
 
 _COMBINING: Final = frozenset({"reach", "intersect", "union"})
 _LABEL: Final = re.compile(r'"([^"]*)"')
@@ -61,6 +69,13 @@ class NearestMeaning:
     meaning: Meaning
     scores: ReadingScores
     ranked: tuple[Meaning, ...]
+
+    @property
+    def is_near(self) -> bool:
+        """True if the meaning is like enough to the question, and far enough ahead of the others, to answer with."""
+        least, ahead = (MIN_LIKENESS, MIN_AHEAD) if self.scores.fits else (MIN_LIKENESS_OF_ANY, MIN_AHEAD_OF_ANY)
+        is_like = self.scores.likeness >= least and self.scores.margin >= ahead
+        return is_like and self.scores.accounted and self.meaning.silent <= MAX_SILENT
 
 
 def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | None:

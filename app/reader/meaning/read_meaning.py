@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from app.llm.confidence import is_likely
 from app.llm.in_house import ReadingScores
 from app.llm.tasks import StepInput
 from app.reader.language.people_and_groups import names_a_group
@@ -142,7 +141,7 @@ def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:
     if read.is_sure:
         return read
     nearest = nearest_in_context(scorer, found)
-    return read.by_nearest(nearest) if nearest and is_likely(nearest.scores) else replace(read, nearest=nearest)
+    return read.by_nearest(nearest) if nearest and nearest.is_near else replace(read, nearest=nearest)
 
 
 def _whole_others(best: Meaning, ranked: Sequence[Meaning]) -> Iterator[Meaning]:

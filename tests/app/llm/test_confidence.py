@@ -95,9 +95,3 @@ def test_less_is_enough_for_a_chain_whose_steps_are_all_said_outright() -> None:
     assert MIN_OF_SAID <= confidence_of(said, doubtful_names=False) < MIN_LIKELY
     assert is_likely(said)
     assert not is_likely(replace(said, silent=1))
-
-
-def test_a_word_that_no_step_may_say_is_never_passed_over() -> None:
-    near = replace(WHOLE, likeness=0.95, margin=1.0)
-    assert is_likely(near)
-    assert not is_likely(replace(near, accounted=False))

@@ -234,9 +234,7 @@ def test_a_retriever_ranks_facts_and_chooses_among_the_relations_of_hubs(tmp_pat
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(
-    ("setting", "command"), [("matcher", "matcher"), ("retriever", "retriever"), ("reasoner_head", "reasoner")]
-)
+@pytest.mark.parametrize(("setting", "command"), [("retriever", "retriever"), ("reasoner_head", "reasoner")])
 def test_a_file_that_is_none_of_a_training_is_told_by_its_setting(tmp_path: Path, setting: str, command: str) -> None:
     file = tmp_path / "Canaria.npz"
     file.write_bytes(b"nothing that was trained")
