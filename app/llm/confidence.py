@@ -24,7 +24,7 @@ MIN_CONFIDENCE, MAX_CONFIDENCE = 0.01, 0.99
 """Confidence is never reported as 0 or 1, because nothing is certain."""
 MAX_SILENT, MAX_STEPS = 3, 6
 MIN_SCORE, MAX_SCORE = -1.0, 5.0
-MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.5, 0.15
+MIN_LIKELY, MIN_OF_SAID, MIN_OF_WHOLE, MIN_VOTED = 0.75, 0.7, 0.77, 0.15
 """Least confidences of an answer. Below MIN_LIKELY the service asks back instead. MIN_OF_SAID applies if the
 question's words say every hop outright, MIN_OF_WHOLE if the whole question was compared. MIN_VOTED applies to votes,
 on graphs with so many relations that a question rarely uses the words of the right one. Chosen by hand on the

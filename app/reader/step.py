@@ -128,10 +128,10 @@ def plan_step(scorer: PathScorer, given: StepInput, answers_unsure: bool = False
 def _plan_meaning(
     scorer: PathScorer, found: ReadMeaning | None, given: StepInput, answers_unsure: bool
 ) -> NextAction | None:
-    """The action of a meaning; None if it is uncertain. With `answers_unsure`, the nearest or a complete meaning is
-    enough.
+    """The action of a meaning; None if it is uncertain. With `answers_unsure`, a complete meaning is enough, or else
+    the one nearest to the whole question.
     """
-    if found is not None and answers_unsure and found.nearest:
+    if found is not None and answers_unsure and found.nearest and not found.is_whole:
         found = found.by_nearest(found.nearest)
     if found is None or not (found.is_sure or (answers_unsure and found.is_whole)):
         return None
