@@ -91,7 +91,7 @@ def test_a_long_way_that_few_words_say_is_not_likely_and_a_short_one_that_all_sa
 
 
 def test_less_is_enough_for_a_chain_whose_steps_are_all_said_outright() -> None:
-    said = ReadingScores("meaning", score=4.8, margin=0.2, weakest=1.0, steps=3)
+    said = ReadingScores("meaning", score=5.9, margin=0.2, weakest=1.0, steps=3)
     assert MIN_OF_SAID <= confidence_of(said, doubtful_names=False) < MIN_LIKELY
     assert is_likely(said)
     assert not is_likely(replace(said, silent=1))
