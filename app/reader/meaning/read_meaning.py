@@ -120,7 +120,7 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     for found in meanings(scorer, given):
         read = _best_of(scorer, found) if found.ranked else None
         if read is not None and now and found.graph.may_be_over(_labels_of(read.meaning)):
-            read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]), read.others)
+            read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
         if read is not None and read.is_sure:
             break
     return read

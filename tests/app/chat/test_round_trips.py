@@ -77,7 +77,7 @@ def capsule_table(table: PseudonymTable, names: Sequence[str]) -> dict[str, Name
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=150)
 @example((["Zor"], ["two 10 "]))
 @example((["Zor"], ["who treated Dr. Zor "]))
 @example((["Zor", "山田", "山田 山田"], ["山田 山田 "]))
@@ -102,7 +102,7 @@ def folded(text: str) -> str:
     return re.sub(r"[-\s]+|Dr\.", "", text).casefold()
 
 
-@settings(max_examples=60)
+@settings(max_examples=150)
 @given(talks())
 def test_what_is_anonymised_passes_the_guard_and_holds_no_name(talk: tuple[list[str], list[str]]) -> None:
     names, turns = talk
@@ -117,7 +117,7 @@ def test_what_is_anonymised_passes_the_guard_and_holds_no_name(talk: tuple[list[
         assert not words & {"Zor", "Quux", "Vex", "Ost", "Mür", "Jäk", "Новак", "Zed"}
 
 
-@settings(max_examples=30)
+@settings(max_examples=100)
 @example((["Mür"], ["Mürhttps://x.example/Zor "]))
 @example((["山田"], ["山田https://x.example/Zor "]))
 @example((["Zor"], ["anna@x.exampleanna@x.example "]))

@@ -128,7 +128,7 @@ json_bodies = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @given(
     json_bodies,
     st.sampled_from(PLANTED),
@@ -147,7 +147,7 @@ def test_a_name_planted_anywhere_in_any_body_is_blocked(
     assert blocks(guard, *parts)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 @given(json_bodies)
 def test_a_body_without_names_passes(guard: Guard, body: object) -> None:
     assert not blocks(guard, json.dumps(body))

@@ -61,7 +61,7 @@ def cases(draw: st.DrawFn) -> tuple[CompactGraph, EntityDescription]:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=300)
 @given(cases())
 def test_the_count_is_that_of_walking_from_each(case: tuple[CompactGraph, EntityDescription]) -> None:
     graph, said = case
@@ -84,7 +84,7 @@ def test_the_count_is_that_of_walking_from_each(case: tuple[CompactGraph, Entity
         assert how_many_fit(graph, said) == sum(map(fits, of_kind))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=100)
 @given(cases())
 def test_the_more_is_said_the_fewer_fit(case: tuple[CompactGraph, EntityDescription]) -> None:
     graph, said = case

@@ -108,7 +108,7 @@ WORDS = st.sampled_from(
 MARKED = st.sampled_from([*ALONE, *WHOLE])
 
 
-@settings(max_examples=60)
+@settings(max_examples=300)
 @given(st.lists(WORDS, max_size=6), MARKED, st.lists(WORDS, max_size=4))
 def test_what_is_anonymised_always_passes_and_holds_no_name_that_was_marked(
     before: list[str], name: str, after: list[str]

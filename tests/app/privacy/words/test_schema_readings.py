@@ -88,7 +88,7 @@ def test_a_slip_that_stands_where_a_name_would_is_not_read(text: str) -> None:
 
 
 @given(st.sampled_from(("hospital", "parents", "spouse", "children")), st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_name_one_slip_from_the_schema_never_leaves(word: str, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(set(one_slip_away(word)) - {word})))
     words = NameWords.of([VaultRecord(NodeKind.ENTITY, (name.capitalize(),))])
