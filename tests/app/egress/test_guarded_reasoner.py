@@ -100,7 +100,11 @@ def guarded(ledger: Ledger) -> GuardedReasoner:
     ]
     names = NameIndex.build(entries).with_public(PublicWords.of(()))
     return GuardedReasoner(
-        KeepingReasoner(ledger), Guard(names, StaticSegments(), LEXICON), ledger, ERRAND, Told(issued("Eq7f2k"))
+        KeepingReasoner(ledger),
+        Guard(names, StaticSegments(), LEXICON),
+        ledger,
+        ERRAND,
+        Told(issued("Eq7f2k")),
     )
 
 

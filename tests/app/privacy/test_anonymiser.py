@@ -40,10 +40,14 @@ def shape(text: str) -> str:
     ("text", "safe"),
     [
         ("Who treated Karl Östermann?", "Who treated <E>?"),
+        ("who treated karl östermann?", "who treated <E>?"),
         ("who treated karl ostermann?", "who treated <E>?"),
         ("Karl Östermann's wife", "<E>'s wife"),
+        ("Karl Östermann’s wife", "<E>’s wife"),
+        ("karl_östermann, karl-östermann", "<E>, <E>"),
         ("Karl O\u0308stermann", "<E>"),
         ("(Karl Östermann) \"Karl Östermann\"", "(<E>) \"<E>\""),
+        ("Karl\u00a0 Östermann", "<E>"),
         ("Shane O’Malley and shane o'malley", "<E> and <E>"),
         ("Mary Jane Holt", "<E>"),
         ("山田太郎さんの病棟は?", "<E> <V>?"),
@@ -51,19 +55,25 @@ def shape(text: str) -> str:
         ("Karla Österholm", "<V>"),
         ("the New York Times of New York", "the <E> of <E>"),
         ("Is Hope in?", "Is <E> in?"),
+        ("I hope so", "I hope so"),
         ("born on 12 May 1990", "born on <V>"),
+        ("born on 1990-05-12", "born on <V>"),
         ("weighs 72.50 now", "weighs <V> now"),
         ("in WARD CODE QX77", "in <V>"),
         ("Came in by helicopter", "<V>"),  # Not linked by the policy, but the guard would block it.
         ("of blood group zero", "of blood group zero"),  # The policy shows it.
         ("mail k.ost@mail.example", "mail <V>"),
         ("mail hope.karl@x.example!", "mail <V>!"),  # The whole address, not a name inside it.
+        ("https://x.example/Karl-Östermann", "<V>"),
         ("Anna Berg and Zed Quux", "<S> and <V>"),
         ("older than 50, in 2 wards", "older than <V>, in <V> wards"),
+        ("the first two", "the first two"),
         ("Bergen is no Berg", "<V> is no <S>"),
         ("take Zorbinol-5 daily", "take <E>-<V> daily"),
         ("call +49 30 901820", "call <V>"),
         ("Zorbinol山田太郎77", "<E> <E> <V>"),  # Side by side, none could be told from the next.
+        ("病棟Zorbinol", "<V> <E>"),
+        ("山田太郎Quux", "<E> <V>"),
     ],
 )  # fmt: skip
 def test_names_values_patterns_numbers_and_capitals_go(ask: Ask, text: str, safe: str) -> None:
@@ -283,7 +293,10 @@ def test_a_year_that_the_graph_holds_twice_is_a_literal_with_both(public: Public
 def test_outcomes_of_earlier_answers_are_topics(ask: Ask, table: PseudonymTable) -> None:
     number, ranked = table.of_outcome("count(Sk3mmd)"), table.of_outcome("sort(Sk3mmd)", [3, 9])
     topics = ask("how many?", f"{number}, namely {ranked}", "is that so?").dialogue.topics
-    assert [(topic.mids.tolist(), topic.value_kind) for topic in topics] == [([], ValueKind.NUMBER), ([3, 9], None)]
+    assert [(topic.mids.tolist(), topic.value_kind) for topic in topics] == [
+        ([], ValueKind.NUMBER),
+        ([3, 9], None),
+    ]
 
 
 def test_a_value_without_a_known_kind_is_text(ask: Ask, table: PseudonymTable) -> None:
@@ -345,13 +358,19 @@ def test_an_unused_registry_has_no_static_words() -> None:
         ("who treated karl oestermann?", "who treated <E>?"),
         ("who treated K. Östermann?", "who treated <E>?"),
         ("who treated Östermann, Karl?", "who treated <E>?"),
+        ("who treated ostermann?", "who treated <E>?"),
         ("what does zorbinoll do", "what does <E> do"),
+        ("is shane omalley in", "is <E> in"),
         ("maryjane holt", "<E>"),
         ("is shane o 'malley 's ward in", "is <E> 's ward in"),
         ("is karl f zorbinol in", "is <E> <V> <E> in"),
+        ("is karl a zorbinol", "is <E> a <E>"),
         ("Waldtraut Ostermann", "<V>"),
         ("who treated karl.östermann?", "who treated <E>?"),
+        ("who treated karl+östermann?", "who treated <E>?"),
+        ("who treated **karl** östermann?", "who treated **<E>?"),
         ("who treated karl &ouml;stermann?", "who treated <E>?"),
+        ("who treated karl%20%C3%B6stermann?", "who treated <E>?"),
         ("who treated k a r l?", "who treated <V>?"),
         ("waldtraut ostermann", "<V> <V>"),
     ],
@@ -477,9 +496,11 @@ def test_an_amount_goes_in_the_unit_of_the_schema_but_not_out_of_a_name(typed: s
     [
         ("who was admitted last year?", "who was admitted in <V>?"),
         ("who was admitted in the last six months?", "who was admitted between <V> and <V>?"),
+        ("whose turnover this year was high?", "whose turnover this year was high?"),
         ("Who sang Last Week?", "Who sang <V>?"),
         ("Who sang Yesterday?", "Who sang <E>?"),
         ("who sang yesterday?", "who sang <E>?"),
+        ("who was admitted today?", "who was admitted on <V>?"),
     ],
 )
 def test_a_date_that_is_said_by_today_goes_but_is_none_in_a_name_or_a_relation(typed: str, safe: str) -> None:

@@ -35,7 +35,21 @@ def test_other_words_are_not_shaped_like_pseudonyms(word: str) -> None:
     assert not is_shaped(word)
 
 
-@pytest.mark.parametrize("text", ["Ea1b2c", "(Ea1b2c)", "_Ea1b2c_", "Ea1b2cさん", '"Ea1b2c"', "Ea1b2c\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ea1b2c",
+        "(Ea1b2c)",
+        "Ea1b2c's",
+        "_Ea1b2c_",
+        "Ea1b2cさん",
+        "山Ea1b2c",
+        "x-Ea1b2c.",
+        '"Ea1b2c"',
+        "Ea1b2c\n",
+        "*Ea1b2c*",
+    ],
+)
 def test_a_pseudonym_is_found_beside_punctuation_and_unspaced_scripts(text: str) -> None:
     assert [found.word for found in shaped_in(text)] == ["Ea1b2c"]
 

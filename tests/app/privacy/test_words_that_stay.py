@@ -44,8 +44,11 @@ def safe(text: str) -> str:
     ("text", "word"),
     [
         ("was she in zorbograd once", "once"),
+        ("does she know anyone in zorbograd", "anyone"),
         ("that sounds good in zorbograd", "good"),
         ("where was sir zorbograd born", "sir"),
+        ("when was father zorbograd born", "father"),
+        ("where did zorbograd died", "died"),
         ("she heard of zorbograd", "heard"),
     ],
 )
@@ -58,6 +61,7 @@ def test_a_word_stays_where_it_names_nobody(text: str, word: str) -> None:
     [
         ("was it treated by Once in zorbograd", "Once"),
         ('does she know "anyone" in zorbograd', "anyone"),
+        ("does good live in zorbograd", "good"),
         ("who treats good", "good"),
         ("was she treated by father", "father"),
         ("who treats Heard in zorbograd", "Heard"),

@@ -57,12 +57,17 @@ def test_a_key_is_never_overwritten() -> None:
     "content",
     [
         b"",
+        b"\n",
         b"garbage",
+        b"arog-private-key-1",
         b"arog-private-key-1 AAAA",
         b"arog-private-key-2 " + b"A" * 43,
         b"arog-private-key-2 " + b"A" * 127 + b"B",
+        b"arog-private-key-1 " + b"B" * 128,
         b"arog-private-key-2 " + b"B" * 42 + b"A",
+        b"arog-private-key-1 " + b"A" * 43,
         b"\xff" * 40,
+        b"arog-private-key-1 a b",
     ],
 )
 def test_a_damaged_file_is_refused_and_kept(config: Path, content: bytes) -> None:

@@ -68,15 +68,22 @@ LINKER = linker_of()
 LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
     # entities, however they are written
     ("who is anna schmidt", [("anna schmidt", (3,))]),
+    ("ANNA SCHMIDT?", [("ANNA SCHMIDT", (3,))]),
     ("Anna Schmidt's doctor", [("Anna Schmidt", (3,))]),
+    ("Anna Schmidt’s doctor", [("Anna Schmidt", (3,))]),
     ("anna_schmidt and Anna–Schmidt", [("anna_schmidt", (3,)), ("Anna–Schmidt", (3,))]),
+    ("o'neil or O`NEIL", [("o'neil", (7,)), ("O`NEIL", (7,))]),
     ("我认识王小明吗", [("王小明", (8,))]),
     ("mail schmidt@example.org", [("schmidt", (6,))]),
+    ("“Anna Schmidt”, (Schmidt)", [("Anna Schmidt", (3,)), ("Schmidt", (6,))]),
     ("Annabel Schmidtke", []),
     ("guarded only", []),
+    ("", []),
     # the longest wins, then the leftmost
     ("rose miller", [("rose miller", (2,))]),
+    ("anna schmidt schmidt", [("anna schmidt", (3,)), ("schmidt", (6,))]),
     ("new york minster", [("york minster", (14,))]),
+    ("[new york] minster", [("new york", (13,))]),
     ("[new york minster]", [("york minster", (14,))]),
     ("st. mary's hospital's wards", [("st. mary's hospital", (12,))]),
     ("Boeing 747 and 747", [("Boeing 747", (17,)), ("747", (30,))]),
@@ -84,40 +91,57 @@ LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
     ("is Rose here", [("Rose", (1, 9))]),
     # public words: only where marked
     ("who is rose", []),
+    ("what is hope", []),
     ("Rose is here", []),
+    ("Hope", []),
     ("We met. Rose left", []),
+    ("List:\nRose", []),
     ("Question: Hope for what?", []),
     ("WHO IS ROSE", []),
+    ("Who Is Rose", []),
     ("Where Does Rose Work", []),
     ("Find Rose", [("Rose", (1, 9))]),
     ("Who is Rose?", [("Rose", (1, 9))]),
     ("Who is Rose's doctor?", [("Rose", (1, 9))]),
+    ("Dr. Rose left", [("Rose", (1, 9))]),
     ("We met J. Rose there", [("Rose", (1, 9))]),
     ("Rose Hope left", [("Rose", (1, 9)), ("Hope", (5,))]),
     ("Does Hope know Rose", [("Hope", (5,)), ("Rose", (1, 9))]),
+    ("is ROSE here", [("ROSE", (1, 9))]),
     ('who is "rose"', [("rose", (1, 9))]),
     ("who is 'rose'", [("rose", (1, 9))]),
     ("who is ‘rose’?", [("rose", (1, 9))]),
+    ("who is “rose”", [("rose", (1, 9))]),
+    ("who is „rose“", [("rose", (1, 9))]),
     ("who is «rose»", [("rose", (1, 9))]),
+    ("who is 「rose」", [("rose", (1, 9))]),
     ("who is `rose`", [("rose", (1, 9))]),
     ("who is [rose]", [("rose", (1, 9))]),
+    ("who is “rose,” then", [("rose", (1, 9))]),
     ("he said “there is hope for us”", []),
+    ("the boys' rose and the girls' hope", []),
     ("don't and can't hide rose", []),
     ("who is rose [new york]", [("new york", (13,))]),
     # public phrases
+    ("who is in the office", []),
     ("who is in The Office", [("The Office", (4,))]),
     ("who is in the Office", [("the Office", (4,))]),
+    ("The Office is what?", [("The Office", (4,))]),
     ("is Best of the Best good", [("Best of the Best", (15,))]),
     ("is Best of the best good", [("Best of the best", (15,))]),
     ("I'm in I’ll", []),
     # values
     ("born on 12 March 2020", [("12 March 2020", (20,))]),
+    ("born on 2020-03-12.", [("2020-03-12", (20,))]),
     ("in March 2020", []),
     ("-120 or 120 or 120.00", [("-120", (21,)), ("120", (22,)), ("120.00", (22,))]),
     ("ssn 123-45-6789", [("123-45-6789", (23,))]),
+    ("ssn 123 45 6789", [("123 45 6789", (23,))]),
     ("in 1984", [("1984", (10,))]),
+    ("in 1990", [("1990", (25,))]),
     ("older than 45", []),
     ("who has penicillin g", [("penicillin g", (29,))]),
+    ("has Zoë", [("Zoë", (16,))]),
     ("it is red", []),
     ("it is [red]", [("red", (28,))]),
     ("of unknown range", [("unknown range", (31,))]),
@@ -137,6 +161,7 @@ def test_mentions_are_linked(text: str, expected: list[tuple[str, tuple[int, ...
         ("what of rose's hope", ["rose", "hope"]),
         ("who is in the office", []),
         ("What is there in hope", []),
+        ("it is red", []),
     ],
 )
 def test_unmarked_public_words_are_found_on_request(text: str, expected: list[str]) -> None:
@@ -197,10 +222,13 @@ def test_names_that_are_not_public_need_no_capital(name: str, with_capital: bool
     ("text", "mid"),
     [
         ("since the twelfth of march twenty twenty", 20),
+        ("since 12 marzo 2020 there", 20),
         ("who has minus one hundred and twenty there", 21),
         ("who has hundertzwanzig there", 22),
+        ("born in nineteen eighty-four there", 24),
         ("born in MCMLXXXIV there", 24),
         ("born in ①⑨⑨⓪ there", 25),
+        ("there are nineteen hundred and ninety of them", 25),
     ],
 )
 def test_values_are_found_by_what_words_and_other_figures_mean(text: str, mid: int) -> None:
@@ -248,7 +276,7 @@ def hits_left(text: str, found: list[tuple[int, int]]) -> list[InexactHit]:
     return [hit for hit in INDEX.find_inexact(masked(text, found)) if not hit.public]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(40))
 def test_what_is_found_covers_what_reading_again_and_again_finds(seed: int) -> None:
     text = near_text(seed, 1 + seed % 12)
     covered = bytearray(len(text))
@@ -289,7 +317,7 @@ def test_a_long_text_is_read_a_few_times_at_most(monkeypatch: pytest.MonkeyPatch
     assert read[1].count("|") > len(text) / 2
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(30))
 def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -> None:
     text = near_text(seed, 2 + seed % 9)
     fits: Fits = {}
@@ -354,6 +382,7 @@ def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
     ("text", "expected"),
     [
         ("How many dogs do we have?", ["dogs"]),
+        ("how many dogs do we have", ["dogs"]),
         ("How many Dogs do we have?", []),
         ("Is there a dog?", []),
         ("How many species are there?", []),
@@ -395,9 +424,12 @@ def jobs() -> EntityLinker:
     [
         ("how many accountants are there", {"accountants": (1,)}),
         ("the salary of our sales representatives", {"sales representatives": (2,)}),
+        ("Sales Representatives in Zilm", {"Sales Representatives": (2,)}),
         ("is it a machine?", {"machine": (3,)}),
+        ("which machines are there", {"machines": (3,)}),
         ("two phlebotomists", {"phlebotomists": (5,)}),
         ("which prescriptions are there", {}),
+        ("accounting, representative, salesman", {}),
     ],
 )
 def test_a_text_value_is_found_in_the_other_number_but_for_the_schemas_own_words(

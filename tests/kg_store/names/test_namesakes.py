@@ -43,7 +43,9 @@ def linked(text: str, linker: EntityLinker = LINKER) -> dict[str, set[str]]:
     ("text", "found"),
     [
         ("when was wexler born", {"wexler": {"Wexler", "Orlando Wexler"}}),
+        ("When was Wexler born?", {"Wexler": {"Wexler", "Orlando Wexler"}}),
         ("what is the uk known for", {"uk": {"UK", "United Kingdom"}}),
+        ("which danish is meant", {"danish": {"Danish", "Denmark", "Danish language"}}),
         ("where do they speak danish", {"danish": {"Danish", "Danish language"}}),
         ("what did john kennedy do in the us", {}),
         ("when did wwii end", {"wwii": {"World War II"}}),

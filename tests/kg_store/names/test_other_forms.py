@@ -32,8 +32,10 @@ def linked(text: str) -> list[tuple[str, tuple[int, ...], ValueKind | None]]:
     ("text", "found"),
     [
         ("Which Burundian actors are there?", [("Burundian", (1,), None)]),
+        ("which burundian actors are there", [("burundian", (1,), None)]),
         ("a Sri  Lankan city", [("Sri  Lankan", (2,), None)]),
         ("BURUND\u0131AN actors", [("BURUND\u0131AN", (1,), None)]),
+        ("a \u017fri Lankan city", [("\u017fri Lankan", (2,), None)]),
         ("Which customers are Kyrgyz?", [("Kyrgyz", (3,), ValueKind.TEXT)]),
         ("Which Polish cities are there?", [("Polish", (4,), None)]),
         ("Who made The Burundian Wedding?", [("The Burundian Wedding", (7,), None)]),

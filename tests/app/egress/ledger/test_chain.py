@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Engine, Table, delete, insert, select, update
 
-from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, ChainHead, linked
+from app.database.engine import make_engine
+from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, ChainHead, content_of, link_of, linked
 from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailableError
 from app.egress.ledger.reader import check, check_page
 from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.tables import ledger_checkpoints, ledger_entries, ledger_heads, ledger_replies, ledger_signers
+from app.egress.ledger.tables import (
+    ledger_checkpoints,
+    ledger_entries,
+    ledger_heads,
+    ledger_replies,
+    ledger_signers,
+)
 from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress
 from kg_store.storage.master_key import MasterKey
 from tests.support.ledger_house import NOW, House
+from tests.support.waiting import run_together
 
 
 @pytest.fixture
@@ -28,6 +39,17 @@ def test_what_nobody_touched_is_whole(house: House) -> None:
     assert (checked.findings, checked.remarks, checked.rows, checked.first, checked.last) == ([], [], 12, 1, 12)
     assert house.checked("u").rows == 2
     assert house.checked("nobody").is_whole
+
+
+def test_requests_and_replies_of_a_tenant_are_one_chain(house: House) -> None:
+    assert [house.row(table, number)["number"] for number, table in ((1, ledger_entries), (3, ledger_replies))] == [
+        1,
+        3,
+    ]
+    first, third = house.row(ledger_entries, 1), house.row(ledger_replies, 3)
+    second = house.row(ledger_entries, 2)
+    assert second["link"] == link_of(first["link"], content_of(REQUEST, second))
+    assert third["link"] == link_of(second["link"], content_of(REPLY, third))
 
 
 CHANGES: dict[str, Any] = {
@@ -281,6 +303,38 @@ def test_a_master_key_that_was_rotated_reads_and_continues_the_chain(house: Hous
     upkeep.checkpoint("t")
     checked = check(house.engine, master, upkeep.signer, "t")
     assert (checked.rows, checked.checkpoints, checked.findings) == (13, 2, [])
+
+
+def in_threads(count: int, work: Callable[[int], None]) -> None:
+    failures: list[BaseException] = []
+
+    def run(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as error:
+            failures.append(error)
+
+    run_together(*(partial(run, number) for number in range(count)))
+    assert failures == []
+
+
+def test_many_writers_make_one_chain(engine: Engine, tmp_path: Path) -> None:
+    """Four ledgers of their own, as processes have them, from the first row of the tenant on."""
+    ring = MasterKey.from_text(MasterKey.generate())
+    house = House(engine)
+    ledgers = [Ledger(make_engine(f"sqlite:///{tmp_path / 'arog.db'}"), ring) for _ in range(4)]
+
+    def write(number: int) -> None:
+        for _ in range(20):
+            asked = house.entry(tenant="many")
+            ledgers[number].record(asked)
+            ledgers[number].record_replies([LedgerReply(asked, "used", "yes")])
+
+    in_threads(4, write)
+    checked = check(engine, ring, LedgerUpkeep(engine, ring).signer, "many")
+    assert (checked.rows, checked.last, checked.findings) == (160, 160, [])
+    for ledger in ledgers:
+        ledger._engine.dispose()
 
 
 def test_a_reply_whose_request_was_cut_loses_its_text_and_the_chain_stays_whole(house: House) -> None:

@@ -32,8 +32,11 @@ def gone(text: str) -> str:
         ("monsieur fields hospital attend", "fields hospital"),
         ("where is the clinic lakeside brackwede", "clinic lakeside brackwede"),
         ('"charles i duke of burgundy" called', "charles duke burgundy"),
+        ("did (charles, duke of burgundy) call", "charles duke burgundy"),
+        ("wie alt ist die patientin? sie heißt fields", "fields"),
         ("la paciente se llama fields", "fields"),
         ("gdzie mieszka (ma)", "ma"),
+        ("- MA\n- gli altri\nChi è assicurato?", "MA"),
         ("chi è MA, e dove abita con gli altri", "MA"),
     ],
 )

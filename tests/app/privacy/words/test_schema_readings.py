@@ -52,7 +52,9 @@ def read(text: str) -> tuple[Anonymised, PseudonymTable]:
         ("which nationalty has a prisoner", "which nationality has a prisoner"),
         ("the childrendead of whom", "the children dead of whom"),
         ("what was the placeofbirth of him", "what was the place of birth of him"),
+        ("the chlidren of these", "the children of these"),
         ("who is the yougest prisoner", "who is the youngest prisoner"),
+        ("how many prisoners betwen them", "how many prisoners between them"),
         ("which natio have they", "which nationality have they"),
     ],
 )
