@@ -86,9 +86,9 @@ def _without_relations(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[
         if other is None or not other.is_whole:
             yield None
             continue
-        features = _features(other.scores, answer)
+        road, features = other.scores.road, _features(other.scores, answer)
         group = outcome.question.graph
-        yield ConfidenceExample("meaning", group, features, is_right=False, is_given=other.is_sure, is_intact=False)
+        yield ConfidenceExample(road, group, features, is_right=False, is_given=other.is_sure, is_intact=False)
 
 
 def _lacking(given: StepInput, relation: str) -> StepInput:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.llm.confidence import COEFFICIENTS, INTERCEPT, chance
+from app.llm.confidence import COEFFICIENTS, INTERCEPT, chance, weights_of
 from evaluation import cli_tables
 from evaluation.cli import app
 from evaluation.natural import confidence_examples
@@ -70,6 +70,8 @@ def test_what_is_written_is_what_the_service_reads() -> None:
 @pytest.mark.model
 async def test_questions_are_read_again_without_a_relation_that_they_need() -> None:
     found = await natural_examples(12, 0, lambda *_told: None)
+    assert {each.road for each in found} == {"meaning", "whole"}
+    assert all({*each.features} == {*weights_of(each.road)} - {INTERCEPT} for each in found)
     intact = [each for each in found if each.is_intact]
     lacking = [each for each in found if not each.is_intact]
     assert any(each.is_right for each in intact)
