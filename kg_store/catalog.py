@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from kg_store.errors import LoadError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency
-from kg_store.graph.removal import RemovalSet, closure_of_removal
+from kg_store.graph.pruning import RemovalSet, closure_of_removal
 from kg_store.graph_info import GraphInfo, read_info
 from kg_store.graph_load import GraphLoad
 from kg_store.names.name_words import NameWords, forget_name_words

@@ -12,8 +12,7 @@ import numpy as np
 
 from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
-from kg_store.graph.pruning import facts_of, pruned
-from kg_store.graph.removal import closure_of_removal
+from kg_store.graph.pruning import closure_of_removal, facts_of, pruned
 from kg_store.graph_info import GraphInfo
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph, placeholder_schema
 from kg_store.loading.sensible import nonsense_of

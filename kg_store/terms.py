@@ -85,7 +85,7 @@ class Relation:
     is what its owner lets everybody read in their place (empty for nothing). `words` are further ways to ask for it,
     the owner's before those of the sources; `hints` are single words of its comment that no other comment has, which
     say less. A masked one has none of them. No prompt shows them. `own`: the name of a masked relation, in
-    the schema for the reader inside the service (`kg_store.graph.masked_relations.read_in_house`) and in no other.
+    the schema for the reader inside the service (`kg_store.graph.schema.read_in_house`) and in no other.
     """
 
     id: RelationId

@@ -12,11 +12,8 @@ from sqlalchemy import Engine
 
 from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
-from kg_store.graph.masked_relations import notes_on, refuse_telling
-from kg_store.graph.pruning import facts_of, pruned
-from kg_store.graph.removal import RemovalSet
-from kg_store.graph.role_view import refuse_unknown_words, unknown_words
-from kg_store.graph.schema import phrases_of, schema_bytes, with_concepts
+from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
+from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
 from kg_store.graph_info import GraphInfo, info_bytes, info_of
 from kg_store.loading.load import LoadedGraph, placeholder_schema
 from kg_store.names.index import NameIndex

@@ -36,7 +36,7 @@ from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
-from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.schema import masks_of
 from kg_store.graph.traversal import concept_of, kinds_of, relations_to
 from kg_store.names.linker import has_capitals
 from kg_store.text.plurals import singular, with_article

@@ -41,7 +41,7 @@ from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, Strate
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Item
 from kg_store.errors import ExpressionError
-from kg_store.graph.compact_graph import RememberedGraph
+from kg_store.graph.blind_graph import RememberedGraph
 from kg_store.graph.traversal import kinds_of
 from kg_store.storage.vault import NO_NAME
 from kg_store.terms import NO_MIDS, Mids, Schema, ValueKind, cached_by_version

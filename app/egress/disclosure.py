@@ -11,9 +11,8 @@ from typing import Final, Literal
 from app.egress.budgets import Reveals
 from app.llm.reasoner import Reasoner, Reply, ReplyUnusableError, Retry
 from app.llm.tasks import Candidate, Evidence, PathTriple, ReplyT, Size, Task, TaskModel, Thing
-from kg_store.anonymity.generalisation import wider_kinds
-from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.matching_entities import EntityDescription, PathCardinality, how_many_fit, wider_kinds
 from kg_store.terms import Hop, Path, Schema, cached_by_version
 
 MAX_READINGS: Final = 64

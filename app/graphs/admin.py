@@ -13,8 +13,8 @@ from app.graphs.privacy_report import report_of
 from app.graphs.summaries import summary_of
 from app.memory.case_store import CaseStore
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary
-from kg_store.anonymity.measures import DEFAULT_K, measure_anonymity
 from kg_store.catalog import Catalog, NameConcepts
+from kg_store.graph.anonymity import DEFAULT_K, measure_anonymity
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import FORMATS
 

@@ -14,10 +14,10 @@ from client_sdk.protocol import (
     RelationUse,
     SetSizes,
 )
-from kg_store.anonymity import measures
-from kg_store.anonymity.measures import Anonymity, measure_anonymity
 from kg_store.errors import StoreError
+from kg_store.graph import anonymity
 from kg_store.graph.adjacency import Adjacency
+from kg_store.graph.anonymity import Anonymity, measure_anonymity
 from kg_store.graph_info import GraphInfo
 from kg_store.lexicon.lexicon import size, sources
 from kg_store.names.index import NameIndex, NameReport
@@ -120,13 +120,13 @@ def _warnings(measured: Anonymity, names: NameReport) -> Iterator[str]:
         yield f"{names.unguarded} things have no name that the guard can hold back: all of theirs are public words"
 
 
-def _sizes(each: measures.ConceptSets) -> SetSizes:
+def _sizes(each: anonymity.ConceptSets) -> SetSizes:
     return SetSizes(
         concept=each.concept, entities=each.entities, one_hop=list(each.one_hop), two_hops=list(each.two_hops)
     )
 
 
-def _use(each: measures.RelationUse) -> RelationUse:
+def _use(each: anonymity.RelationUse) -> RelationUse:
     if each.value_kind is None:
         return RelationUse(relation=each.label, subjects=each.subjects, objects=each.objects)
     kind, view = each.value_kind.value, each.value_view.value

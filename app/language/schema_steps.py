@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from app.llm.tasks import SchemaStep
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.concept_paths import ConceptScope, paths_of
-from kg_store.graph.traversal import kinds_of, leads_to_values, tail_concept
+from kg_store.graph.traversal import ConceptScope, kinds_of, leads_to_values, paths_of, tail_concept
 from kg_store.terms import Schema, Step
 
 

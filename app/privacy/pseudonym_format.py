@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from kg_store.graph.masked_relations import mask_word
+from kg_store.graph.schema import mask_word
 from kg_store.terms import (
     ALPHABET,
     NO_MIDS,

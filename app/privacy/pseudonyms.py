@@ -25,7 +25,7 @@ from app.privacy.pseudonym_format import (
     write_state,
 )
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.schema import masks_of
 from kg_store.graph.traversal import members_of, walk
 from kg_store.terms import NO_MIDS, Edges, Mid, Mids, Path, Schema, ValueKind, as_mids
 from kg_store.text.normalise import normalise

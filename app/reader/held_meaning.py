@@ -18,8 +18,7 @@ from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.in_context import Meanings, nearest_in_context
 from app.reader.meaning.read_meaning import MIN_MARGIN, NO_OTHER, meanings, scores_of
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.expressions import ExpressionResult, parse
-from kg_store.algebra.rewriting import with_relations, written
+from kg_store.algebra.expressions import ExpressionResult, parse, with_relations, written
 from kg_store.errors import ExpressionError
 
 MAX_TRIED: Final = 60

@@ -23,7 +23,7 @@ from app.reader.plans.case_plans import scores_of_settled, settled_expression
 from app.reader.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion
 from app.reader.plans.quantified_plans import plan_turned
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.rewriting import walked_along
+from kg_store.algebra.expressions import walked_along
 
 # A path that scores less does not answer the question; chosen by the curve in docs/results.md ("When to refuse").
 MIN_SCORE = 0.2

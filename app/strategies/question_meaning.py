@@ -24,7 +24,7 @@ from app.strategies.base import OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.schema_view import own_steps, whole_kinds
 from app.strategies.start import declares_kinds
-from kg_store.algebra.rewriting import walked_along
+from kg_store.algebra.expressions import walked_along
 from kg_store.terms import ALMOST_PSEUDONYM
 from kg_store.text.further_words import words_of_kinds, words_of_steps
 

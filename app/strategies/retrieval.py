@@ -14,8 +14,16 @@ from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
 from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
-from kg_store.graph.concept_paths import ConceptScope
-from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, tail_concepts, walk
+from kg_store.graph.traversal import (
+    ConceptScope,
+    concept_of,
+    kind_of,
+    leads_to_values,
+    reached,
+    tail_concept,
+    tail_concepts,
+    walk,
+)
 from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
 from kg_store.text.concept_nouns import GENERAL_NOUNS
 from kg_store.text.pseudonymous import asked_words

@@ -11,8 +11,7 @@ from app.llm.tasks import AnswerInput, AnswerReply, StepInput, StepReply, TaskMo
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.fakes.scripted_replies import ScriptedReplies
-from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.algebra.rewriting import written
+from kg_store.algebra.expressions import Call, Expression, Name, parse, written
 
 Way = Literal["wrong type", "yes for no", "negation dropped"]
 WAYS: Final[tuple[Way, ...]] = ("wrong type", "yes for no", "negation dropped")

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from kg_store.graph.masked_relations import own_words
+from kg_store.graph.schema import own_words
 from kg_store.loading.classes import NodeClasses
 from kg_store.loading.names_in_words import UNITS_WITH_DIGITS, NamesOfGraph, WordsToShow, is_common
 from kg_store.loading.node_names import Names

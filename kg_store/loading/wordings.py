@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from kg_store.graph.masked_relations import holds_any
+from kg_store.graph.schema import holds_any
 from kg_store.loading.classes import NodeClasses
 from kg_store.loading.names_in_words import NamesOfGraph, WordsToShow, is_common
 from kg_store.loading.node_names import Names, speaks_of_schema

@@ -30,7 +30,7 @@ from client_sdk.protocol import (
     Names,
     TraceContent,
 )
-from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.schema import masks_of
 from kg_store.storage.vault import readable_name
 
 PAD_BYTES: Final = 512

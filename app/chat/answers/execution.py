@@ -14,9 +14,8 @@ import numpy as np
 from app.chat.answers.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
-from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra
-from kg_store.algebra.expressions import Expression, Name, Row, parse
-from kg_store.algebra.rewriting import written
+from kg_store.algebra.evaluator import SetAlgebra
+from kg_store.algebra.expressions import Expression, ExpressionResult, Name, Operand, Row, parse, written
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, kind_of

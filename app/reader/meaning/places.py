@@ -11,7 +11,7 @@ from app.reader.meaning.question.place_words import PART, are_only_places, says_
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.reading import HOP, UNSAID_BEFORE_NOUN, Reading
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
-from kg_store.algebra.rewriting import walked_along
+from kg_store.algebra.expressions import walked_along
 
 MAX_STEPS: Final = 3
 _WITHIN: Final = frozenset({"in", "from", "within", "across", "inside"})

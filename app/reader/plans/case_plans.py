@@ -11,7 +11,7 @@ from app.reader.language.answer_form import read_form
 from app.reader.language.quantifiers import read_quantifier
 from app.reader.plans.candidate_paths import roots_of
 from app.reader.plans.next_action import SURE
-from kg_store.algebra.rewriting import walked_along
+from kg_store.algebra.expressions import walked_along
 
 # The lead that is reported for a settled path, which has no competitor. Chosen by hand; not fitted.
 MARGIN = 0.5

@@ -21,8 +21,7 @@ from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.offered_ways import WaySelector
-from kg_store.graph.concept_paths import ConceptScope, is_worked_out, paths_of
-from kg_store.graph.traversal import tail_concept
+from kg_store.graph.traversal import ConceptScope, is_worked_out, paths_of, tail_concept
 from kg_store.terms import Path, Schema
 from kg_store.text.further_words import worded
 

@@ -14,8 +14,7 @@ from app.llm.in_house import AskedTime
 from app.strategies.base import Draft, FoundFact, StrategyInput
 from app.strategies.sets.held_dates import DateReader, may_say_when
 from app.strategies.start import declares_kinds, is_wide
-from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.algebra.rewriting import walked_along, written
+from kg_store.algebra.expressions import Call, Expression, Name, parse, walked_along, written
 from kg_store.graph.traversal import named_of
 from kg_store.terms import Mids, as_mids
 

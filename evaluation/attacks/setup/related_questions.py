@@ -10,8 +10,7 @@ from random import Random
 from evaluation.attacks.setup.targets import dice_of
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from kg_store.catalog import PrivateGraph
-from kg_store.graph.steps import steps_from_each
-from kg_store.graph.traversal import kind_of, reached
+from kg_store.graph.traversal import kind_of, reached, steps_from_each
 from kg_store.terms import NodeKind, as_mids
 
 TURNS = 5

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.algebra.evaluator import Operand, ValueAlgebra
-from kg_store.algebra.expressions import parse
+from kg_store.algebra.evaluator import SetAlgebra
+from kg_store.algebra.expressions import Operand, parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph, FakeRecord
@@ -36,7 +36,7 @@ OPERANDS = {
 
 
 def mids(text: str) -> tuple[int, ...]:
-    return ValueAlgebra(GRAPH, GRAPH).evaluate(parse(text), OPERANDS.__getitem__).mids
+    return SetAlgebra(GRAPH, GRAPH).evaluate(parse(text), OPERANDS.__getitem__).mids
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra, ValueAlgebra
-from kg_store.algebra.expressions import parse
+from kg_store.algebra.evaluator import SetAlgebra
+from kg_store.algebra.expressions import ExpressionResult, Operand, parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph, FakeRecord, literal
@@ -58,7 +58,7 @@ TRIPLES = [
     *((25, "nights", 602),),
 ]
 GRAPH = FakeGraph(TRIPLES, VALUES)
-ALGEBRA: SetAlgebra = ValueAlgebra(GRAPH, GRAPH)
+ALGEBRA = SetAlgebra(GRAPH, GRAPH)
 
 OPERANDS = {
     "All": Operand(as_mids([ANNA, BEN, CARA, DAN, EVE])),
@@ -204,7 +204,7 @@ def test_expression_gives_a_number(text: str) -> None:
 
 def test_numbers_come_without_zeros_at_the_end() -> None:
     graph = FakeGraph([(1, "n", 2), (1, "n", 3)], {2: literal("1.50", NUMBER), 3: literal("98.50", NUMBER)})
-    total = ValueAlgebra(graph, graph).evaluate(parse('sum(A, "n")'), lambda _: Operand(as_mids([1])))
+    total = SetAlgebra(graph, graph).evaluate(parse('sum(A, "n")'), lambda _: Operand(as_mids([1])))
     assert str(total.number) == "100"
 
 
@@ -300,7 +300,7 @@ def test_what_the_operand_lookup_raises_goes_through() -> None:
 
 def test_only_the_values_that_are_needed_are_read() -> None:
     graph = FakeGraph(TRIPLES, VALUES)
-    algebra = ValueAlgebra(graph, graph)
+    algebra = SetAlgebra(graph, graph)
     algebra.evaluate(parse('filter(Some, "age", >, V30)'), OPERANDS.__getitem__)
     assert sorted(set(graph.asked)) == [101, 102]
     graph.asked.clear()
@@ -350,7 +350,7 @@ def test_numbers_agree_with_plain_python(ages: dict[int, frozenset[int]], limit:
     values = {number + 1000: literal(str(number), NUMBER) for number in range(-50, 51)}
     triples = [(person, "age", number + 1000) for person, numbers in ages.items() for number in numbers]
     graph = FakeGraph([*triples, (99, "age", 1000)], values)
-    algebra = ValueAlgebra(graph, graph)
+    algebra = SetAlgebra(graph, graph)
     operands = {"A": Operand(as_mids(sorted(ages))), "L": Operand(NO_MIDS, literal=str(limit))}
 
     def evaluate(text: str) -> ExpressionResult:

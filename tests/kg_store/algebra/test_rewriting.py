@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.algebra.expressions import parse
-from kg_store.algebra.rewriting import of_one_row, with_relations, written
+from kg_store.algebra.expressions import of_one_row, parse, with_relations, written
 
 
 @pytest.mark.parametrize(

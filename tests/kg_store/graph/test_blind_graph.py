@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.graph.compact_graph import MAX_CACHED, RememberedGraph
+from kg_store.graph.blind_graph import MAX_CACHED, RememberedGraph
 from kg_store.terms import Edges, Hop, Mids, RelationId, as_mids
 from tests.kg_store.graph.test_compact_graph import HOPS, NODES, TRIPLES, built, mid
 from tests.support.algebra_fakes import FakeGraph

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
 from kg_store.graph.adjacency import KINDS, Facts, Nodes, build_adjacency
-from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.schema import read_schema, schema_bytes
 from kg_store.terms import (
     Concept,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kg_store.anonymity import relation_sets
-from kg_store.anonymity.relation_sets import find_step_sets
 from kg_store.errors import StoreError
+from kg_store.graph import anonymity
 from kg_store.graph.adjacency import Facts, Nodes, build_adjacency
-from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.anonymity import find_step_sets
+from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.traversal import steps_from, walk
 from kg_store.terms import Concept, NodeKind, Path, Relation, RelationId, Schema, Step
 
@@ -79,9 +79,9 @@ def test_sets_of_steps_and_of_paths_are_those_that_walking_finds(graph: CompactG
     mids = entities(graph)
     steps, paths = [walked_steps(graph, mid) for mid in mids], [walked_paths(graph, mid) for mid in mids]
     concepts = [concept(graph, mid) for mid in mids]
-    for rows in (1, 3, relation_sets.MAX_ROWS):
+    for rows in (1, 3, anonymity.MAX_ROWS):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(relation_sets, "MAX_ROWS", rows)
+            patch.setattr(anonymity, "MAX_ROWS", rows)
             found = find_step_sets(graph._arrays, graph.schema)
         assert [found.names[place] for place in found.concepts.tolist()] == concepts
         assert alike(found.one_hop.tolist()) == alike(numbered(steps))
@@ -99,6 +99,6 @@ def test_mediators_that_join_too_many_things_are_told(monkeypatch: pytest.Monkey
     adjacency, signatures = build_adjacency(nodes, facts, 1)
     schema = Schema((Relation(RelationId(0), "r", "r", "of r"),), signatures, tuple(Concept("x") for _ in signatures))
     assert len(set(find_step_sets(adjacency, schema).one_hop.tolist())) == 1
-    monkeypatch.setattr(relation_sets, "MAX_STEPS", 1_000)
+    monkeypatch.setattr(anonymity, "MAX_STEPS", 1_000)
     with pytest.raises(StoreError, match="more than 1,000 pairs"):
         find_step_sets(adjacency, schema)

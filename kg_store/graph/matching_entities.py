@@ -1,22 +1,22 @@
 """Fitting entities: how many things of a graph fit what a prompt says of one of them.
 
 What is said is a concept and, of paths, that they lead somewhere, that they don't, or to how many. Which things a path
-leaves is worked out once for a concept and a version, over all of them at once; a question then joins flags.
-"""
+leaves is worked out once for a concept and a version, over all of them at once; a question then joins flags. Concepts
+with few members are shown joined to others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from kg_store.graph.adjacency import Flags, distinct_pairs, ranges
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.index_ranges import distinct_pairs, ranges
-from kg_store.graph.steps import steps_from_each
-from kg_store.graph.traversal import walk
+from kg_store.graph.traversal import mediator_flags, steps_from_each, walk
 from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
 
 MAX_BYTES: Final = 64 << 20
@@ -24,8 +24,6 @@ MAX_BYTES: Final = 64 << 20
 
 MAX_PAIRS: Final = 5_000_000
 """Of a thing and an end of a path. Where there are more, ends are not counted: all sizes fit."""
-
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +193,7 @@ def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64]
 
 
 def _mediators(graph: BlindGraph, mids: Mids) -> Mids:
-    kinds = np.array([each.kind is NodeKind.MEDIATOR for each in graph.schema.signatures])
-    return mids[kinds[graph.signatures_of(mids)]] if len(mids) else mids
+    return mids[mediator_flags(graph.schema)[graph.signatures_of(mids)]]
 
 
 def _among(mids: Mids, some: Mids) -> Flags:
@@ -213,3 +210,33 @@ def _any_of(flags: Iterable[Flags], size: int) -> Flags:
     for each in flags:
         whole |= each
     return whole
+
+
+@cached_by_version
+def wider_kinds(schema: Schema, k: int) -> Mapping[str, str]:
+    """The words that a thing of each small concept is shown by: several concepts, joined by commas, of at least `k`
+    entities together. A concept that nobody shares a cell with is left out.
+
+    Cells are the same for all of their members, or the words of a cell would tell the concept. Small concepts share
+    cells with small ones, so that the ways of none are lost among those of a large one; where all small ones together
+    are fewer than `k`, the least of the large ones joins them.
+    """
+    sizes: Counter[str] = Counter()
+    for signature in schema.signatures:
+        if signature.kind is NodeKind.ENTITY:
+            sizes[str(schema.concepts[signature.id])] += signature.size
+    ranked = sorted(sizes, key=lambda concept: (sizes[concept], concept))
+    small = [concept for concept in ranked if sizes[concept] < k]
+    cells: list[list[str]] = [[]]
+    for concept in small:
+        cells[-1].append(concept)
+        if sum(sizes[each] for each in cells[-1]) >= k:
+            cells.append([])
+    # What is left over is no cell of its own.
+    left = cells.pop()
+    if left and not cells:
+        cells = [ranked[: len(small) + 1]]
+    elif left:
+        cells[-1] += left
+    shown = {concept: ", ".join(sorted(cell)) for cell in cells for concept in cell}
+    return {concept: words for concept, words in shown.items() if words != concept}

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from kg_store.anonymity.measures import Anonymity, ProfileRisk, measure_anonymity
-from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.anonymity import Anonymity, ProfileRisk, measure_anonymity
+from kg_store.graph.blind_graph import CompactGraph
 from kg_store.terms import Hop
-from tests.kg_store.anonymity.test_relation_sets import concept, entities, graphs, walked_paths, walked_steps
+from tests.kg_store.graph.test_relation_sets import concept, entities, graphs, walked_paths, walked_steps
 
 
 def of_sets(profile: str, fitting: Sequence[Hashable], k: int) -> ProfileRisk:

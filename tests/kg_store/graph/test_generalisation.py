@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.anonymity.generalisation import wider_kinds
+from kg_store.graph.matching_entities import wider_kinds
 from kg_store.terms import Concept, NodeKind, Schema, Signature, SignatureId
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kg_store.anonymity import matching_entities
-from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
-from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph import matching_entities
+from kg_store.graph.blind_graph import CompactGraph
+from kg_store.graph.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.traversal import reached, steps_from
 from kg_store.sources.policy import Policy
 from kg_store.terms import Mids, NodeKind, Path, Schema, Step
-from tests.kg_store.anonymity.test_relation_sets import graphs
+from tests.kg_store.graph.test_relation_sets import graphs
 from tests.support.stores import PREFIXES, catalog_in, written
 
 BOUNDS = ((1, 1), (2, 5), (0, 0), (3, None))
