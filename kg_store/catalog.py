@@ -24,7 +24,7 @@ from kg_store.storage.master_key import MasterKey, mids_of
 from kg_store.storage.vault import VaultScope
 from kg_store.storage.versions import GraphRows, VersionRow
 from kg_store.terms import Mids, Schema, as_mids
-from kg_store.text.word_matcher import forget_words
+from kg_store.text.words import forget_words
 from kg_store.version_builder import (
     INFO_PURPOSE,
     NAMES_FILE,

@@ -141,7 +141,7 @@ class Schema:
 
     Two schemas are equal only when they are the same object. `derived` is what was worked out from this one
     (`kg_store.terms`): it lives in the schema, and goes with it. `kind_words` are further words for concepts and
-    classes, which may be of another version or role: `kg_store.text.further_words` has those that hold here.
+    classes, which may be of another version or role: `kg_store.text.labels` has those that hold here.
     """
 
     relations: tuple[Relation, ...]

@@ -24,7 +24,7 @@ from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.vault import Vault, VaultScope, write_records
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
-from kg_store.text.further_words import unknown_kinds
+from kg_store.text.labels import unknown_kinds
 
 Progress = Callable[[str, float], None]
 """Gets the step's name and the share of the whole load that is done, 0 to 1."""

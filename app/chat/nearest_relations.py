@@ -13,9 +13,8 @@ from app.language.schema_steps import schema_steps
 from app.llm.embeddings.embedder import Likeness
 from app.strategies.start import declares_kinds
 from kg_store.terms import is_mask_word
-from kg_store.text.labels import plain_words
-from kg_store.text.plurals import with_article
-from kg_store.text.step_words import readable
+from kg_store.text.inflection import with_article
+from kg_store.text.labels import plain_words, readable_step
 
 MAX_RELATIONS: Final = 4
 MAX_KNOWN: Final = 2
@@ -49,5 +48,5 @@ def _relations(run: QuestionRun, kinds: Sequence[str]) -> Iterator[str]:
     for step in schema_steps(run.graph.blind):
         hops = step.label.split("|")
         is_plain = not any(hop.startswith("^") or is_mask_word(hop) for hop in hops)
-        if step.kind in kinds and is_plain and (words := readable(plain_words(step.label)).removeprefix("has ")):
+        if step.kind in kinds and is_plain and (words := readable_step(plain_words(step.label)).removeprefix("has ")):
             yield words

@@ -39,8 +39,8 @@ from kg_store.catalog import Catalog
 from kg_store.graph.schema import masks_of
 from kg_store.graph.traversal import concept_of, kinds_of, relations_to
 from kg_store.names.linker import has_capitals
-from kg_store.text.plurals import singular, with_article
-from kg_store.text.synonyms import names_one_of
+from kg_store.text.english import names_one_of
+from kg_store.text.inflection import singular, with_article
 
 MIN_WORDS_OF_TALK: Final = 3
 """A turn with fewer words, after other turns, is not taken for small talk by likeness alone. Chosen by hand."""

@@ -11,7 +11,7 @@ from app.privacy.words.lexicon import words_in
 from app.strategies.checked_drafts import REFUSALS
 from app.strategies.start import declares_kinds
 from kg_store.graph.traversal import kinds_of
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.terms import ValueKind
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."

@@ -11,7 +11,7 @@ from kg_store.algebra.expressions import PERIODS, Call, Expression, Name, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import are_of_one_concept, concept_of
 from kg_store.terms import Mids, ValueKind
-from kg_store.text.plurals import plural
+from kg_store.text.inflection import plural
 
 MAX_UNDERSTOOD: Final = 10
 _OPERATORS: Final = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "", "!=": "not"}

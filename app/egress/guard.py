@@ -16,9 +16,8 @@ from app.privacy.safe_text import Egress, Segment
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, words_in
 from kg_store.names.index import NameIndex
-from kg_store.text.confusables import skeleton_of
-from kg_store.text.normalise import normalise
-from kg_store.text.numbers.number_words import in_figures
+from kg_store.text.normalise import normalise, skeleton_of
+from kg_store.text.number_expressions import in_figures
 
 MIN_STATIC_BYTES: Final = 16
 """Shorter segments are always read, because a name could be split around one. Chosen by hand."""

@@ -14,7 +14,7 @@ from client_sdk.protocol import PrivacySummary
 from kg_store.catalog import Catalog, GraphInfo, NameConcepts
 from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.sources.policy import Policy
 from kg_store.sources.triple_columns import words_of
 

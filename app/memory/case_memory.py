@@ -12,7 +12,7 @@ import numpy as np
 from app.llm.in_house import CasePath
 from app.memory.case_store import CaseStore
 from app.memory.cases import Case, CaseContent, LabelPath, Vector
-from kg_store.text.pseudonymous import asked_words
+from kg_store.text.words import asked_words
 
 NEAREST: Final = 10
 TEMPERATURE: Final = 0.05

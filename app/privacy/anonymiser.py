@@ -24,11 +24,10 @@ from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mid, Mids, ValueKind
-from kg_store.text.dated_names import named_date
 from kg_store.text.english import is_ordinary
-from kg_store.text.literals import parse_value, read_literal
+from kg_store.text.inflection import singular
+from kg_store.text.literals import named_date, parse_value, read_literal
 from kg_store.text.normalise import normalise
-from kg_store.text.plurals import singular
 
 MAX_EARLIER_TOPICS: Final = 8
 

@@ -17,14 +17,14 @@ from app.privacy.words.name_marks import start_with_titles
 from app.privacy.words.schema_readings import SchemaReading, schema_readings
 from app.privacy.words.turn_tokens import Stand
 from app.privacy.words.unknown_words import Taken, unknown_spans
-from kg_store.names.fuzzy_index import Fits
+from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
-from kg_store.names.near_spans import find_near_spans, masked
+from kg_store.names.other_forms import find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.literals import find_literals
-from kg_store.text.numbers.number_words import find_number_expressions
-from kg_store.text.numbers.shortened_dates import find_shortened_dates
+from kg_store.text.number_expressions import find_number_expressions
+from kg_store.text.relative_dates import find_shortened_dates
 
 _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
 """Matches a single letter between masked parts, except letters that are words."""

@@ -18,8 +18,8 @@ from app.reader.concepts.agreement import ACTING, AGENT, MANY, Agreed, NounAgree
 from app.reader.concepts.relation_nouns import Noun, kind_of
 from app.reader.language.relation_wording import VALUES
 from kg_store.terms import Hop, NodeKind, Schema, Signature, ValueKind
-from kg_store.text.concept_nouns import NOUNS
-from kg_store.text.step_words import readable
+from kg_store.text.english import NOUNS
+from kg_store.text.labels import readable_step
 
 _TEXT = "text"
 _VALUE_WORDS = {
@@ -106,7 +106,7 @@ class NounFits:
         unknown = [label for label in dict.fromkeys(labels) if label not in self._rows]
         for is_played, examples in ((False, self._has), (True, self._plays)):
             mine = [label for label in unknown if label.startswith("^") == is_played]
-            worded = {label: words for label in mine if (words := readable(label))}
+            worded = {label: words for label in mine if (words := readable_step(label))}
             self._rows.update(dict.fromkeys(mine))
             if worded:
                 likeness = self._embedder.sentences([*worded.values()]) @ examples.vectors.T

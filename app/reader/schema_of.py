@@ -7,7 +7,7 @@ from app.llm.tasks import Thing
 from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import kinds_of
-from kg_store.text.further_words import words_of_kinds
+from kg_store.text.labels import words_of_kinds
 
 
 def schema_graph(graph: BlindGraph) -> SchemaGraph:

@@ -17,7 +17,7 @@ from app.reader.scoring.hop_table import EXAMPLES
 from app.reader.scoring.similarity import step_text
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Hop, NodeKind, Schema, Step
-from kg_store.text.further_words import worded
+from kg_store.text.labels import worded
 
 # A question that arrives meanwhile waits for at most this many short texts. Chosen by hand; not fitted.
 TEXTS_AT_A_TIME = 16

@@ -26,7 +26,7 @@ from app.strategies.schema_view import own_steps, whole_kinds
 from app.strategies.start import declares_kinds
 from kg_store.algebra.expressions import walked_along
 from kg_store.terms import ALMOST_PSEUDONYM
-from kg_store.text.further_words import words_of_kinds, words_of_steps
+from kg_store.text.labels import words_of_kinds, words_of_steps
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
 

@@ -25,8 +25,8 @@ from kg_store.graph.traversal import (
     walk,
 )
 from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
-from kg_store.text.concept_nouns import GENERAL_NOUNS
-from kg_store.text.pseudonymous import asked_words
+from kg_store.text.english import GENERAL_NOUNS
+from kg_store.text.words import asked_words
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from app.privacy.safe_text import SafeDialogue
 from app.retriever.query import Mention, Utterance
 from kg_store.terms import Schema, Step, cached_by_version
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.words import is_pseudonym
 
 _WORD = re.compile(r"[^\W_]+")
 

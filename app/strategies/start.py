@@ -15,10 +15,10 @@ from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
 from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
 from kg_store.terms import NodeKind, Schema, cached_by_version
-from kg_store.text.further_words import words_of_kinds
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import asked_words
-from kg_store.text.synonyms import kind_words
+from kg_store.text.english import kind_words
+from kg_store.text.inflection import singular
+from kg_store.text.labels import words_of_kinds
+from kg_store.text.words import asked_words
 
 # Kinds that retrieval starts from, and relations up to which a schema is small enough to compare whole. By hand.
 MAX_KINDS = 3

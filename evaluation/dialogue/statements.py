@@ -21,7 +21,7 @@ from evaluation.datasets.questions import QuestionsError
 from evaluation.tables.measures import Measure
 from kg_store.terms import ALPHABET, TAIL_LENGTH
 from kg_store.text.literals import find_literals, read_literal
-from kg_store.text.numbers.number_words import find_number_expressions
+from kg_store.text.number_expressions import find_number_expressions
 
 Truth = Literal["true", "contradicted", "unsupported", "none"]
 MAX_FALSE: Final = 0.03

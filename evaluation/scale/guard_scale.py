@@ -26,7 +26,8 @@ from client_sdk.protocol import Message
 from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_words import NameWords, may_be_ordinary
+from kg_store.names.name_table import may_be_ordinary
+from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NO_MIDS, Mid, NodeKind
 from kg_store.text.english import PublicWords

@@ -18,7 +18,7 @@ from evaluation.datasets.questions import Question
 from evaluation.tables.asking import asking
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import concept_of
-from kg_store.names.name_hits import Mention
+from kg_store.names.other_forms import Mention
 from kg_store.terms import NodeKind
 
 MIN_RECALL, MIN_PRECISION, MIN_TOPICS = 0.90, 0.97, 0.90

@@ -14,7 +14,7 @@ from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import step_text
-from kg_store.text.pseudonymous import asked_words
+from kg_store.text.words import asked_words
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]

@@ -16,9 +16,7 @@ from kg_store.graph.adjacency import distinct_pairs
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, walk, walk_each
 from kg_store.terms import Edges, Hop, Mids, NodeKind, Step, ValueKind
-from kg_store.text.dated_names import date_in_name, named_date
-from kg_store.text.dates import PartialDate
-from kg_store.text.literals import Parsed, parse_value
+from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date, parse_value
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from kg_store.errors import LoadError
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.terms import (
     Concept,
     Hop,
@@ -31,8 +31,7 @@ from kg_store.terms import (
     keyed_word,
 )
 from kg_store.text.english import PublicWords, is_ordinary
-from kg_store.text.further_words import words_of_kinds
-from kg_store.text.labels import clean, readable_relation
+from kg_store.text.labels import clean, readable_relation, words_of_kinds
 from kg_store.text.normalise import normalise
 
 

@@ -10,7 +10,7 @@ from kg_store.loading.node_names import Names
 from kg_store.loading.sorted_triples import Flags, SortedTriples
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermKind
-from kg_store.text.safe_regex import is_in
+from kg_store.text.words import pattern_is_in
 
 
 def find_mediators(
@@ -27,6 +27,6 @@ def find_mediators(
     for term in np.flatnonzero(nameless & ~mediating).tolist():
         by_class = bool(wanted & classes.iris_of(term)) if wanted else False
         mediating[term] = by_class or (
-            pattern is not None and kinds[term] != TermKind.BLANK and is_in(pattern, triples.raw.text(term))
+            pattern is not None and kinds[term] != TermKind.BLANK and pattern_is_in(pattern, triples.raw.text(term))
         )
     return mediating

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.loading.classes import NodeClasses
 from kg_store.loading.node_names import Names
 from kg_store.loading.sorted_triples import SortedTriples
@@ -19,8 +19,8 @@ from kg_store.loading.value_exposure import MAX_LINKABLE_CHARS
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermKind
 from kg_store.text.english import is_ordinary
+from kg_store.text.inflection import singular_phrase
 from kg_store.text.labels import local_name, readable
-from kg_store.text.plurals import singular_phrase
 
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
 _BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})

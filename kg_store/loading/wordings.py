@@ -19,8 +19,8 @@ from kg_store.sources.policy import NAME_PREDICATES, RDFS, Policy
 from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_columns import words_of
 from kg_store.terms import Relation
+from kg_store.text.inflection import singular
 from kg_store.text.labels import clean, is_short_label, readable_relation
-from kg_store.text.plurals import singular
 
 MAX_FROM_SOURCES: Final = 12
 """Of one relation or class."""

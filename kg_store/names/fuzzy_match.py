@@ -10,11 +10,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.names.name_markup import COMMON_WORDS
 from kg_store.names.name_table import ROMAN_NUMERALS, NameRow, NameTable, Numbers, RowPlaces
+from kg_store.names.name_words import COMMON_WORDS
 from kg_store.text.english import is_ordinary
-from kg_store.text.fuzzy_words import slips_allowed
 from kg_store.text.normalise import is_letters
+from kg_store.text.words import slips_allowed
 
 COST_OF_SLIP = 0.08
 COST_OF_INITIAL = 0.05

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Any
@@ -13,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.errors import StoreError
+from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
-from kg_store.text.english import is_ordinary
-from kg_store.text.fuzzy_words import NearWords
-from kg_store.text.word_matcher import WordForms, words_of
+from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
+from kg_store.text.normalise import is_letters, normalise
+from kg_store.text.words import NearWords, WordForms, words_of
 
 Numbers = npt.NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -302,3 +304,70 @@ def _keys_of(words: Sequence[str]) -> Iterator[str]:
     if len(words) == 1 and words[0].isalpha():
         stems = (words[0].removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
         yield from {"~" + stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH}
+
+
+_MIN_PLURAL_LENGTH = 4
+_COMPARED = ("er", "est")
+_MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
+"""Forms that the dictionary of ordinary words lacks: of verbs, and "ive" for "I've"."""
+
+_MAX_CACHED = 100_000
+
+
+class NameVocabulary:
+    """The words of names as a vocabulary; words are passed as `words_of` returns them: normalised, in plain Latin
+    letters.
+    """
+
+    def __init__(self, rows: NameTable, public: PublicWords) -> None:
+        self.rows = rows
+        self._public = public
+        self._near: dict[str, dict[int, int]] = {}
+        may_be_ordinary("")  # Reads the dictionary now, and not with the first question.
+
+    def is_own(self, word: str) -> bool:
+        """True of a word of the service's phrases, or a small number."""
+        return self._public.is_own(word)
+
+    def is_everyday(self, word: str) -> bool:
+        """True of a word of the service's phrases, a small number, or an ordinary English word or a form of one."""
+        is_compared = word.endswith(_COMPARED) and in_lexicon(word)
+        return word in _MORE_EVERYDAY or self._public.is_own(word) or is_ordinary(word) or is_compared
+
+    def is_public(self, word: str) -> bool:
+        return word in _MORE_EVERYDAY or word in self._public or is_ordinary(word)
+
+    def looks_like_name(self, text: str) -> bool:
+        """True where a word of `text` is no everyday word, but letters."""
+        words = (word.text for word in words_of(normalise(text).text))
+        return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
+
+    def near(self, word: str) -> dict[int, int]:
+        """Returns name words that `word` may stand for, with the number of slips; 0 for itself."""
+        found = self._near.get(word)
+        if found is None:
+            found = self._near[word] = self._near_words(word)
+            if len(self._near) > _MAX_CACHED:
+                self._near.clear()
+        return found
+
+    def _near_words(self, word: str) -> dict[int, int]:
+        plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
+        is_noun = self.is_everyday(word[:-1]) or bool(places_called(word[:-1]))
+        plural = plural and (word not in self._public or is_noun)
+        spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if plural else None]
+        found = {number: 0 for number in spelt if number is not None}
+        return found if self.is_public(word) or word in ROMAN_NUMERALS else {**self.rows.near.near(word), **found}
+
+
+@cache
+def may_be_ordinary(word: str) -> bool:
+    """True if `word` is a slip away from a frequent English word, so that alone it is not taken for a
+    misspelt name.
+    """
+    return bool(_frequent().near(word))
+
+
+@cache
+def _frequent() -> NearWords:
+    return NearWords.of(frequent_ordinary())

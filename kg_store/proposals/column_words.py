@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kg_store.text.inflection import singular
 from kg_store.text.labels import readable
-from kg_store.text.plurals import singular
 
 KEY_WORDS = frozenset(
     {"id", "ids", "key", "code", "nr", "no", "number", "num", "uuid", "guid", "isbn", "sku", "ean", "cd", "pk", "fk"}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kg_store.formats.encodings import Encoding
-from kg_store.lexicon import kinds_of
+from kg_store.lexicon.lexicon import kinds_of
 from kg_store.proposals.column_profiles import Column
 from kg_store.proposals.column_words import (
     ALIAS_PHRASES,
@@ -23,7 +23,7 @@ from kg_store.proposals.column_words import (
 )
 from kg_store.sources.table_policy import stem_of
 from kg_store.terms import ValueKind
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 MIN_TITLE_SHARE = 0.5
 MIN_NAME_SHARE = 0.1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kg_store.errors import LoadError
 from kg_store.formats.encodings import Encoding, encoding_of
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import ALIKE, Column
 from kg_store.proposals.column_words import (
     FIRST,
@@ -29,9 +29,9 @@ from kg_store.sources.table_cells import day_and_month
 from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
 from kg_store.sources.triple_columns import places_in_header, words_of
 from kg_store.terms import ValueKind
+from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
-from kg_store.text.plurals import singular
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 NO_HEADER, MIN_ROWS = 0, 2

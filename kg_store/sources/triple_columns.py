@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
 from kg_store.errors import LoadError
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.terms import ValueKind
 from kg_store.text.labels import readable
 from kg_store.text.literals import fits

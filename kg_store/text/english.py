@@ -1,19 +1,24 @@
-"""English and public words: words that a text may hold without naming anybody, and that a name may
-equal without harm.
+"""English and public words: words that a text may hold without naming anybody, and that a name may equal without harm;
+and everyday words for common relations and kinds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
 
 from english_words import get_english_words_set
 from wordfreq import get_frequency_dict, lossy_tokenize, top_n_list
 from wordfreq.numbers import digit_freq, smash_numbers
 
+from kg_store.text.inflection import singular
 from kg_store.text.normalise import is_unspaced, is_word_character, normalise
 
 ALWAYS_ORDINARY = 1_000
@@ -197,3 +202,126 @@ def _unspaced_runs(word: str) -> set[str]:
         return set()
     ends = range(2, _MAX_UNSPACED_LENGTH + 1)
     return {word[start : start + length] for start in range(len(word)) for length in ends}
+
+
+_TABLE: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    (Path(__file__).parent / "everyday_words.toml").read_text("utf-8")
+)
+_BACKWARDS: Final = "backwards"
+_KINDS: Final = "kinds"
+_PLAINER: Final = "plainer"
+_VERBAL: Final = 2
+"""The number of words at the beginning of a relation that may say it: `admitted to` in `admitted to ward`."""
+
+
+def _words(parts: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    said: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for part in parts:
+        for names, words in part.items():
+            for name in names.split(", "):
+                said[name] = tuple(dict.fromkeys((*said[name], *words.split(", "))))
+    return dict(said)
+
+
+_SAID: Final = _words(part for field, part in _TABLE.items() if field not in (_BACKWARDS, _KINDS, _PLAINER))
+_SAID_BACKWARDS: Final = _words([_TABLE[_BACKWARDS]])
+_SAME: Final = tuple(frozenset(line.split(", ")) for line in _TABLE[_KINDS]["same"].strip().splitlines())
+
+PLAINER: Final[Mapping[str, str]] = _TABLE[_PLAINER]
+"""Everyday phrases, separated by commas, with the plainer words that replace them."""
+
+
+@lru_cache(maxsize=50_000)
+def kind_words(noun: str) -> frozenset[str]:
+    """Returns `noun` (singular) and other words for the same kind of thing."""
+    return frozenset({noun}).union(*(group for group in _SAME if noun in group))
+
+
+def names_one_of(noun: str, kinds: Iterable[str]) -> bool:
+    """True if `noun` names one of `kinds` or its last word: "practice" names "veterinary practice"."""
+    names = {name for kind in kinds for name in (kind.lower(), kind.lower().split()[-1])}
+    return not kind_words(singular(noun)).isdisjoint(names)
+
+
+def synonyms_of(relation: str) -> tuple[str, ...]:
+    """Returns everyday words for `relation`; empty if none are known."""
+    words = relation.lower().removeprefix("has ").removeprefix("is ")
+    whole = _SAID.get(words) or _SAID.get(words.removesuffix(" of"))
+    if whole or not words:
+        return whole or ()
+    parts = words.removesuffix(" of").split()
+    last = _SAID.get(" ".join(parts[-_VERBAL:])) or _SAID.get(singular(parts[-1]), ())
+    front = _SAID.get(" ".join(parts[:_VERBAL]), ()) if len(parts) > _VERBAL else ()
+    return tuple(dict.fromkeys((*front, *last)))
+
+
+def synonyms_backwards(relation: str) -> tuple[str, ...]:
+    """Returns everyday words for `relation` walked backwards."""
+    return _SAID_BACKWARDS.get(relation.lower(), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A noun with the relations that leave such a thing (`has`) and those that lead to one (`plays`)."""
+
+    word: str
+    has: tuple[str, ...]
+    plays: tuple[str, ...]
+
+
+def _noun(word: str, has: str, plays: str = "") -> Noun:
+    return Noun(word, tuple(has.split(", ")), tuple(plays.split(", ")) if plays else ())
+
+
+NOUNS: tuple[Noun, ...] = (
+    _noun(
+        "person",
+        "date of birth, place of birth, gender, nationality, spouse, married to, parents, children, siblings, "
+        "profession, religion, employer, works at, education, first name, last name, cause of death, place of death, "
+        "email, phone, lives in, knows, title, institution",
+        "spouse, parents, children, sibling, friend, actor, starring, director, author, writer, founder, leader, "
+        "employee, member, player, doctor, treated by, written by, directed by, manager, owner, customer, patient",
+    ),
+    _noun(
+        "film",
+        "directed by, starring, starred actors, written by, release year, genre, runtime, produced by, film rating, "
+        "in language, tags, votes, box office",
+        "film, acted in, directed film, filmography",
+    ),
+    _noun("tv program", "seasons, episodes, network, original air date, program creator", "tv program, series"),
+    _noun("book", "author, isbn, publisher, pages, edition, publication date", "book, wrote, works written"),
+    _noun("song", "recorded by, lyrics, album, track length, composer", "song, track, recording"),
+    _noun("musical group", "band members, albums, record label, genre of music", "band, artist, performed by"),
+    _noun(
+        "organization",
+        "founded, headquarters, employees, industry, members, revenue, board members, parent organization, ceo",
+        "employer, works at, company, institution, organization, member of, published by, insured by, made by",
+    ),
+    _noun("school", "students, graduates, mascot, campus, school type, faculty", "education, school, studied at"),
+    _noun(
+        "geographic location",
+        "population, area, located in, contained by, contains, time zone, mayor, capital, latitude, longitude, "
+        "languages spoken, currency used, postal code, elevation, government",
+        "place of birth, place of death, lives in, location, city, country, nationality, headquarters, capital, "
+        "residence, located in, contained by, born in, region",
+    ),
+    _noun("building", "architect, floors, construction date, bed capacity, style, address", "building, venue"),
+    _noun("event", "start date, end date, participants, held at, winner, host", "event, participated in, battle"),
+    _noun("sports team", "coach, players, league, stadium, roster, championships", "team, plays for"),
+    _noun("product", "price, manufacturer, brand, model, weight", "product, bought, item"),
+    _noun("order", "quantity, price, customer, product, order date, card, amount", "order, purchase, transaction"),
+    _noun("transaction", "amount, sender, receiver, beneficiary, payer, payee, currency", "payment, transfer"),
+    _noun("account", "balance, account number, account owner, transactions", "account, bank account"),
+    _noun("medical condition", "symptoms, treatments, risk factors, prevention", "diagnosis, disease, cause of death"),
+    _noun("drug", "dose, active ingredient, side effects, made by", "medication, drug, prescribed"),
+    _noun("award", "awarded for, award winners, nominees, presented by", "award, prize, won"),
+    _noun("language", "language family, writing system, spoken by", "language, in language, languages spoken"),
+    _noun("genre", "parent genre, artists of genre, films in this genre", "genre, has genre, style"),
+    _noun("religion", "deities, sacred sites, texts, beliefs", "religion, faith"),
+    _noun("job title", "people with this job, specialization of", "profession, occupation, job title, position held"),
+    _noun("website", "url, registered users, launched", "homepage, website, url"),
+    _noun("document", "file format, pages, attached to, created by, version", "document, report, attachment"),
+    _noun("address", "street, number, zip code, city, state", "address, lives at"),
+)
+
+GENERAL_NOUNS: tuple[str, ...] = tuple(noun.word for noun in NOUNS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from app.llm.embeddings.embedder import Likeness
-from kg_store.text.plurals import plural
+from kg_store.text.inflection import plural
 
 
 def _turn(*ways: str) -> re.Pattern[str]:

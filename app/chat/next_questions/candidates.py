@@ -28,8 +28,8 @@ from kg_store.terms import (
     as_mids,
     cached_by_version,
 )
+from kg_store.text.english import synonyms_of
 from kg_store.text.labels import plain_words, reversed_label
-from kg_store.text.synonyms import synonyms_of
 
 THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands for the thing in a wording, until its pseudonym or name is inserted."""

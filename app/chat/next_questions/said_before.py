@@ -8,9 +8,8 @@ from typing import Final
 from app.chat.question_run import QuestionRun
 from app.privacy.pseudonym_format import words_in
 from kg_store.terms import Mid
+from kg_store.text.inflection import singular, verbs_of
 from kg_store.text.labels import plain_words
-from kg_store.text.morphology import verbs_of
-from kg_store.text.plurals import singular
 
 _SMALL: Final = frozenset(
     "is has have had was are be by in at on to of from for with the a an as and it its that who which what".split()

@@ -10,7 +10,7 @@ from app.memory.cases import CaseContent, LabelPath
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import leads_to_values, reached, steps_from
 from kg_store.terms import Mids, Path
-from kg_store.text.step_words import typed
+from kg_store.text.labels import typed_step
 
 MAX_WALKED_FROM: Final = 200
 """With more things in the middle, paths of two steps are not tried, because they say little. Chosen by hand."""
@@ -57,4 +57,4 @@ def _nearest(graph: BlindGraph, paths: Sequence[Path], asked: CaseContent, embed
     labels = [tuple(graph.schema.label_step(step) for step in path) for path in paths]
     if len(labels) == 1:
         return labels[0]
-    return max(labels, key=lambda path: float(embed(" ".join(typed(step) for step in path)) @ asked.vector))
+    return max(labels, key=lambda path: float(embed(" ".join(typed_step(step) for step in path)) @ asked.vector))

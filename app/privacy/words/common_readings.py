@@ -39,7 +39,7 @@ from app.privacy.words.grammar_words import (
 )
 from app.privacy.words.lexicon import APOSTROPHES, base_of
 from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
-from kg_store.lexicon import kinds_of
+from kg_store.lexicon.lexicon import kinds_of
 from kg_store.names.name_words import MODALS
 
 _SPACE: Final = frozenset((" ", "\u00a0", "-"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from app.privacy.words.lexicon import base_of
-from kg_store.lexicon import in_lexicon, kinds_of
+from kg_store.lexicon.lexicon import in_lexicon, kinds_of
 
 TITLES: Final = frozenset(
     """

@@ -22,7 +22,7 @@ from app.privacy.words.grammar_words import (
 )
 from app.privacy.words.lexicon import CONTRACTIONS, Lexicon, base_of, words_in
 from app.privacy.words.turn_tokens import Stand, TurnTokens
-from kg_store.lexicon import kinds_of
+from kg_store.lexicon.lexicon import kinds_of
 from kg_store.names.name_words import MAX_NAME_WORDS, MODALS
 
 _ENCLOSED: Final = re.compile(

@@ -41,7 +41,7 @@ from app.privacy.words.name_marks import (
     is_marked_alone,
 )
 from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
-from kg_store.lexicon import kinds_of, words_of_language
+from kg_store.lexicon.lexicon import kinds_of, words_of_language
 from kg_store.names.name_words import MODALS, SHORT_LETTERS
 from kg_store.text.english import is_rare
 

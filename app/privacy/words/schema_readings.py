@@ -11,8 +11,8 @@ from app.privacy.words.lexicon import Lexicon, base_of
 from app.privacy.words.name_slots import stands_as_a_name
 from app.privacy.words.turn_tokens import Stand, TurnTokens
 from app.privacy.words.unknown_words import Taken, turn_of
-from kg_store.lexicon import in_lexicon
-from kg_store.names.words.word_hashes import one_slip_away
+from kg_store.lexicon.lexicon import in_lexicon
+from kg_store.names.name_words import one_slip_away
 
 MIN_MISTYPED: Final = 5
 MIN_SHORTENED: Final = 4

@@ -16,8 +16,7 @@ from app.privacy.words.grammar_words import BULLETS
 from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
 from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name
 from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
-from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.names.name_words import may_name
+from kg_store.names.name_words import COMMON_WORDS, may_name
 from kg_store.text.english import PublicWords, may_be_proper, stems
 from kg_store.text.normalise import normalise
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.schema_graph import SchemaGraph
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 _IS: Final = frozenset({"is", "are", "was", "were"})
 _DETERMINERS: Final = frozenset({"which", "what", "many"})

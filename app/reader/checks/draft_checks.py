@@ -19,7 +19,7 @@ from app.reader.meaning.question.question_tokens import AskedQuestion, read_ques
 from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
 from kg_store.errors import ExpressionError
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 _WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _TAKES_OUT: Final = frozenset({"difference", "none"})

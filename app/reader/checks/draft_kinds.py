@@ -10,7 +10,7 @@ from app.language.readings import NUMBER, TABLE, TRUTH, UNKNOWN, ResultKind
 from app.llm.tasks import Candidate, Evidence, Thing
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from kg_store.algebra.expressions import Expression, Name
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 _SAME: Final = frozenset({"filter", "argmax", "argmin", "most", "fewest", "having", "sort", "limit", "difference"})
 

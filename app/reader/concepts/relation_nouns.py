@@ -10,9 +10,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from kg_store.text.inflection import lemminflect
-from kg_store.text.morphology import is_agent, is_done, is_participle, is_third_person, may_be_noun
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import (
+    is_agent,
+    is_done,
+    is_participle,
+    is_third_person,
+    lemminflect,
+    may_be_noun,
+    singular,
+)
 
 _FILE: Final = Path(__file__).with_name("noun_kinds.toml")
 _WORD: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z]+)*")

@@ -10,8 +10,8 @@ from typing import Literal
 from app.language.readings import AskedForm
 from app.reader.language.idioms import normalise_idioms
 from app.reader.language.question_words import GRAMMAR, words_in
-from kg_store.text.morphology import is_participle, may_be_noun, may_be_verb
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import is_participle, may_be_noun, may_be_verb
+from kg_store.text.words import is_pseudonym
 
 Wh = Literal["", "who", "when", "where"]
 

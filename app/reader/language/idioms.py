@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from kg_store.text.synonyms import PLAINER
+from kg_store.text.english import PLAINER
 
 _ELDER = "mother|father|parents?|mom|dad|ma|pa"
 _YOUNGER = "son|daughter|child|children|kid|sons|daughters|kids"

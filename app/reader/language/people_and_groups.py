@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 MIN_OF_PEOPLE: Final = 2
 """A kind with so many relations that only people have counts as people, whatever its name. Chosen by hand; not fitted.

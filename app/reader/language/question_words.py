@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from kg_store.text.morphology import is_agent, is_participle, may_be_noun, may_be_verb
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import is_agent, is_participle, may_be_noun, may_be_verb, singular
+from kg_store.text.words import is_pseudonym
 
 # Labels rarely have more content words; longer spans would cost time. Chosen by hand.
 MAX_SPAN_WORDS = 3

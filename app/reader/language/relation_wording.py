@@ -10,11 +10,9 @@ from typing import Final, Literal
 
 from app.llm.tasks import MaskedRelation
 from kg_store.terms import is_mask_word
-from kg_store.text.further_words import HINT, with_words
-from kg_store.text.morphology import is_done, is_participle, is_third_person, verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.step_words import description_in, readable, typed
-from kg_store.text.synonyms import synonyms_backwards, synonyms_of
+from kg_store.text.english import synonyms_backwards, synonyms_of
+from kg_store.text.inflection import is_done, is_participle, is_third_person, singular, verbs_of
+from kg_store.text.labels import HINT, description_in, readable_step, typed_step, with_words
 
 Wordings = Mapping[str, tuple[str, ...]]
 """Further words of relations by label; `^` before a label marks those for the relation walked backwards."""
@@ -39,7 +37,7 @@ def with_descriptions(
     """Returns the labels with the owner's description behind each opaque word, or with its own words in its place, and
     with each relation's further words.
 
-    The further words stand in brackets, as `kg_store.text.further_words.worded` writes them.
+    The further words stand in brackets, as `kg_store.text.labels.worded` writes them.
     """
     means = {each.relation: f"{each.relation} {each.means}".rstrip() for each in masked} | dict(own_words)
     return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
@@ -63,7 +61,7 @@ def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
-    """The further words in the brackets of the hop, as `kg_store.text.further_words.worded` writes them, without
+    """The further words in the brackets of the hop, as `kg_store.text.labels.worded` writes them, without
     hints.
     """
     return tuple(word for word in _words_behind(hop) if not word.startswith(HINT))
@@ -130,7 +128,7 @@ def hop_words(label: str, concept: str) -> HopWords:
     """Returns the wordings of the step `label`, which leads to things of `concept`."""
     kinds = kinds_in(concept)
     relation = _relation_words(label)
-    last = readable(label.split("|")[-1])
+    last = readable_step(label.split("|")[-1])
     return HopWords(
         relation=tuple(relation),
         reached=tuple(f"{kind} {relation[0]}" for kind in kinds if relation),
@@ -198,16 +196,16 @@ def _relation_words(label: str) -> list[str]:
     """The ways to say a relation. If it passes through a record, the last hop is used: `has admission|admitted to` ->
     "admitted to".
     """
-    whole = " ".join(dict.fromkeys(readable(label).split()))
-    last = readable(label.split("|")[-1])
+    whole = " ".join(dict.fromkeys(readable_step(label).split()))
+    last = readable_step(label.split("|")[-1])
     bare = [words.removeprefix("has ") for words in (last, whole)]
     # An owner may describe a masked relation by several words: "husband or wife".
     ways = _OR.split(description_in(label.split("|")[-1]) or "")
     said = _everyday_words(label)
     further = _further_words(label.split("|")[-1])
-    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *further, *said, *ways]) if words]
+    return [words for words in dict.fromkeys([*bare, last, whole, typed_step(label), *further, *said, *ways]) if words]
 
 
 def _everyday_words(label: str) -> tuple[str, ...]:
-    last = readable(label.split("|")[-1])
+    last = readable_step(label.split("|")[-1])
     return synonyms_backwards(last) if label.split("|")[-1].startswith("^") else synonyms_of(last)

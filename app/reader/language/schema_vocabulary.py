@@ -10,11 +10,10 @@ from app.reader.language.idioms import plainer
 from app.reader.language.question_words import GRAMMAR, words_in
 from app.reader.language.relation_wording import hop_words, kinds_in, verbs_said
 from kg_store.terms import Hop, Schema, cached_by_version
-from kg_store.text.further_words import worded, words_of_kinds
-from kg_store.text.morphology import verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import is_pseudonym
-from kg_store.text.synonyms import kind_words
+from kg_store.text.english import kind_words
+from kg_store.text.inflection import singular, verbs_of
+from kg_store.text.labels import worded, words_of_kinds
+from kg_store.text.words import is_pseudonym
 
 EMPTY: Final = frozenset(
     "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
-from kg_store.text.morphology import is_participle, may_be_verb
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import is_participle, may_be_verb
+from kg_store.text.words import is_pseudonym
 
 NUMBERS: Final = {
     word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)

@@ -18,7 +18,7 @@ from app.reader.meaning.reading import Reading, joins_records
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from app.reader.meaning.truths import Truths
-from kg_store.text.morphology import is_participle
+from kg_store.text.inflection import is_participle
 
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """A hop from exactly those things that lack the hop: it leads to nothing in every graph."""

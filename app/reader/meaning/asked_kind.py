@@ -12,7 +12,7 @@ from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.reading import Reading
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
 # Cost of a date or a person as the answer to "what" with a verb. Chosen by hand; not fitted.

@@ -22,7 +22,7 @@ from app.reader.meaning.reading import (
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.said_hops import Said
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop, are_records, happened_on
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 _OF_TEXT = re.compile(r'(?:filter\()+S\w{5}, "([^"|]*)", =, V\w{5}\)')
 # Gain of an answer of the kind asked for, and cost of one of another kind. Chosen by hand; not fitted.

@@ -26,8 +26,8 @@ from app.reader.meaning.reading import (
 from app.reader.meaning.said_hops import KIN, Said, SaidHops
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, happened_on
 from app.reader.scoring.directions import is_turned_verb
+from kg_store.text.inflection import singular
 from kg_store.text.labels import reversed_label
-from kg_store.text.plurals import singular
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 OF_NOUN: Final = 0.3

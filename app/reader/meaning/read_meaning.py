@@ -21,7 +21,7 @@ from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from app.reader.meaning.spoken_of import OF_THEM, points_back, spoken_of, wordings
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import of_one_row
-from kg_store.text.further_words import with_words
+from kg_store.text.labels import with_words
 
 # A reading is certain if its score lies MIN_MARGIN ahead of the next one and its worst explained hop has likeness
 # MIN_WEAKEST. Chosen by hand on the seen natural questions (`arog eval natural`); not fitted. The confidence that is

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.said_hops import Said
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
+from kg_store.text.english import synonyms_of
 from kg_store.text.labels import plain_words
-from kg_store.text.synonyms import synonyms_of
 
 EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
 _RECORD: Final = re.compile(

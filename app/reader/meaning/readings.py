@@ -44,8 +44,8 @@ from app.reader.scoring.directions import (
     says_sharing,
 )
 from app.reader.scoring.path_scoring import PathScorer
+from kg_store.text.inflection import noun_lemma
 from kg_store.text.labels import reversed_label
-from kg_store.text.morphology import noun_lemma
 
 # Bounds of the search: readings kept a level, least likeness of an explained word, and levels. Chosen by hand.
 MAX_KEPT: Final = 70

@@ -21,10 +21,9 @@ from app.reader.meaning.schema_graph import RECORDS, SchemaGraph, SchemaHop, are
 from app.reader.scoring.alignment import Scores
 from app.reader.scoring.directions import names_other_end
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.text.further_words import with_words
-from kg_store.text.morphology import is_form_of, verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.synonyms import synonyms_of
+from kg_store.text.english import synonyms_of
+from kg_store.text.inflection import is_form_of, singular, verbs_of
+from kg_store.text.labels import with_words
 
 # The greatest number of spans that are tried for one hop. Chosen by hand; not fitted.
 MAX_WAYS: Final = 3

@@ -13,11 +13,9 @@ from app.reader.language.people_and_groups import names_people
 from app.reader.language.relation_wording import Wordings
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.terms import PSEUDONYM
-from kg_store.text.agent_nouns import fields_of
+from kg_store.text.english import kind_words as synonyms_of_kind
+from kg_store.text.inflection import fields_of, is_participle, may_be_noun, noun_lemma, singular, verbs_of
 from kg_store.text.labels import plain_words, reversed_label
-from kg_store.text.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.synonyms import kind_words as synonyms_of_kind
 
 # Least likeness (cosine) of words to the name of the kind that they mean. Chosen by hand; not fitted.
 MIN_KIND = 0.55

@@ -12,7 +12,7 @@ from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import HAVING, HOP, MEDIATED, Reading, gain_of
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
-from kg_store.text.morphology import is_participle
+from kg_store.text.inflection import is_participle
 
 _CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
 _BEFORE_KIND: Final = frozenset("a an the one of also our my your their these those".split())

@@ -23,7 +23,7 @@ from app.reader.plans.truth_plans import plan_truth
 from app.reader.plans.value_plans import compare_values, over_values
 from app.reader.scoring.alignment import is_inverse_of
 from kg_store.algebra.expressions import walked_along
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 # An answer in hand beats a longer path that fits equally well: a tie-break, chosen by hand; not fitted.
 ANSWER_BONUS = 0.01

@@ -12,7 +12,7 @@ from app.llm.in_house import VotedPaths
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.relation_wording import with_descriptions
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import singular
 
 # The greatest number of steps of a path; bounds the time. Chosen by hand.
 MAX_STEPS = 4

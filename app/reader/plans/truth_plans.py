@@ -7,8 +7,8 @@ import re
 from app.llm.tasks import Thing
 from app.reader.language.relation_wording import VALUES
 from app.reader.plans.next_action import SURE, NextAction, ParsedQuestion, numbers_of, parts_of, share
-from kg_store.text.plurals import singular
-from kg_store.text.synonyms import kind_words
+from kg_store.text.english import kind_words
+from kg_store.text.inflection import singular
 
 _IS_A = re.compile(r"^\s*(\w+)\s+(?:an?|the|one of the)?\s*([a-z][a-z ]*?)\s*\??\s*$")
 

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from app.reader.language.question_words import GRAMMAR, reading_orders
 from app.reader.language.relation_wording import hop_words, voice_of
 from app.reader.scoring.path_scoring import relation_direction
-from kg_store.text.morphology import is_agent, is_participle, is_third_person, may_be_verb, verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import is_agent, is_participle, is_third_person, may_be_verb, singular, verbs_of
+from kg_store.text.words import is_pseudonym
 
 _RELATIVE = frozenset({"who", "that", "which"})
 _RISING = frozenset({"report", "answer"})

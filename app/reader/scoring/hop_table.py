@@ -16,9 +16,9 @@ import numpy.typing as npt
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.relation_wording import VALUES, HopWords, hop_words, is_described, kinds_in
 from app.reader.scoring.alignment import Flags, Scores
-from kg_store.text.plurals import regular_plural, singular
-from kg_store.text.step_words import typed
-from kg_store.text.synonyms import kind_words
+from kg_store.text.english import kind_words
+from kg_store.text.inflection import regular_plural, singular
+from kg_store.text.labels import typed_step
 
 _EXAMPLES = {
     "person": "person, employee, doctor, patient, customer, actor, author, politician, student, player, member, "
@@ -179,7 +179,7 @@ def _mean_length(labels: Collection[str]) -> float:
     """The mean number of words of `labels`, 0 without any; masked relations with a description are left out, since a
     description is a whole sentence.
     """
-    lengths = [len(typed(label).split()) for label in labels if not is_described(label)]
+    lengths = [len(typed_step(label).split()) for label in labels if not is_described(label)]
     return float(np.mean(lengths)) if lengths else 0.0
 
 

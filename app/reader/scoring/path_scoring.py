@@ -22,9 +22,8 @@ from app.reader.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, We
 from app.reader.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
 from app.reader.scoring.latest import Latest
 from app.reader.scoring.similarity import nearness
-from kg_store.text.morphology import verbs_of
-from kg_store.text.plurals import IRREGULAR
-from kg_store.text.pseudonymous import asked_words
+from kg_store.text.inflection import IRREGULAR, verbs_of
+from kg_store.text.words import asked_words
 
 
 @dataclass(frozen=True, slots=True, eq=False)

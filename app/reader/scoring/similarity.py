@@ -12,8 +12,8 @@ import numpy.typing as npt
 from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.relation_wording import unmask_words
-from kg_store.text.pseudonymous import asked_words
-from kg_store.text.step_words import typed
+from kg_store.text.labels import typed_step
+from kg_store.text.words import asked_words
 
 Way = Sequence[tuple[str, str]]
 """The label and the concept of each step of a path; at least one step."""
@@ -51,4 +51,4 @@ def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]
 @lru_cache(maxsize=65_536)
 def step_text(label: str, concept: str) -> str:
     """Returns a step in words: the type that its relation belongs to, the relation, and the concept it leads to."""
-    return f"{typed(label)} {concept}".strip()
+    return f"{typed_step(label)} {concept}".strip()

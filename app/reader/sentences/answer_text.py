@@ -26,7 +26,7 @@ from app.reader.sentences.numbers_text import (
 )
 from app.reader.sentences.question_text import of_two
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.text.plurals import with_article
+from kg_store.text.inflection import with_article
 
 _COMPARED = {
     "date": {"compare": "later", "argmin": "earlier"},

@@ -14,7 +14,7 @@ from app.reader.sentences.evidence_paths import KnownFacts
 from app.reader.sentences.noun_phrases import Speaker
 from app.reader.sentences.relation_phrases import RelationPhrase, phrase_of
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.text.plurals import with_article
+from kg_store.text.inflection import with_article
 
 _TWO = ("compare", "argmin", "argmax")
 

@@ -10,7 +10,7 @@ from app.reader.sentences.evidence_paths import KnownFacts
 from app.reader.sentences.noun_phrases import Speaker, Things, agree_with_count, many, one, things_of
 from app.reader.sentences.relation_phrases import RelationPhrase, phrase_of
 from kg_store.algebra.expressions import Call, Expression, Name
-from kg_store.text.plurals import with_article
+from kg_store.text.inflection import with_article
 
 _END: Final = "S00000"
 IS: Final = agree_with_count(" is", " are")

@@ -12,7 +12,7 @@ from typing import Final
 from app.language.readings import WrittenSentence
 from app.llm.tasks import ReplyInput
 from app.reader.sentences.fact_clauses import FactClause, clauses_of, concept_noun, is_person, joined
-from kg_store.text.plurals import with_article
+from kg_store.text.inflection import with_article
 
 # Lengths of a reply: sentences of a description, and of a remark. Chosen by hand.
 MAX_SENTENCES: Final = 5

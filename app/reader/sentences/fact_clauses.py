@@ -12,9 +12,7 @@ from app.reader.sentences.noun_phrases import Agreement, Speaker, many, one
 from app.reader.sentences.relation_phrases import RelationPhrase, label_words, phrase_of
 from app.reader.sentences.worded_labels import state, worded
 from kg_store.terms import is_mask_word
-from kg_store.text.inflection import lemminflect
-from kg_store.text.morphology import is_participle
-from kg_store.text.plurals import plural, with_article
+from kg_store.text.inflection import is_participle, lemminflect, plural, with_article
 
 _OVER: Final = frozenset(
     "born built composed created designed directed discovered edited established filmed formed founded hired "

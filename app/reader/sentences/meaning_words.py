@@ -11,9 +11,9 @@ from typing import Protocol
 
 from app.reader.language.relation_wording import voice_of
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.text.plurals import plural
-from kg_store.text.pseudonymous import is_pseudonym
-from kg_store.text.step_words import readable
+from kg_store.text.inflection import plural
+from kg_store.text.labels import readable_step
+from kg_store.text.words import is_pseudonym
 
 _COMPARED = {">": "above", ">=": "at least", "<": "below", "<=": "at most", "=": "", "!=": "other than"}
 _GREATEST = {
@@ -88,7 +88,7 @@ class MeaningWords:
         return self._hops[label].value if label in self._hops else ""
 
     def _relation(self, label: str) -> str:
-        return readable(self._hops[label].shown if label in self._hops else label).lower()
+        return readable_step(self._hops[label].shown if label in self._hops else label).lower()
 
     def _reached(self, start: str, label: str) -> str:
         relation, voice = self._relation(label), voice_of(self._relation(label))

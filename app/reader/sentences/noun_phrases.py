@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from app.reader.sentences.relation_phrases import RelationPhrase, base_form
-from kg_store.text.plurals import plural, with_article
+from kg_store.text.inflection import plural, with_article
 
 Agreement = Callable[[str, str], str]
 """A function that picks the form that agrees in number: (`is`, `are`) -> `is`."""

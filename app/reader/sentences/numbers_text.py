@@ -7,7 +7,7 @@ from app.reader.sentences.evidence_paths import KnownFacts
 from app.reader.sentences.noun_phrases import Things, agree_with_count, many, one
 from app.reader.sentences.relation_phrases import phrase_of
 from kg_store.algebra.expressions import PERIODS, Call, Expression, Name
-from kg_store.text.plurals import plural
+from kg_store.text.inflection import plural
 
 
 def per_group(call: Call, facts: KnownFacts) -> str:

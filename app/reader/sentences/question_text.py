@@ -16,8 +16,7 @@ from app.reader.language.question_words import PREPOSITIONS
 from app.reader.sentences.noun_phrases import Speaker, Things, many, one, things_of
 from app.reader.sentences.relation_phrases import RelationPhrase, base_form, phrase_of
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.text.morphology import is_participle, verbs_of
-from kg_store.text.plurals import plural, with_article
+from kg_store.text.inflection import is_participle, plural, verbs_of, with_article
 
 _BE: Final = ("is", "are")
 _EXTREMES: Final = {

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from kg_store.lexicon import kinds_of
+from kg_store.lexicon.lexicon import kinds_of
 from kg_store.terms import is_mask_word
-from kg_store.text.concept_nouns import NOUNS
+from kg_store.text.english import NOUNS
+from kg_store.text.inflection import head_of, is_done, is_participle, is_past, may_be_noun, singular, singular_phrase
 from kg_store.text.labels import without_storage
-from kg_store.text.morphology import is_done, is_participle, is_past, may_be_noun
-from kg_store.text.numbers.units import MONEY, unit_of_label
-from kg_store.text.plurals import head_of, singular, singular_phrase
+from kg_store.text.quantities import MONEY, unit_of_label
 
 PhraseForm = Literal["passive", "verb", "past", "noun", "noun_of"]
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.reader.sentences.relation_phrases import label_words
-from kg_store.text.inflection import lemminflect
-from kg_store.text.morphology import is_agent, is_done, is_participle
-from kg_store.text.plurals import with_article
+from kg_store.text.inflection import is_agent, is_done, is_participle, lemminflect, with_article
 
 _PREPOSITIONS: Final = frozenset("in at on under from with near behind within".split())
 _ORDINALS: Final = frozenset("first last originally initially previously".split())

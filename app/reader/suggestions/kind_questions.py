@@ -7,9 +7,8 @@ from typing import Final
 
 from app.language.readings import AskedOfKind
 from app.reader.sentences.relation_phrases import base_form, phrase_of
+from kg_store.text.inflection import is_participle, may_be_noun, plural, singular
 from kg_store.text.labels import plain_words
-from kg_store.text.morphology import is_participle, may_be_noun
-from kg_store.text.plurals import plural, singular
 
 _PREPOSITIONS: Final = frozenset("by in at with for on of to from since until as about per".split())
 _PERIODS: Final = frozenset("days weeks months quarters semesters terms years hours minutes seconds".split())

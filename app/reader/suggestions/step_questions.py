@@ -16,9 +16,8 @@ from app.reader.sentences.noun_phrases import Speaker, many, one
 from app.reader.sentences.relation_phrases import RelationPhrase, base_form, phrase_of
 from app.reader.suggestions.kind_questions import noun_for
 from kg_store.terms import ValueKind
+from kg_store.text.inflection import is_participle, may_be_noun, may_be_verb, plural, singular, verbs_of, with_article
 from kg_store.text.labels import plain_words
-from kg_store.text.morphology import is_participle, may_be_noun, may_be_verb, verbs_of
-from kg_store.text.plurals import plural, singular, with_article
 
 _BE: Final = ("is", "are")
 _DATED: Final = (" on", " in")

@@ -50,7 +50,7 @@ from app.strategies.retrieval import (
 from app.strategies.start import starting_places
 from app.strategies.told_drafts import draft_of
 from kg_store.graph.traversal import steps_from
-from kg_store.text.pseudonymous import asked_words
+from kg_store.text.words import asked_words
 
 MAX_NAMED = 16  # relations beside those of the evidence
 MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words

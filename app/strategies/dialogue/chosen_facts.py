@@ -14,7 +14,7 @@ from app.strategies.dialogue.fact_ranking import Floats
 from app.strategies.retrieval import bucket, labels_of
 from kg_store.graph.traversal import concept_of, reached, tail_concept
 from kg_store.terms import Mid, NodeKind, Step, as_mids
-from kg_store.text.synonyms import synonyms_of
+from kg_store.text.english import synonyms_of
 
 MAX_TOLD: Final = 8
 """The greatest number of facts in a description. Chosen by hand; not fitted."""

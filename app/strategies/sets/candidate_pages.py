@@ -23,7 +23,7 @@ from app.strategies.sets.candidate_paths import MAX_OFFERED
 from app.strategies.sets.offered_ways import WaySelector
 from kg_store.graph.traversal import ConceptScope, is_worked_out, paths_of, tail_concept
 from kg_store.terms import Path, Schema
-from kg_store.text.further_words import worded
+from kg_store.text.labels import worded
 
 EXTENDED: Final = 8
 """Where paths of three steps were cut, this number of the best shorter ones is extended by one step. Chosen by hand.

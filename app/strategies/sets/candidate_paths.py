@@ -11,7 +11,7 @@ from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.offered_ways import WaySelector
 from kg_store.graph.traversal import leads_to_values, reached, steps_from_each, tail_concept
-from kg_store.text.further_words import worded
+from kg_store.text.labels import worded
 
 MAX_OFFERED = 60  # candidates are numbered, and numbers up to 99 are public words
 MAX_COMPOSED_FROM = 2_000  # members of a place; if it has more, paths of two steps wait a round

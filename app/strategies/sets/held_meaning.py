@@ -16,7 +16,7 @@ from app.strategies.retrieval import NodeSet
 from app.strategies.sets.said_schema import SaidSchema
 from app.strategies.sets.voted_ways import WalkedWay
 from kg_store.algebra.expressions import ExpressionResult
-from kg_store.text.further_words import words_of_kinds, words_of_steps
+from kg_store.text.labels import words_of_kinds, words_of_steps
 
 
 def held_meaning(

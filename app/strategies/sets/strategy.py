@@ -49,7 +49,7 @@ from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
 from app.strategies.start import declares_kinds, starting_places
 from app.strategies.told_drafts import draft_of
 from kg_store.graph.schema import own_words_of
-from kg_store.text.further_words import words_of_kinds, words_of_steps
+from kg_store.text.labels import words_of_kinds, words_of_steps
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
 

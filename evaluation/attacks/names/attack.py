@@ -23,7 +23,7 @@ from evaluation.bench.question_sets import DEMO, PQ_3H
 from evaluation.checks.decoded_text import words_of
 from evaluation.checks.leak_scan import LeakScanner
 from kg_store.catalog import PrivateGraph
-from kg_store.names.name_words import may_be_ordinary
+from kg_store.names.name_table import may_be_ordinary
 from kg_store.terms import NodeKind
 from kg_store.text.english import is_ordinary
 

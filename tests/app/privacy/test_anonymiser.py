@@ -18,7 +18,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.english import PublicWords
-from kg_store.text.numbers.units import unit_of_label
+from kg_store.text.quantities import unit_of_label
 from tests.support.clinic import dialogue, members
 
 Ask = Callable[..., Anonymised]

@@ -7,7 +7,7 @@ import pytest
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer
 from kg_store.terms import Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId, ValueKind
-from kg_store.text.concept_nouns import GENERAL_NOUNS
+from kg_store.text.english import GENERAL_NOUNS
 
 
 @pytest.fixture(scope="module")

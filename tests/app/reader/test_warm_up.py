@@ -16,7 +16,7 @@ from app.reader.scoring.similarity import step_text
 from app.reader.warm_up import CacheWarmer, texts_of, wholes_of
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Concept, Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
-from kg_store.text.further_words import worded
+from kg_store.text.labels import worded
 
 LABELS = ("treated by", "people.person.place of birth", "directed by", "has child")
 

@@ -15,12 +15,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kg_store.errors import FormatTooNewError, StoreError
-from kg_store.names import index_format
-from kg_store.names.index import NameEntry, NameIndex, normalise
+from kg_store.names.index import NameEntry, NameIndex, normalise, pack, unpack
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
-from kg_store.text.word_matcher import without_accents
+from kg_store.text.words import without_accents
 
 pytestmark = pytest.mark.slow
 
@@ -347,7 +346,7 @@ def test_damaged_bytes_are_refused() -> None:
 
 def test_bytes_that_say_other_things_than_an_index_are_refused() -> None:
     data = index_of("Anna Schmidt", "Berta").to_bytes()
-    sections = index_format.unpack(data)
+    sections = unpack(data)
     empty = memoryview(b"")
     shorter = (
         sections[:6],
@@ -359,7 +358,7 @@ def test_bytes_that_say_other_things_than_an_index_are_refused() -> None:
     )
     for wrong in shorter:
         with pytest.raises(StoreError):
-            NameIndex.from_bytes(index_format.pack(wrong))
+            NameIndex.from_bytes(pack(wrong))
 
 
 def test_empty_index_finds_nothing() -> None:
@@ -386,7 +385,7 @@ def test_index_from_its_bytes_finds_the_same(names: list[str], text: str) -> Non
 
 def test_an_index_of_before_rows_were_kept_is_read() -> None:
     index = index_of("Anna Schmidt", "Gurgen Berberian")
-    old = NameIndex.from_bytes(index_format.pack(index_format.unpack(index.to_bytes())[:7]))
+    old = NameIndex.from_bytes(pack(unpack(index.to_bytes())[:7]))
     public = PublicWords.of([])
     text = "gurgen berberain and Schmidt, Anna"
     assert old.with_public(public).find_inexact(text) == index.with_public(public).find_inexact(text) != []

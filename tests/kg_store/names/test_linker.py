@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.scale.made_up import entries_of, made_names
-from kg_store.names.fuzzy_index import Fits, InexactHit
+from kg_store.names.fuzzy_search import Fits, InexactHit
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_hits import Mention
-from kg_store.names.near_spans import MAX_PASSES, find_near_spans, masked
+from kg_store.names.other_forms import MAX_PASSES, Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 

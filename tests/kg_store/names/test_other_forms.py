@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.lexicon.place_adjectives import PlaceAdjectives
+from kg_store.lexicon.lexicon import PlaceAdjectives
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.terms import ValueKind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.text.agent_nouns import fields_of, is_plural
+from kg_store.text.inflection import fields_of
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,3 @@ def test_a_noun_for_people_comes_from_its_field(noun: str, field: str) -> None:
 )
 def test_other_nouns_come_from_no_field(noun: str) -> None:
     assert list(fields_of(noun)) == []
-
-
-def test_the_number_of_a_noun_is_told() -> None:
-    assert [is_plural(noun) for noun in ("midwives", "surgeons", "surgeon")] == [True, True, False]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.text.confusables import skeleton_of, undecorated
+from kg_store.text.normalise import skeleton_of, undecorated
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.text.dated_names import date_in_name, named_date
+from kg_store.text.literals import date_in_name, named_date
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.terms import ValueKind
-from kg_store.text.dates import PartialDate, Precision
-from kg_store.text.literals import canonical, find_literals, parse_value, plain_number, read_literal
+from kg_store.text.literals import (
+    PartialDate,
+    Precision,
+    canonical,
+    find_literals,
+    parse_value,
+    plain_number,
+    read_literal,
+)
 
 DATES = {
     "1990": "1990",

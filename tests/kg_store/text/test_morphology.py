@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.text.morphology import is_form_of
+from kg_store.text.inflection import is_form_of
 
 ROOT = Path(__file__).parents[4]
 

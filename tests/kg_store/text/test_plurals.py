@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.text.plurals import regular_plural, singular
+from kg_store.text.inflection import regular_plural, singular
 
 
 @pytest.mark.parametrize(

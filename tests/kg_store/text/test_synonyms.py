@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.reader.language.question_words import GRAMMAR
-from kg_store.text import synonyms
-from kg_store.text.synonyms import kind_words, synonyms_backwards, synonyms_of
+from kg_store.text import english
+from kg_store.text.english import kind_words, synonyms_backwards, synonyms_of
 
-TABLE = tomllib.loads((Path(synonyms.__file__).parent / "everyday_words.toml").read_text("utf-8"))
+TABLE = tomllib.loads((Path(english.__file__).parent / "everyday_words.toml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize(

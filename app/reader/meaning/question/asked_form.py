@@ -9,7 +9,7 @@ from typing import Literal
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.language.ranked_words import occurrences_in
 from app.reader.meaning.question.token_roles import DETERMINERS, TOTALS, Role
-from kg_store.text.morphology import is_participle
+from kg_store.text.inflection import is_participle
 
 Form = Literal["things", "count", "truth", "average", "sum", "group", "compare", "minus"]
 

@@ -9,8 +9,7 @@ from typing import Final, Protocol
 from app.reader.meaning.question.place_words import PLACES, are_only_places
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
-from kg_store.text.morphology import is_agent, verbs_of
-from kg_store.text.plurals import singular
+from kg_store.text.inflection import is_agent, singular, verbs_of
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
 _HOLDING: Final = frozenset(

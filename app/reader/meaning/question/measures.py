@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kg_store.text.morphology import is_participle, may_be_verb
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import is_participle, may_be_verb
+from kg_store.text.words import is_pseudonym
 
 _SAYING_LITTLE: Final = frozenset({"of", "on", "date", "number"})
 

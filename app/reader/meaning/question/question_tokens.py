@@ -30,9 +30,8 @@ from app.reader.meaning.question.token_roles import (
     words_of,
 )
 from app.reader.meaning.question.value_limits import ValueLimit, excluded_in, limits_in
-from kg_store.text.morphology import is_participle
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import is_participle, singular
+from kg_store.text.words import is_pseudonym
 
 MIN_OF_ITS_OWN: Final = 5
 """From this number of words on, a question that begins with "and" is complete without earlier turns. Chosen by hand.

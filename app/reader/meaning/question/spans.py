@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.question.measures import POSITIVE
 from app.reader.meaning.question.question_tokens import AskedQuestion
-from kg_store.text.morphology import verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.synonyms import kind_words
+from kg_store.text.english import kind_words
+from kg_store.text.inflection import singular, verbs_of
 
 # Labels rarely have more content words; longer spans would cost time. Chosen by hand.
 MAX_SPAN_WORDS: Final = 3

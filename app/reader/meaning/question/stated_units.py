@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.reader.meaning.question.measures import COMPARATIVE
-from kg_store.text.numbers.units import MONEY, Unit, chosen_unit, unit_of_label, units_called
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.quantities import MONEY, Unit, chosen_unit, unit_of_label, units_called
+from kg_store.text.words import is_pseudonym
 
 PERIODS: Final[Mapping[str, frozenset[str]]] = {
     "hour": frozenset({"hour", "hourly"}),

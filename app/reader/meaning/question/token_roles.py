@@ -12,8 +12,8 @@ from app.reader.language.question_words import GRAMMAR, words_in
 from app.reader.language.schema_vocabulary import EMPTY, is_telling
 from app.reader.language.stated_bounds import in_reading_order
 from app.reader.meaning.question.measures import COMPARATIVE, POSITIVE, SUPERLATIVE
-from kg_store.text.morphology import is_compared, is_participle, verbs_of
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import is_compared, is_participle, verbs_of
+from kg_store.text.words import is_pseudonym
 
 Role = Literal[
     "grammar", "content", "thing", "value", "negation", "superlative", "comparative", "person", "other", "unknown"

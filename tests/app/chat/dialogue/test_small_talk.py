@@ -6,7 +6,7 @@ import pytest
 
 from app.chat.dialogue.small_talk import described_thing, invites, reply_to, sorted_thing, talk_of, thing_to_sort
 from app.llm.embeddings.embedder import Embedder
-from kg_store.text.synonyms import names_one_of
+from kg_store.text.english import names_one_of
 
 KINDS = ("city", "clinic", "doctor", "ward")
 

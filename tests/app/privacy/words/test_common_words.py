@@ -14,7 +14,7 @@ from app.privacy.pseudonym_format import shaped_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords

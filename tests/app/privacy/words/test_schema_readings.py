@@ -17,8 +17,7 @@ from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_words import NameWords
-from kg_store.names.words.word_hashes import one_slip_away
+from kg_store.names.name_words import NameWords, one_slip_away
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
 from kg_store.text.english import PublicWords

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.reader.language.idioms import normalise_idioms, plainer
-from kg_store.text.synonyms import PLAINER
+from kg_store.text.english import PLAINER
 
 
 @pytest.mark.parametrize(

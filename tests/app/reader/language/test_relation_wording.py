@@ -14,7 +14,7 @@ from app.reader.scoring.path_scoring import PathScorer
 from app.reader.sentences.relation_phrases import phrase_of
 from app.strategies.sets.prompts import STEP
 from kg_store.terms import Concept, Hop, Mid, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
-from kg_store.text.step_words import readable
+from kg_store.text.labels import readable_step
 
 ILL, HOME = "Rk3m2a what illness somebody has", "Rz9t4w where somebody has a home"
 
@@ -93,7 +93,7 @@ def test_further_words_are_wordings_of_a_step_and_no_part_of_its_label(embedder:
     found = hop_words("has contract|monthly rate (earn, paid)", "number")
     assert {"earn", "paid", "monthly rate"} <= set(found.relation)
     assert (found.further, found.voice) == (("earn", "paid"), hop_words("monthly rate", "number").voice)
-    assert readable("^monthly rate (earn, paid)") == "monthly rate"
+    assert readable_step("^monthly rate (earn, paid)") == "monthly rate"
     assert hop_words("monthly rate", "number").further == ()
     told = with_descriptions(["^monthly rate", "Rp5n1q"], [], {"^monthly rate": ("earn",)})
     assert told == ("^monthly rate (earn)", "Rp5n1q")

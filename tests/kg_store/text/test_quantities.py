@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.text.numbers.quantities import in_schema_units
-from kg_store.text.numbers.units import Unit, unit_of_label, units_called
+from kg_store.text.quantities import Unit, in_schema_units, unit_of_label, units_called
 
 LABELS = ("weight kg", "salary eur", "duration (min)", "distance km", "storage area sqm", "valid months", "city")
 

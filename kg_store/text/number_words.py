@@ -1,22 +1,199 @@
-"""Finds the words and digits of a text that say numbers, months or weekdays, judged by their surroundings."""
+"""Number words, months and weekdays in seven languages, and numerals of all scripts: which words and digits of a text
+say a number, judged by their surroundings.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from importlib import resources
 from typing import Final
 
-from kg_store.text.numbers.number_vocabulary import (
-    ARTICLES,
-    FRACTIONS,
-    CalendarWord,
-    NumberWord,
-    calendar_word,
-    languages_of,
-    number_word,
+from babel.dates import get_day_names, get_month_names
+from text_to_num import find_numbers
+
+from kg_store.text.words import without_accents
+
+LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl")
+"""English comes first: if two languages share a word, the first one reads it."""
+
+_TABLE: Final[dict[str, dict[str, str]]] = tomllib.loads(
+    resources.files(__package__).joinpath("number_words.toml").read_text("utf-8")
 )
+FRACTIONS: Final = frozenset(_TABLE["any"]["fractions"].split())
+ARTICLES: Final = frozenset(_TABLE["any"]["articles"].split())
+_AMOUNTS: Final = frozenset(_TABLE["any"]["amounts"].split())
+_WEAK: Final = frozenset(_TABLE["any"]["weak"].split())
+_WEAK_CALENDAR: Final = frozenset(_TABLE["any"]["weak_calendar"].split())
+_SLIPS: Final = _TABLE["slips"]
+_CONTEXT: Final = {language: frozenset(_TABLE[language]["context"].split()) for language in LANGUAGES}
+MIN_CONTEXT: Final = 2
+"""The number of a language's function words that show that a text is in it. Chosen by hand."""
+
+_COMPOUND: Final = re.compile(
+    # English, run together
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundred|thousand|million|and|oh)+(?:first|second|third|fif?th|ths?)?"
+    # German
+    r"|(?:eins?|zwei|zwo|drei|vier|fünf|sechs?|sieb(?:en)?|acht|neun|zehn|elf|zwölf|zwanzig|drei(?:ß|ss)ig|vierzig|fünfzig"
+    r"|sechzig|siebzig|achtzig|neunzig|hundert|tausend|million(?:en)?|und|null)+"
+    r"(?:(?:ers|drit|s)?te[rnsm]?|e[rnsm]?|er[ns]|fach|s?tel)?"
+    # Italian
+    r"|(?:uno?|due|tr[eé]|quattro|cinque|sei|sette|otto|nove|dieci|undici|dodici|tredici|quattordici|quindici|sedici"
+    r"|dicia?ssette|dici?otto|diciannove|venti?|trenta?|quaranta?|cinquanta?|sessanta?|settanta?|ottanta?|novanta?|cento?"
+    r"|mille|mila|milion[ei])*(?:(?:un|du|tre|quattr|cinqu|sei|sett|ott|nov|dec|undic|dodic|tredic|quattordic|quindic"
+    r"|sedic|diciassett|diciott|diciannov|vent|trent|quarant|cinquant|sessant|settant|ottant|novant|cent|mill|milion)"
+    r"i?esim[oaie]|(?<=[a-zé]{4}))"
+    # Dutch
+    r"|(?:een|één|twee|drie|vier|vijf|zes|zeven|acht|negen|tien|elf|twaalf|dertien|veertien|twintig|dertig|veertig"
+    r"|vijftig|zestig|zeventig|tachtig|negentig|honderd|duizend|miljoen|en|ën|nul)+(?:(?:eer)?st?e|(?:der)?de)?"
+)
+_ORDINAL: Final = re.compile(
+    r"(?:z[eé]ro|trente|quarante|cinquante|soixante|vingts?|cents?|mill)i[eè]mes?"
+    r"|d[eé]cimo(?:primer|segund|tercer|cuart|quint|sext|s[eé]ptim|octav|noven)[oa]"
+    r"|(?:(?:du|tri|[cq]uadr[io]n?|quin|s[ei]x|seis|sep?tin?|o[ck]tin?|non|nonin|noningen)[gc]ent"
+    r"|(?:dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien)?(?:mil|cent))[eé]sim[oa]s?"
+)
+"""Matches French, Spanish and Portuguese ordinals in one word."""
+
+_LONG_PART: Final = re.compile(
+    "hundr|thous|teen|ty|hundert|tausend|zig|zehn|cento|mila|anta?|venti|trenta|esim|ésim|honderd|duizend|ième|tig"
+)
+"""Parts that make a compound a number even if the number reader does not know it."""
+
+MAX_COMPOUND: Final = 120
+"""The greatest number of letters that are read of a number in one word. Chosen by hand."""
+
+_UMLAUTS: Final = (("fuenf", "fünf"), ("zwoelf", "zwölf"), ("dreissig", "dreißig"), ("ieme", "ième"))
+
+
+@dataclass(frozen=True, slots=True)
+class NumberWord:
+    """A number word as its languages spell it. `is_weak`: alone it mostly means something else ("second")."""
+
+    spelling: str = field(repr=False)
+    languages: tuple[str, ...]
+    is_weak: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TokenText:
+    """A word in the form that the package text_to_num expects."""
+
+    word: str = field(repr=False)
+
+    def text(self) -> str:
+        return self.word
+
+    def nt_separated(self, _previous: object) -> bool:
+        return False
+
+    def not_a_number_part(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarWord:
+    """A month (1 to 12), or a weekday if `month` is 0.
+
+    `is_weak`: it is also another word or a name ("may"). `is_short`: it is abbreviated, and therefore weak.
+    """
+
+    month: int
+    languages: tuple[str, ...]
+    is_weak: bool
+    is_short: bool = False
+
+
+@lru_cache(maxsize=16_384)
+def number_word(word: str) -> NumberWord | None:
+    """Reads one word in lower case, also without accents or with umlauts written out; None if it is no number word."""
+    plain = unicodedata.normalize("NFC", word)
+    plain = _SLIPS.get(plain, plain)
+    found = _number_words().get(plain)
+    return found or _compound(plain)
+
+
+def calendar_word(word: str) -> CalendarWord | None:
+    """Reads the name of a month or weekday in lower case, in full or abbreviated; None for any other word."""
+    return _calendar().get(unicodedata.normalize("NFC", word))
+
+
+def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
+    """True if `words` (lower case) holds a number word, a month or a weekday.
+
+    `has_figures`: the text holds digits; without any, foreign abbreviations of months ("out", "set", "ago") do not
+    count.
+    """
+    months = _calendar() if has_figures else _months_alone()
+    return not months.keys().isdisjoint(words) or any(map(number_word, words))
+
+
+def languages_of(words: set[str]) -> frozenset[str]:
+    """Returns the languages other than English of which `words` holds most function words; empty if fewer than
+    MIN_CONTEXT.
+    """
+    hits = {language: len(words & known) for language, known in _CONTEXT.items()}
+    best = max(hits.values())
+    return frozenset(each for each, count in hits.items() if count == best >= MIN_CONTEXT and each != "en")
+
+
+@cache
+def _number_words() -> dict[str, NumberWord]:
+    """Each spelling with what it is read as first, and all languages that have it."""
+    found: dict[str, NumberWord] = {}
+    for language in LANGUAGES:
+        for word in _TABLE[language]["numbers"].split():
+            for spelling in {word, without_accents(word)}:
+                known = found.get(spelling, NumberWord(word, (), spelling in _WEAK))
+                found[spelling] = replace(known, languages=tuple(dict.fromkeys((*known.languages, language))))
+    for word in _AMOUNTS | FRACTIONS:
+        for spelling in {word, without_accents(word)}:
+            found.setdefault(spelling, NumberWord(word, (), spelling in _WEAK))
+    return found
+
+
+def _compound(word: str) -> NumberWord | None:
+    for written, meant in _UMLAUTS:
+        word = word.replace(written, meant)
+    if _ORDINAL.fullmatch(word):
+        return NumberWord(word, tuple(each for each in ("fr", "es", "pt") if _is_number(word, each)), False)
+    if not _COMPOUND.fullmatch(word[:MAX_COMPOUND]):
+        return _number_words().get(word)
+    languages = tuple(each for each in ("de", "it", "nl", "fr") if _is_number(word, each))
+    return NumberWord(word, languages, False) if languages or _LONG_PART.search(word) else None
+
+
+def _is_number(word: str, language: str) -> bool:
+    return bool(find_numbers([TokenText(word)], language, 0))
+
+
+@cache
+def _calendar() -> dict[str, CalendarWord]:
+    found: dict[str, CalendarWord] = {}
+    for language in LANGUAGES:
+        named = [(month, str(name), False) for month, name in get_month_names("wide", "format", language).items()]
+        named += [(0, str(name), False) for name in get_day_names("wide", "format", language).values()]
+        shortened = get_month_names("abbreviated", "format", language).items()
+        named += [(month, str(name).rstrip("."), True) for month, name in shortened]
+        named += [(9, "sept", True)] if language == "en" else []
+        for month, name, is_short in named:
+            for spelling in {name.lower(), without_accents(name.lower())}:
+                is_weak = is_short or spelling in _WEAK_CALENDAR
+                known = found.get(spelling, CalendarWord(month, (), is_weak, is_short))
+                found[spelling] = replace(known, languages=tuple(dict.fromkeys((*known.languages, language))))
+    return found
+
+
+@cache
+def _months_alone() -> dict[str, CalendarWord]:
+    """The calendar words that count without a digit beside them."""
+    return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
+
 
 _MULTIPLIERS: Final = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1_000, "仟": 1_000}
 _MYRIADS: Final = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8, "兆": 10**12}
@@ -69,7 +246,7 @@ def undo_digits(text: str) -> str:
     if not has_other_figures(text):
         return text
     text = _FRACTION.sub(lambda match: _plain_fraction(match[1], match[2]), text)
-    text = _NUMERALS_OF_ROME.sub(lambda run: _code_points_of_rome(run.group()), text)
+    text = _NUMERALS_OF_ROME.sub(lambda run: str(roman_value(unicodedata.normalize("NFKC", run[0])) or run[0]), text)
     text = _CHINESE.sub(lambda run: chinese_figures(run.group()), text)
     return text.translate(_FIGURES)
 
@@ -124,12 +301,6 @@ def _plain_fraction(before: str, fraction: str) -> str:
         return before + digits.removeprefix("0") if before else digits
     slashed = unicodedata.normalize("NFKC", fraction).replace("\u2044", "/")
     return f"{before} {slashed}" if before else slashed
-
-
-def _code_points_of_rome(run: str) -> str:
-    letters = unicodedata.normalize("NFKC", run)
-    value = roman_value(letters)
-    return str(value) if value else "".join(_plain_figure(letter) for letter in run)
 
 
 def _plain_figure(character: str) -> str:
@@ -206,7 +377,13 @@ def tokens_of(text: str) -> list[Token]:
     """Returns the tokens of `text`, in order, without words that mean something else in their place
     ("second", "may").
     """
-    tokens = sorted([*_words(text), *_digits(text)], key=lambda token: token.start)
+    tokens = [Token(*match.span(), match.group().lower()) for match in _DIGITS.finditer(text)]
+    for match in _WORD.finditer(text):
+        word = unicodedata.normalize("NFC", match.group().lower())
+        number, month = number_word(word), calendar_word(word)
+        if number is not None or month is not None:
+            tokens.append(Token(*match.span(), word, number, month))
+    tokens.sort(key=lambda token: token.start)
     if not any(token.is_weak for token in tokens):
         return tokens
     context = languages_of({word.lower() for word in _WORD.findall(text)})
@@ -221,36 +398,20 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
 
 
-def _words(text: str) -> Iterator[Token]:
-    for match in _WORD.finditer(text):
-        word = unicodedata.normalize("NFC", match.group().lower())
-        number, month = number_word(word), calendar_word(word)
-        if number is not None or month is not None:
-            yield Token(*match.span(), word, number, month)
-
-
-def _digits(text: str) -> Iterator[Token]:
-    return (Token(*match.span(), match.group().lower()) for match in _DIGITS.finditer(text))
-
-
 def _judged(text: str, tokens: Sequence[Token], index: int, context: Collection[str]) -> Token | None:
     token = tokens[index]
     if not token.is_weak:
-        return _settled(token)
+        if token.number is None or token.month is None or token.number.is_weak == token.month.is_weak:
+            return token
+        # Only the strong one of its two senses.
+        return replace(token, number=None) if token.number.is_weak else replace(token, month=None)
     near = list(_neighbours(text, tokens, index))
-    number = token.number if _is_number(token, near, context) else None
+    number = token.number if _counts(token, near, context) else None
     month = token.month if token.month and _is_month(text, token, token.month, near, context) else None
     return replace(token, number=number, month=month) if number or month else None
 
 
-def _settled(token: Token) -> Token:
-    """The token with only its strong sense, if one of its two senses is weak."""
-    if token.number is None or token.month is None or token.number.is_weak == token.month.is_weak:
-        return token
-    return replace(token, number=None) if token.number.is_weak else replace(token, month=None)
-
-
-def _is_number(token: Token, near: Sequence[Token], context: Collection[str]) -> bool:
+def _counts(token: Token, near: Sequence[Token], context: Collection[str]) -> bool:
     languages = set(token.number.languages) if token.number else set()
     if token.word not in ARTICLES and not languages.isdisjoint(context):
         return True
@@ -267,12 +428,10 @@ def _is_month(text: str, token: Token, month: CalendarWord, near: Sequence[Token
     known = _BEFORE_SHORT if month.is_short else _ENGLISH_BEFORE if is_english else _BEFORE
     if before and before[1].lower() in known:
         return True
-    return is_english and not month.is_short and _has_telling_capital(text, token.start)
-
-
-def _has_telling_capital(text: str, start: int) -> bool:
-    """True if the letter is a capital although no sentence begins there."""
-    return text[start].isupper() and not _ENDS_SENTENCE.search(text[max(0, start - _LOOK_BACK) : start])
+    has_capital = text[token.start].isupper() and not _ENDS_SENTENCE.search(
+        text[max(0, token.start - _LOOK_BACK) : token.start]
+    )
+    return is_english and not month.is_short and has_capital
 
 
 def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.text.numbers.number_tokens import (
-    MAX_CHINESE,
-    MAX_ROMAN,
-    chinese_figures,
-    roman_of,
-    roman_value,
-    undo_digits,
-)
+from kg_store.text.number_words import MAX_CHINESE, MAX_ROMAN, chinese_figures, roman_of, roman_value, undo_digits
 
 FIGURES = {
     "①⑨⑥⓪": "1960",

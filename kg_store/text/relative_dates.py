@@ -1,4 +1,6 @@
-"""Finds dates that depend on the current day and replaces them by calendar dates: "last year" -> "in 2025"."""
+"""Finds dates that depend on the current day, or that omit what a later date says, and puts them in full: "last year"
+-> "in 2025", "between March and June 2023", "the 50s".
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from kg_store.text.numbers.number_meaning import value_of
-from kg_store.text.numbers.quantities import Rewording
+from kg_store.terms import ValueKind
+from kg_store.text.literals import LiteralSpan, find_literals, read_literal
+from kg_store.text.number_expressions import find_number_expressions, value_of
+from kg_store.text.quantities import Rewording
 
 _UNITS: Final = "day|week|month|quarter|year|decade"
 _NUMBER: Final = r"\d{1,3}|[a-z]+(?:-[a-z]+)?"
@@ -252,3 +256,41 @@ def _moved(day: dt.date, unit: str, number: int) -> dt.date:
     months = day.year * 12 + day.month - 1 + number * _MONTHS_IN[unit]
     year, month = months // 12, months % 12 + 1
     return dt.date(year, month, min(day.day, calendar.monthrange(year, month)[1]))
+
+
+_DECADE: Final = re.compile(r"(?<=\bthe\s)['’]?([3-9]0)['’]?s\b", re.IGNORECASE)
+_JOINED_BY: Final = re.compile(r"\s+(?:and|or|to|until|till|through)\s+", re.IGNORECASE)
+_OPENING: Final = re.compile(r"\b(?:between|from|in|during|of)\s+(?:the\s+)?\Z", re.IGNORECASE)
+_DATED: Final = re.compile(r"(\d{4})-(\d\d)(?:-\d\d)?")
+MAX_BEFORE: Final = 16
+
+
+def find_shortened_dates(text: str) -> Iterator[LiteralSpan]:
+    """Yields each such date in digits. A decade without a century belongs to the 20th; "the 20s" is left alone."""
+    for decade in _DECADE.finditer(text):
+        begin = decade.start(1)
+        yield LiteralSpan(begin, decade.end(), ValueKind.DATE, f"19{decade[1]}s")
+    if not _JOINED_BY.search(text):
+        return
+    spans = {span.start: span for span in (*find_number_expressions(text), *find_literals(text))}
+    for span in spans.values():
+        joining = _JOINED_BY.match(text, span.end)
+        behind = spans.get(joining.end()) if joining else None
+        is_opened = _OPENING.search(text, max(0, span.start - MAX_BEFORE), span.start) is not None
+        if is_opened and behind is not None and behind.kind is ValueKind.DATE:
+            lexical = _completed(text[span.start : span.end], span.kind, behind.lexical)
+            yield from [LiteralSpan(span.start, span.end, ValueKind.DATE, lexical)] if lexical else []
+
+
+def _completed(said: str, kind: ValueKind, behind: str) -> str:
+    """The date `said`, completed with the year and month of the date `behind` it; empty if that gives no date."""
+    dated = _DATED.fullmatch(behind)
+    if dated is None:
+        return ""
+    if kind is ValueKind.NUMBER:
+        return f"{dated[1]}-{dated[2]}-{int(said):02d}" if said.isdecimal() and 0 < int(said) <= 31 else ""
+    for year in (int(dated[1]), int(dated[1]) - 1):
+        read = read_literal(f"{said} {year}") if kind is ValueKind.TEXT else None
+        if read is not None and read[0] is ValueKind.DATE and read[1] <= behind:
+            return read[1]
+    return ""

@@ -3,17 +3,81 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+import tomllib
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
-from functools import cache
+from functools import cache, lru_cache
+from importlib.resources import files
 from typing import Final
 
 from kg_store.terms import ValueKind
-from kg_store.text.literals import plain_number
-from kg_store.text.number_formats import DIGITS, read_number
-from kg_store.text.numbers.number_words import find_number_expressions
-from kg_store.text.numbers.units import Unit, chosen_unit, unit_names, units_called
+from kg_store.text.literals import DIGITS, plain_number, read_number
+from kg_store.text.number_expressions import find_number_expressions
+
+MONEY: Final = "money"
+_CALENDAR: Final = frozenset({"days", "months"})
+_SINGULAR: Final = frozenset("day week month year second hour minute".split())
+"""Singular times: in a label they say what a value is (year built, weekday), and are not a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit of measure. `factor`: its size in the base unit of its `kind`; `word`: its plain name in the plural."""
+
+    symbol: str
+    kind: str
+    factor: Decimal
+    word: str
+
+    @property
+    def is_time(self) -> bool:
+        return self.kind == "time" or self.kind in _CALENDAR
+
+    def converts_to(self, other: Unit) -> bool:
+        """True if amounts can be converted to `other`; never between currencies."""
+        return self == other or (self.kind == other.kind != MONEY)
+
+
+def units_called(name: str) -> tuple[Unit, ...]:
+    """Returns the units with this name, in any case; "pounds" are two."""
+    return _units().get(name.lower(), ())
+
+
+def unit_names() -> Collection[str]:
+    """Returns all names of units, in lower case."""
+    return _units().keys()
+
+
+@lru_cache(maxsize=16_384)
+def unit_of_label(label: str) -> Unit | None:
+    """Returns the unit at the end of a label ("weight kg", "dose in mg"), or None."""
+    words = label.lower().rpartition("|")[2].replace("(", " ").replace(")", " ").split()
+    if len(words) < 2 or words[-1] in _SINGULAR:
+        return None
+    found = units_called(words[-1])
+    return found[0] if len(found) == 1 else None
+
+
+def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
+    """Returns the unit that `name` means and the schema's unit to convert it to; None if there is none, or several."""
+    meant = [(unit, other) for unit in units_called(name) for other in of_schema if unit.converts_to(other)]
+    same = [pair for pair in meant if pair[0] == pair[1]]
+    chosen = same or meant
+    return chosen[0] if len(chosen) == 1 else None
+
+
+@cache
+def _units() -> Mapping[str, tuple[Unit, ...]]:
+    table = tomllib.loads((files("kg_store.text") / "units.toml").read_text("utf-8"))
+    found: defaultdict[str, list[Unit]] = defaultdict(list)
+    for kind, units in table.items():
+        for symbol, (factor, *names) in units.items():
+            for name in names:
+                found[name].append(Unit(symbol, kind, Decimal(factor), names[0]))
+    return {name: tuple(units) for name, units in found.items()}
+
 
 _THOUSANDS: Final = re.compile(rf"(?<![\w.,-])({DIGITS})k(?=\s+(?:a|an|per|each|or)\b|[\s?!.,]*\Z)", re.IGNORECASE)
 _BEFORE: Final = re.compile(rf"(?<![\w.,-])({DIGITS})(\s?(?:-|–|to|and|or)\s?)\Z", re.IGNORECASE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.text.numbers.shortened_dates import find_shortened_dates
+from kg_store.text.relative_dates import find_shortened_dates
 
 
 @pytest.mark.parametrize(

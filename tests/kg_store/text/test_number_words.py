@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from num2words import num2words
 
 from kg_store.terms import ValueKind
-from kg_store.text.numbers.number_words import MAX_EVERYDAY, find_number_expressions, in_figures
+from kg_store.text.number_expressions import MAX_EVERYDAY, find_number_expressions, in_figures
 
 DATES = {
     "the eighth of september nineteen sixty": ("eighth of september nineteen sixty", "1960-09-08"),

@@ -1,22 +1,27 @@
-"""Finds numbers, amounts and dates that are not in plain digits: nineteen sixty, the eighth of
-september, MCMLX, ①⑨⑥⓪.
+"""Finds numbers, amounts and dates that are not in plain digits: nineteen sixty, the eighth of september, MCMLX,
+①⑨⑥⓪; and what they mean in digits.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cache, lru_cache
 from typing import Final
 
+from text_to_num import find_numbers
+
 from kg_store.terms import ValueKind
-from kg_store.text.literals import LiteralSpan, read_literal
-from kg_store.text.numbers.number_meaning import Part, canonical_of, parts_of, value_of
-from kg_store.text.numbers.number_tokens import (
+from kg_store.text.literals import LiteralSpan, plain_number, read_literal
+from kg_store.text.number_words import (
+    LANGUAGES,
     MAX_ROMAN,
     OTHER_FIGURES,
     Token,
+    TokenText,
+    has_number_words,
     has_other_figures,
     roman_of,
     roman_value,
@@ -24,7 +29,194 @@ from kg_store.text.numbers.number_tokens import (
     undo_digits,
     words_of,
 )
-from kg_store.text.numbers.number_vocabulary import has_number_words
+
+_DECADES: Final = {
+    word: 10 * tens
+    for tens, word in enumerate("twenties thirties forties fifties sixties seventies eighties nineties".split(), 2)
+}
+_DOZENS: Final = frozenset(("dozen", "dutzend", "douzaine", "docena", "dozzina", "dúzia", "dozijn"))
+_HALVES: Final = frozenset(
+    "half halb halbe halben demi demie moitié medio media mitad mezzo mezza metà meio meia metade".split()
+)
+_QUARTERS: Final = frozenset("quarter quarters viertel quart quarts cuartos quarti".split())
+_LEADING: Final = re.compile(r"[0-9]+(?:[.,'’][0-9]+)*")
+_ZEROS: Final = frozenset(("oh", "o"))
+MAX_SCALE: Final = Decimal(10) ** 30
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of an expression: a number with its `value`, a month, a decade, a fraction, or a word without a value."""
+
+    value: Decimal | None = field(default=None, repr=False)
+    is_ordinal: bool = False
+    month: int = 0
+    is_weekday: bool = False
+    is_decade: bool = False
+    is_fraction: bool = False
+    is_figures: bool = False
+
+
+@lru_cache(maxsize=16_384)
+def value_of(word: str) -> Decimal | None:
+    """Returns the number that a single word says, in the first language that knows it; None if it says none."""
+    found = next((hits for language in LANGUAGES if (hits := find_numbers([TokenText(word)], language, 0))), None)
+    return _decimal(found[0].value) if found else None
+
+
+def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
+    """Returns `tokens` of one expression with number words combined; `text` holds the function words between them."""
+    items: list[Token | str] = []
+    for before, token in zip((None, *tokens), tokens, strict=False):
+        if before is not None and text:
+            items += words_of(text[before.end : token.start])
+        items.append(token)
+    return min((_parts_in(language, items) for language in _languages(tokens)), key=len)
+
+
+def _parts_in(language: str | None, items: Sequence[Token | str]) -> list[Part]:
+    written = (item if isinstance(item, str) else item.number.spelling if item.number else item.word for item in items)
+    spelt = [TokenText(word) for word in written]
+    hits = {hit.start: hit for hit in find_numbers(spelt, language, 0)} if language else {}
+    parts: list[Part] = []
+    index = 0
+    while index < len(items):
+        hit = hits.get(index)
+        if hit is not None and any(
+            not isinstance(item, str) and item.number is not None and not item.is_fraction
+            for item in items[index : hit.end]
+        ):
+            parts.append(Part(_decimal(hit.value), is_ordinal=hit.is_ordinal))
+            index = hit.end
+        else:
+            parts += _single(items[index])
+            index += 1
+    return parts
+
+
+def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> str | None:
+    """Returns the expression in digits, as people type them; None if its meaning is unclear.
+
+    `is_marked_decade`: "the" stands before it, so "sixties" means those of the last century.
+    """
+    dated = [index for index, part in enumerate(parts) if part.month]
+    if any(part.is_weekday for part in parts) or len(dated) > 1:
+        return None
+    if dated:
+        return _date(parts[: dated[0]], parts[dated[0]].month, parts[dated[0] + 1 :])
+    if any(part.is_decade for part in parts):
+        return _decade(parts, is_marked_decade)
+    if any(part.is_fraction for part in parts):
+        return _fraction(parts)
+    if not parts or any(part.value is None for part in parts):
+        return None
+    return _number([part for part in parts if part.value is not None])
+
+
+def _languages(tokens: Sequence[Token]) -> list[str | None]:
+    """The languages that know most of the words; [None] if no word is a number word."""
+    known = [token.number.languages for token in tokens if token.number is not None]
+    counts = {language: sum(language in each for each in known) for language in LANGUAGES}
+    best = max(counts.values())
+    return [language for language in LANGUAGES if counts[language] == best] if best else [None]
+
+
+def _single(token: Token | str) -> list[Part]:
+    if isinstance(token, str):
+        return [Part(Decimal(0))] if token in _ZEROS else []
+    if token.month is not None:
+        return [Part(month=token.month.month, is_weekday=not token.month.month)]
+    if token.is_figures:
+        digits = _LEADING.match(token.word)
+        plain = digits.group() if digits else ""
+        return [Part(Decimal(plain), is_ordinal=plain != token.word, is_figures=True) if plain.isdecimal() else Part()]
+    if token.word == "sixtieth":
+        return [Part(Decimal(60), is_ordinal=True)]  # The only ordinal that the library does not know.
+    if token.word in _DECADES:
+        return [Part(Decimal(_DECADES[token.word]), is_decade=True)]
+    if token.is_fraction:
+        value = Decimal("0.5") if token.word in _HALVES else Decimal("0.25") if token.word in _QUARTERS else None
+        return [Part(value, is_fraction=True)]
+    if token.word in _DOZENS:
+        return [Part(Decimal(12))]
+    return [Part()]
+
+
+def _date(before: Sequence[Part], month: int, after: Sequence[Part]) -> str | None:
+    numbers = [part.value for part in (*before, *after)]
+    if any(value is None or value != value.to_integral_value() for value in numbers) or len(before) > 1:
+        return None
+    day = before[0].value if before else None
+    rest = list(after)
+    if day is None and rest and (rest[0].is_ordinal or (_year(rest) is None and len(rest) > 1)):
+        day = rest.pop(0).value
+    year = _year(rest)
+    if year is None:
+        return None
+    return f"{year:04d}-{month:02d}" + (f"-{int(day):02d}" if day is not None else "")
+
+
+def _year(parts: Sequence[Part]) -> int | None:
+    digits = _number(parts) if parts else None
+    return int(digits) if digits and digits.isdecimal() and 3 <= len(digits) <= 4 else None
+
+
+def _decade(parts: Sequence[Part], is_marked: bool) -> str | None:
+    tens = parts[-1].value
+    if not parts[-1].is_decade or tens is None:
+        return None
+    if len(parts) == 1:
+        return f"{1900 + int(tens)}s" if is_marked else None
+    century = parts[0].value
+    return f"{100 * int(century) + int(tens)}s" if len(parts) == 2 and century and 10 <= century <= 21 else None
+
+
+def _fraction(parts: Sequence[Part]) -> str | None:
+    """One and a half, two million and a half, two and a half million, half a million; None if unclear."""
+    if any(part.value is None for part in parts) or sum(part.is_fraction for part in parts) != 1:
+        return None
+    index = next(index for index, part in enumerate(parts) if part.is_fraction)
+    before, after = [part.value or 0 for part in parts[:index]], [part.value or 0 for part in parts[index + 1 :]]
+    share = Decimal(parts[index].value or 0)
+    if len(before) > 1 or len(after) > 1:
+        return None
+    scale = Decimal(after[0]) if after else Decimal(1)
+    if not before:
+        return plain_number(share * scale)
+    whole = Decimal(before[0])
+    if share == Decimal("0.25") and whole == 3 and not after:
+        return "0.75"
+    if not after and whole >= 1000:
+        scale = next(each for each in (Decimal(10) ** power for power in (12, 9, 6, 3)) if whole >= each)
+        whole /= scale
+    return plain_number((whole + share) * scale)
+
+
+def _number(parts: Sequence[Part]) -> str | None:
+    values = [part.value or Decimal(0) for part in parts]
+    if len(values) == 1:
+        return plain_number(values[0])
+    if any(value != value.to_integral_value() or part.is_ordinal for value, part in zip(values, parts, strict=True)):
+        return None
+    whole = [int(value) for value in values]
+    if len(whole) == 2 and 10 <= whole[0] <= 99 and 10 <= whole[1] <= 99:
+        return f"{100 * whole[0] + whole[1]}"
+    if len(whole) == 3 and 10 <= whole[0] <= 99 and whole[1] == 0 and whole[2] <= 9:
+        return f"{100 * whole[0] + whole[2]}"
+    if len(whole) == 3 and 10 <= whole[0] <= 99 and 20 <= whole[1] <= 90 and not whole[1] % 10 and whole[2] <= 9:
+        return f"{100 * whole[0] + whole[1] + whole[2]}"
+    if len(whole) > 2 and max(whole) <= 9 and whole[0]:
+        return "".join(map(str, whole))
+    is_scale = len(whole) == 2 and (whole[1] == 12 or str(whole[1]).strip("0") == "1") and not parts[1].is_figures
+    return (
+        plain_number(values[0] * values[1]) if is_scale else None
+    )  # "Two dozen", "a dozen million"; but not "two 10".
+
+
+def _decimal(value: float) -> Decimal:
+    number = Decimal(str(value))
+    return number if number < MAX_SCALE else Decimal(0)
+
 
 MAX_EVERYDAY: Final = 12
 """Up to this value a number in one word may belong to the way of asking: the second one, two films. Chosen by hand."""
@@ -61,12 +253,13 @@ _CHINESE_DATE: Final = re.compile(
     rf"|[日号號岁歲歳元円圆人个個名時时点分秒週周代]|世[纪紀])"
 )
 _ISO_PARTS: Final = re.compile(r"([0-9]{3,4})\s?年(?:\s?([0-9]{1,2})\s?月(?:\s?([0-9]{1,2})\s?[日号號])?)?")
-_ROMAN: Final = re.compile(r"(?<![^\W_])(?:[MDCLXVI]{2,}|[mdclxvi]{2,})(?![^\W_])")
+_ROMAN_WORD: Final = re.compile(r"(?<![^\W_])(?:[MDCLXVI]{2,}|[mdclxvi]{2,})(?![^\W_])")
 _ROMAN_WORDS: Final = frozenset("MD CD DC CV MC MIX DI CC MM ML XL CL DM MI LI CI VI XI MV CM DL LL DV LV".split())
 _SMALL_ROMAN: Final = re.compile(r"x{0,3}(?:ix|iv|v?i{0,3})")
 _MIN_ROMAN_ALONE: Final = 5
 """From this length on a lower-case Roman numeral is not taken for a word: mcmlx. Chosen by hand."""
 
+_MAX_NAME: Final = 40
 _NAME_BEFORE: Final = re.compile(r"[^\W\d_]{2,}[ \u00a0]\Z")
 
 
@@ -165,7 +358,8 @@ def _joined(between: str, before: Token, after: Token, *, is_dated: bool) -> boo
     if not (_GAP_OF_DATES if is_dated else _GAP).fullmatch(between):
         return False
     if not words:
-        return is_dated or _are_one_number(before, after)
+        # "First two", "one second" and "second one" are two numbers each.
+        return is_dated or before.is_fraction or after.is_fraction or _melt(_moved(before), _moved(after))
     return (is_dated and _OFS.issuperset(words)) or _joined_by(words, before, after)
 
 
@@ -191,11 +385,6 @@ def _joined_by(words: Sequence[str], before: Token, after: Token) -> bool:
     return False
 
 
-def _are_one_number(before: Token, after: Token) -> bool:
-    """True of neighbours that form one number; "first two", "one second" and "second one" are two numbers each."""
-    return before.is_fraction or after.is_fraction or _melt(_moved(before), _moved(after))
-
-
 def _moved(token: Token) -> Token:
     return replace(token, start=0, end=0)
 
@@ -219,12 +408,11 @@ def _is_one_with_and(before: Token, after: Token) -> bool:
 def _expression(text: str, run: Sequence[Token]) -> NumberExpression:
     start, end = run[0].start, run[-1].end
     parts = parts_of(text, run)
-    sign = _SIGN.search(text[max(0, start - 12) : start])
-    is_bare = (
-        run[-1].month or (parts and parts[-1].is_ordinal) or _BESIDE_TODAY.search(text[max(0, start - 12) : start])
-    )
+    before = text[max(0, start - 12) : start]
+    sign = _SIGN.search(before)
+    is_bare = run[-1].month or (parts and parts[-1].is_ordinal) or _BESIDE_TODAY.search(before)
     unit = None if is_bare else _UNIT.match(text, end)
-    meant = canonical_of(parts, is_marked_decade=_THE_BEFORE.search(text[max(0, start - 8) : start]) is not None)
+    meant = canonical_of(parts, is_marked_decade=_THE_BEFORE.search(before) is not None)
     is_everyday = sign is None and _is_everyday(run, parts, unit is not None)
     if meant is not None and sign is not None:
         meant = f"-{meant}"
@@ -248,20 +436,17 @@ def _is_everyday(run: Sequence[Token], parts: Sequence[Part], has_unit: bool) ->
 
 
 def _figures(text: str) -> Iterator[NumberExpression]:
-    """Numerals of other scripts and shapes, alone or among ASCII digits, and dates in Chinese and Japanese form."""
+    """Numerals of other scripts and shapes, and dates in Chinese and Japanese form."""
     if not has_other_figures(text):
         return
     for match in _CHINESE_DATE.finditer(text):
-        yield _meaning(text, *match.span(), _chinese_date(undo_digits(match.group())), False)
+        date = _ISO_PARTS.fullmatch(undo_digits(match.group()))
+        meant = "-".join(f"{int(part):02d}" for part in date.groups() if part) if date else None
+        yield _meaning(text, *match.span(), meant, False)
     for match in _NUMERAL.finditer(text):
         if has_other_figures(match.group()):
             is_word = len(match.group()) == 1 and match.group().isalpha()
             yield _meaning(text, *match.span(), undo_digits(match.group()), is_word)
-
-
-def _chinese_date(plain: str) -> str | None:
-    match = _ISO_PARTS.fullmatch(plain)
-    return "-".join(f"{int(part):02d}" for part in match.groups() if part) if match else None
 
 
 @cache
@@ -271,22 +456,16 @@ def _roman_words() -> frozenset[str]:
 
 
 def _roman(text: str) -> Iterator[NumberExpression]:
-    for match in _ROMAN.finditer(text):
+    for match in _ROMAN_WORD.finditer(text):
         written = match.group()
         value = roman_value(written)
-        if not value or (written.islower() and not _is_small_roman(text, match)):
+        if not value:
             continue
+        if written.islower() and len(written) < _MIN_ROMAN_ALONE:
+            follows_name = _NAME_BEFORE.search(text, max(0, match.start() - _MAX_NAME), match.start())
+            if not follows_name or not _SMALL_ROMAN.fullmatch(written):
+                continue
         yield _meaning(text, *match.span(), str(value), written.upper() in _ROMAN_WORDS)
-
-
-def _is_small_roman(text: str, match: re.Match[str]) -> bool:
-    before = text[max(0, match.start() - _MAX_NAME) : match.start()]
-    if len(match.group()) >= _MIN_ROMAN_ALONE:
-        return True
-    return _SMALL_ROMAN.fullmatch(match.group()) is not None and _NAME_BEFORE.search(before) is not None
-
-
-_MAX_NAME: Final = 40
 
 
 def _meaning(text: str, start: int, end: int, meant: str | None, is_everyday: bool) -> NumberExpression:

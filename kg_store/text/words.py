@@ -1,4 +1,6 @@
-"""WordMatcher: finds many patterns at once in a normalised text, between word borders only."""
+"""The words of a text: in plain letters for comparison; many patterns matched at once between word borders; and words
+that a misspelt one may stand for.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, Final
 
 import daachorse
+import numpy as np
+import numpy.typing as npt
+import re2
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cdist
 
 from kg_store.errors import StoreError
-from kg_store.text.normalise import MARKS, Normalised, is_unspaced
+from kg_store.text.normalise import MARKS, Normalised, is_letters, is_unspaced
 
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:'(?:[^\W_]|[{MARKS}])+)*|&")
 _LATIN_ACCENT = re.compile("(?<=[a-z])[\u0300-\u036f]+")
@@ -242,3 +249,107 @@ class _OneToOne(dict[int, str]):
 
 
 _ONE_TO_ONE = _OneToOne()
+
+
+MIN_LENGTH = 4
+_TWO_SLIPS_FROM = 9
+
+
+def slips_allowed(length: int) -> int:
+    """Returns the number of slips (a letter added, missing or changed, or two swapped) allowed in a word of this
+    length.
+    """
+    if length < MIN_LENGTH:
+        return 0
+    return 2 if length >= _TWO_SLIPS_FROM else 1
+
+
+@dataclass(frozen=True, slots=True)
+class NearWords:
+    """Words sorted by length, each with the set of its letters as bits; one slip changes at most two bits.
+
+    Comparing the bits of a whole vocabulary takes a fraction of a millisecond and leaves few words to compare in full.
+    """
+
+    _words: npt.NDArray[np.object_] = field(repr=False)
+    _ids: npt.NDArray[np.int64] = field(repr=False)
+    _letters: npt.NDArray[np.uint32] = field(repr=False)
+    _starts: tuple[int, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> NearWords:
+        """Builds the index; `near` returns positions in `words`. Words shorter than MIN_LENGTH or with digits are left
+        out.
+        """
+        kept = [at for at, word in enumerate(words) if len(word) >= MIN_LENGTH and is_letters(word)]
+        kept.sort(key=lambda at: len(words[at]))
+        lengths = [len(words[at]) for at in kept]
+        starts = np.searchsorted(lengths, np.arange((lengths[-1] if lengths else 0) + 2))
+        letters = np.fromiter((_bits(words[at]) for at in kept), dtype=np.uint32, count=len(kept))
+        ids = np.array(kept, dtype=np.int64)
+        spelt = np.array([words[at] for at in kept], dtype=np.object_)
+        return cls(spelt, ids, letters, tuple(starts.tolist()))
+
+    def near(self, word: str) -> dict[int, int]:
+        """Returns position -> number of slips, for every word within the slips that the length of `word` allows."""
+        slips = slips_allowed(len(word) + 1)
+        if not slips or not is_letters(word):
+            return {}
+        first, last = self._start(len(word) - slips), self._start(len(word) + slips + 1)
+        changed = np.bitwise_count(self._letters[first:last] ^ np.uint32(_bits(word)))
+        able = np.flatnonzero(changed <= 2 * slips) + first
+        words = self._words[able].tolist()
+        distances = cdist((word,), words, scorer=OSA.distance, score_cutoff=slips, dtype=np.uint8)[0]
+        ids = self._ids[able].tolist()
+        near = np.flatnonzero(distances <= slips).tolist()
+        return {ids[at]: int(distances[at]) for at in near if distances[at] <= slips_allowed(len(words[at]))}
+
+    def _start(self, length: int) -> int:
+        return self._starts[min(max(length, 0), len(self._starts) - 1)]
+
+
+def _bits(word: str) -> int:
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) % 32)
+    return bits
+
+
+_OPTIONS: Final = re2.Options()
+# Otherwise RE2 would write the pattern to standard error, past the log's allow-list.
+_OPTIONS.log_errors = False
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> Any:
+    return re2.compile(pattern, options=_OPTIONS)
+
+
+def checked_pattern(pattern: str) -> str:
+    """Returns the pattern. Raises ValueError if RE2 does not accept it, which supports no look-around or back
+    reference.
+    """
+    try:
+        _compiled(pattern)
+    except (re2.error, UnicodeEncodeError):
+        raise ValueError("not a regular expression of RE2 (no look-around, no back reference)") from None
+    return pattern
+
+
+def pattern_is_in(pattern: str, text: str) -> bool:
+    """True if a checked_pattern pattern matches anywhere in `text`."""
+    return _compiled(pattern).search(text) is not None
+
+
+_PSEUDONYM = re.compile(r"[EVS][a-z0-9]{5}")
+_ASKED_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+
+def is_pseudonym(word: str) -> bool:
+    """True of a word that has the form of a pseudonym, in any conversation."""
+    return _PSEUDONYM.fullmatch(word) is not None and any(letter.isdigit() for letter in word)
+
+
+def asked_words(question: str) -> str:
+    """Returns the words of a question without its pseudonyms."""
+    return " ".join(word for word in _ASKED_WORD.findall(question) if not is_pseudonym(word))

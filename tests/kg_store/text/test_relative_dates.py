@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from kg_store.text.numbers.relative_dates import by_calendar, relative_dates_in
+from kg_store.text.relative_dates import by_calendar, relative_dates_in
 
 TODAY = dt.date(2026, 11, 23)
 
