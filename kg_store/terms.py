@@ -14,20 +14,11 @@ from typing import Concatenate, Final, NamedTuple, NewType, ParamSpec, TypeVar, 
 import numpy as np
 import numpy.typing as npt
 
-Mid = NewType("Mid", int)
-"""A keyed 63-bit hash of a term. Stable over versions of a graph; never leaves the server."""
-
-Mids = npt.NDArray[np.int64]
-"""A set of MIDs: one dimension, sorted, each once."""
-
-RelationId = NewType("RelationId", int)
-"""Position of a relation in `Schema.relations`."""
-
-SignatureId = NewType("SignatureId", int)
-"""Position of a signature in `Schema.signatures`."""
-
-Concept = NewType("Concept", str)
-"""The kind of thing that an entity is, as words: `person`, `geographic location`."""
+Mid = NewType("Mid", int)  # A keyed 63-bit hash of a term. Stable over versions of a graph; never leaves the server.
+Mids = npt.NDArray[np.int64]  # A set of MIDs: one dimension, sorted, each once.
+RelationId = NewType("RelationId", int)  # Position of a relation in `Schema.relations`.
+SignatureId = NewType("SignatureId", int)  # Position of a signature in `Schema.signatures`.
+Concept = NewType("Concept", str)  # The kind of thing that an entity is, as words: `person`, `geographic location`.
 
 
 _MASK_WORD = re.compile(
@@ -44,8 +35,7 @@ PSEUDONYM_FORM: Final = r"[EVS](?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5}"
 """A pattern of pseudonyms: they have a digit and a small letter, so that they are no word and no number."""
 
 PSEUDONYM: Final = re.compile(rf"\b{PSEUDONYM_FORM}\b")
-ALMOST_PSEUDONYM: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")
-"""Words that a model may take for one as well."""
+ALMOST_PSEUDONYM: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")  # Words that a model may take for one as well.
 
 
 class NodeKind(StrEnum):
@@ -111,11 +101,8 @@ class Hop(NamedTuple):
         return Hop(self.relation, not self.inverse)
 
 
-Step = tuple[Hop, ...]
-"""One move between named things: one hop, or several with mediators between them (`r1|r2`)."""
-
-Path = tuple[Step, ...]
-"""Steps in the order they are walked."""
+Step = tuple[Hop, ...]  # One move between named things: one hop, or several with mediators between them (`r1|r2`).
+Path = tuple[Step, ...]  # Steps in the order they are walked.
 
 
 @dataclass(frozen=True, slots=True)

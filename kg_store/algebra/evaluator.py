@@ -106,9 +106,7 @@ def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_asce
 
 
 def minus(first: Value, second: Value) -> Decimal:
-    """Returns `first` minus `second`: numbers, or the whole years between two dates. Raises ExpressionError for
-    others.
-    """
+    """Returns numbers subtracted, or the whole years between two dates. Raises ExpressionError for others."""
     for kind in (ValueKind.NUMBER, ValueKind.DATE):
         if {first.kind, second.kind} != {kind}:
             continue

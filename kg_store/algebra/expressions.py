@@ -119,9 +119,7 @@ Expression = Name | Call
 
 
 def parse(text: str) -> Expression:
-    """Returns the tree of `text`. Raises ExpressionError if it is outside the grammar or has more than MAX_NODES
-    parts.
-    """
+    """Returns the tree of `text`. Raises ExpressionError outside the grammar, and beyond MAX_NODES parts."""
     tokens = _tokens(text)
     if len(tokens) > MAX_NODES * 2:
         raise ExpressionError("the expression has too many parts")
@@ -206,8 +204,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
 
 
 OutcomeKind = Literal["set", "number", "truth", "table", "kinds"]
-Row = tuple[int | str, Decimal | int]
-"""A thing (its MID), or the text of a year or month, with its number."""
+Row = tuple[int | str, Decimal | int]  # A thing (its MID), or the text of a year or month, with its number.
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +283,7 @@ Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """Returns the result as a set; a table becomes its things, in order. Raises ExpressionError for numbers, truths
-    and tables of years or months.
-    """
+    """Returns a set, or the things of a table, in order. Raises ExpressionError for all else."""
     if isinstance(result, ResultSet):
         return result
     if isinstance(result, ResultTable) and len(result.things) == len(result.rows):

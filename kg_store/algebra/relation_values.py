@@ -21,8 +21,7 @@ from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
 """Names of things are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
-MAX_LOOKED_AT: Final = 20
-"""The number of names that are tried before all are read. Chosen by hand."""
+MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are read. Chosen by hand.
 
 
 class Record(Protocol):
@@ -48,9 +47,7 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph, or one typed by a user (`kind` is then None, and the graph's value decides how it is
-    read).
-    """
+    """A literal of the graph, or with no `kind` one typed by a user, which is read as the graph's value is."""
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
@@ -65,9 +62,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """(entity, value) pairs whose values have an order; `keys` maps each value to its number, or to a
-    date's instant.
-    """
+    """(entity, value) pairs whose values have an order; `keys` has the number or instant of each value."""
 
     kind: ValueKind | None
     pairs: tuple[tuple[int, int], ...] = field(repr=False)

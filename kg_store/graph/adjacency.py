@@ -21,9 +21,7 @@ Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.uint32]
 Sums = npt.NDArray[np.uint64]
 
-KINDS = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
-"""Node kinds by code."""
-
+KINDS = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)  # Node kinds by code.
 _MAX_TARGETS = 0xFFFF_FFFF
 
 
@@ -79,9 +77,7 @@ def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
 
 
 def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
-    """One number for each distinct set, ascending with `first` where that tells equal sets apart; and an example of
-    each.
-    """
+    """One number for each distinct set (and `first`, in whose order they ascend), and an example of each."""
     columns = [*([] if first is None else [first]), *sums]
     order = np.lexsort(columns[::-1])
     fresh = differs(*(column[order] for column in columns))

@@ -160,9 +160,7 @@ def _runs(lots: Longs) -> Iterator[tuple[int, int]]:
     yield from pairwise([*np.flatnonzero(differs(lots)).tolist(), len(lots)])
 
 
-MAX_ROWS = 2_000_000
-"""Rows that are worked on at once; one thing's own steps are never parted."""
-
+MAX_ROWS = 2_000_000  # Rows that are worked on at once; one thing's own steps are never parted.
 MAX_STEPS = 200_000_000
 
 
@@ -291,8 +289,7 @@ def _concepts(adjacency: Adjacency, schema: Schema) -> tuple[Longs, Longs, tuple
     return entities, of_signature[adjacency.signatures[entities]], tuple(names)
 
 
-DEFAULT_K = 20
-"""Fewer entities than this are few."""
+DEFAULT_K = 20  # Fewer entities than this are few.
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,7 @@ class BlindGraph(Protocol):
 
 
 _Positions = npt.NDArray[np.int64]
-_MANY = 500
-"""Signatures of fewer nodes are not made distinct first, because that would be slower."""
+_MANY = 500  # Signatures of fewer nodes are not made distinct first, because that would be slower.
 
 
 class CompactGraph:

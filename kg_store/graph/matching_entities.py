@@ -19,9 +19,7 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import mediator_flags, steps_from_each, walk
 from kg_store.terms import Edges, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
 
-MAX_BYTES: Final = 64 << 20
-"""Of flags of one version; then they are all forgotten."""
-
+MAX_BYTES: Final = 64 << 20  # Of flags of one version; then they are all forgotten.
 MAX_PAIRS: Final = 5_000_000
 """Of a thing and an end of a path. Where there are more, ends are not counted: all sizes fit."""
 
@@ -150,7 +148,8 @@ def _leaving(graph: BlindGraph, known: _Known, concept: str, step: Step) -> Flag
         here = members = known.members(graph, concept)
         walked = list[Edges]()
         for at, hop in enumerate(step):
-            walked.append(graph.neighbours(_mediators(graph, here) if at else here, hop))
+            on = here[mediator_flags(graph.schema)[graph.signatures_of(here)]] if at else here
+            walked.append(graph.neighbours(on, hop))
             here = as_mids(walked[-1].tails)
         found = _whose_walk_ends(members, here, walked)
         known.keep(concept, _Leaves(step), found)
@@ -190,10 +189,6 @@ def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64]
         here = distinct_pairs(np.repeat(here.heads, lengths), last.tails[ranges(starts, lengths)])
     counts: npt.NDArray[np.int64] = np.bincount(np.searchsorted(members, here.heads), minlength=len(members))
     return counts
-
-
-def _mediators(graph: BlindGraph, mids: Mids) -> Mids:
-    return mids[mediator_flags(graph.schema)[graph.signatures_of(mids)]]
 
 
 def _among(mids: Mids, some: Mids) -> Flags:

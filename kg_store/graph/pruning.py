@@ -221,9 +221,7 @@ def _shows(role: RolePolicy, relation: Relation) -> bool:
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
-    """True if the role may see nodes of this signature; values and mediators without a class follow the facts around
-    them.
-    """
+    """True if the role may see such nodes; values and mediators without a class follow the facts around them."""
     words = {*signature.classes}
     if signature.kind is NodeKind.ENTITY:
         words.add(str(schema.concepts[signature.id]))

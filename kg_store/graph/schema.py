@@ -216,9 +216,7 @@ def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: Publ
 
 
 def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
-    """Returns notes for the owner on hidden words that are public for another reason and cannot be kept from
-    questions.
-    """
+    """Returns notes for the owner on hidden words that are public for another reason and stay in questions."""
     count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
     if not count:
         return ()

@@ -44,9 +44,7 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Hops:
-    """The hops of a schema as codes, `2 * relation + inverse`: those of each signature, one signature
-    after the other.
-    """
+    """The hops of a schema as codes, `2 * relation + inverse`, one signature after the other."""
 
     starts: Longs
     codes: Longs
@@ -197,8 +195,7 @@ def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
 
 
 _MOST_TOLD = 4
-_MANY = 50
-"""Up to this number of things, signatures are counted one by one, which is faster."""
+_MANY = 50  # Up to this number of things, signatures are counted one by one, which is faster.
 
 
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
@@ -234,9 +231,7 @@ def named_of(graph: BlindGraph, mids: Mids) -> Mids:
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """Returns the words of the unmasked relations that lead to any of `mids`, with the concept that
-    they start from.
-    """
+    """Returns the unmasked relations that lead to any of `mids`, each with the concept that it starts from."""
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
@@ -409,9 +404,7 @@ class ConceptPaths:
 
 
 def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths:
-    """Returns the paths of at most `longest` steps that leave `kin`, a concept and a path from it; computed once for a
-    version.
-    """
+    """Returns the paths of at most `longest` steps that leave `kin`; computed once for a version."""
     known = _known(graph.schema)
     found = known.get((kin, longest))
     if found is None:

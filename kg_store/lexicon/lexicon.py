@@ -18,8 +18,7 @@ ENGLISH: Final = _FOLDER / "english.txt"
 OTHER: Final = _FOLDER / "other.txt"
 OWN: Final = _FOLDER / "own.txt"
 SOURCES: Final = _FOLDER / "sources.toml"
-KINDS: Final = "nvarf"
-"""Noun, verb, adjective, adverb, auxiliary."""
+KINDS: Final = "nvarf"  # Noun, verb, adjective, adverb, auxiliary.
 
 
 def in_lexicon(word: str) -> bool:

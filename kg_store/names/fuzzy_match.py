@@ -35,9 +35,7 @@ _MIN_SHORT_LENGTH = 3
 
 
 class TypedText(Protocol):
-    """The words of a text; `near` returns the vocabulary words that typed word `at` may be, with their number of
-    slips.
-    """
+    """The words of a text; `near`: the vocabulary words that typed word `at` may be, with their slips."""
 
     @property
     def spellings(self) -> Sequence[str]: ...

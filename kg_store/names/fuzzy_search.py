@@ -18,12 +18,8 @@ from kg_store.text.words import WordForms, behind_prefixes, nominatives, stretch
 MAX_ROWS = 128
 """The greatest number of rows tried around one word; of more, those that share most words with the text. By hand."""
 
-_NEAREST = 4
-"""The number of words on each side that choose among too many rows. Chosen by hand."""
-
-MAX_HELD = 64
-"""The greatest number of sets of rows cached while one text is read. Chosen by hand."""
-
+_NEAREST = 4  # The number of words on each side that choose among too many rows. Chosen by hand.
+MAX_HELD = 64  # The greatest number of sets of rows cached while one text is read. Chosen by hand.
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
 _MAX_ABBREVIATED = 3
@@ -97,7 +93,10 @@ class FuzzyWindow:
 
     def hits(self) -> list[InexactHit]:
         self.spellings = [word.text for word in self.words]
-        self._signs = [self._sign(at, word) for at, word in enumerate(self.words)]
+        for at, word in enumerate(self.words):
+            start, end = self._span(at, at) if self.skip else (0, 0)
+            is_skipped = bool(self.skip) and self.text[start:end] in self.skip
+            self._signs.append((word.forms, self._reads_as_initial(at), word.joins, is_skipped))
         for at in range(len(self.words)):
             if self._may_be_name(at):
                 self._read_around(at)
@@ -105,9 +104,6 @@ class FuzzyWindow:
 
     def skips_any(self) -> bool:
         return any(map(self._is_skipped, range(len(self.words))))
-
-    def _sign(self, at: int, word: WordForms) -> _Sign:
-        return word.forms, self._reads_as_initial(at), word.joins, bool(self.skip) and self._stands_in_skip(at)
 
     def joins(self, at: int) -> bool:
         return self.words[at].joins
@@ -179,10 +175,6 @@ class FuzzyWindow:
 
     def _is_skipped(self, at: int) -> bool:
         return self._signs[at][3]
-
-    def _stands_in_skip(self, at: int) -> bool:
-        start, end = self._span(at, at)
-        return self.text[start:end] in self.skip
 
     def _span(self, first: int, last: int) -> tuple[int, int]:
         return self.normalised.span(self.words[first].start, self.words[last].end)
@@ -393,9 +385,7 @@ class InexactNames:
         return hits, is_nameless
 
     def _is_plain(self, text: str, start: int, end: int, may_hold: MayHold) -> bool:
-        """True if a stretch consists of everyday words that nothing marks. Beyond ASCII, digits may be letters of
-        words.
-        """
+        """True of everyday words that nothing marks. Beyond ASCII, digits may be letters of words."""
         stretch = text[start:end]
         return stretch.isascii() and not may_hold(start, end) and not self._may_hold_name(stretch)
 
@@ -413,7 +403,8 @@ class InexactNames:
             if word in self._dull:
                 continue
             forms = [each.text for each in words_of(word)]
-            if _has_initial(word, forms) or not all(map(self._is_dull, forms)):
+            has_initial = any(len(form) == 1 and (form not in NOT_INITIALS or "." in word) for form in forms)
+            if has_initial or not all(map(self._is_dull, forms)):
                 return True
             # Nothing but an everyday word outlives the request: figures may be somebody's number.
             if len(forms) == 1 and forms[0].isalpha() and self._words.is_everyday(forms[0]):
@@ -425,9 +416,7 @@ class InexactNames:
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """The position after a word of `skip` and a bracket: requests are full of `Eq7f2k (person)`, and no name crosses
-    that.
-    """
+    """The position after a word of `skip` and a bracket, as in `Eq7f2k (person)`: no name crosses that."""
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 
@@ -438,7 +427,3 @@ def _remember(nameless: set[_KnownT], known: _KnownT, length: int) -> None:
     if len(nameless) >= MAX_CACHED:
         nameless.clear()
     nameless.add(known)
-
-
-def _has_initial(written: str, forms: list[str]) -> bool:
-    return any(len(form) == 1 and (form not in NOT_INITIALS or "." in written) for form in forms)

@@ -41,9 +41,7 @@ class NameEntry:
 
 @dataclass(frozen=True, slots=True)
 class NameHit:
-    """A match between word borders: its span in the original text, all nodes with this spelling, and its normalised
-    text.
-    """
+    """A match between word borders: its span, all nodes with this spelling, and its normalised text."""
 
     start: int
     end: int
@@ -76,9 +74,7 @@ _POINT = re.compile(r"[.,](?= |$)")
 _INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
 _SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
 _APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
-_MIN_BARE_LENGTH = 5
-"""With fewer letters a name without its punctuation (E.T.) could be any word."""
-
+_MIN_BARE_LENGTH = 5  # With fewer letters a name without its punctuation (E.T.) could be any word.
 _SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
 """Lengths in characters: the shortest part of a name that counts alone, and the longest name typed letter by letter.
 """
@@ -117,9 +113,7 @@ def spellings_of(pattern: str) -> list[str]:
 
 
 def _unspaced_spellings(pattern: str) -> Iterator[str]:
-    """Spellings of names in scripts without spaces: joined, letter by letter, and their parts, since they are not read
-    inexactly.
-    """
+    """Of names in scripts without spaces, which are not read inexactly: joined, by letters, and their parts."""
     parts = pattern.split(" ")
     if not all(part and all(map(is_unspaced, part)) for part in parts):
         return
@@ -141,9 +135,7 @@ _LENGTH = struct.Struct("<Q")
 
 
 def pack(sections: Sequence[bytes | memoryview]) -> bytes:
-    """Returns the sections one after the other, each with its length, padded to 8 bytes so that arrays
-    stay aligned.
-    """
+    """Returns the sections, each after its length and padded to 8 bytes so that arrays stay aligned."""
     parts = [_MAGIC, _LENGTH.pack(len(sections))]
     for section in sections:
         data = bytes(section)
@@ -187,11 +179,8 @@ _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(
 """For the flags of a spelling: 1 if the guard blocks it."""
 
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
-_SECTIONS = 7
-"""The number of sections of a name index before those of its rows."""
-
-_NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
-"""The "t" of "don't", which does not mention Don."""
+_SECTIONS = 7  # The number of sections of a name index before those of its rows.
+_NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)  # The "t" of "don't", which does not mention Don.
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +252,7 @@ class NameIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Reads what `to_bytes` wrote, and keeps nothing of `data`. Raises FormatTooNewError or StoreError on other
-        bytes.
-        """
+        """Reads what `to_bytes` wrote, keeping nothing of `data`. Raises FormatTooNewError or StoreError."""
         sections = unpack(data)
         if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")
@@ -290,17 +277,13 @@ class NameIndex:
         )  # fmt: skip
 
     def find(self, text: str) -> list[NameHit]:
-        """Returns every match between word borders, including overlapping ones, by start and then the
-        longest first.
-        """
+        """Returns every match, also overlapping ones, by start and then the longest first."""
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_secret(self, text: str) -> list[NameHit]:
-        """Returns those of `find` that the guard blocks: protected, and not a public word, of which
-        requests are full.
-        """
+        """Returns those of `find` that the guard blocks: protected, and not public words."""
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
@@ -325,9 +308,7 @@ class NameIndex:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Returns names in inexact forms (`InexactNames.find`), with exact ones among them; none
-        before `with_public`.
-        """
+        """Returns names in inexact forms, with exact ones among them; none before `with_public`."""
         hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name, may_hold, fits)
         return [hit for hit in hits if not _NOT.match(text, hit.end)]
 

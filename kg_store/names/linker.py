@@ -135,9 +135,7 @@ def _may_cover(
     is_name: IsName,
     is_known_better: IsKnownBetter,
 ) -> bool:
-    """True if the hit may replace the exact names that it covers: it covers none; or it covers whole ones and has
-    further words that are names, or is the whole name that they are parts of (John Nash over John and Nash).
-    """
+    """True if the hit covers no exact name; or whole ones with further words that are names, or parts of itself."""
     over = [(start, end) for start, end in exact if start < hit.end and hit.start < end]
     if not over:
         return True
@@ -145,7 +143,7 @@ def _may_cover(
         return False
     inside = words.inside(hit.start, hit.end)
     named = [span for span in inside if span[1] - span[0] == 1 or is_name(*span)]
-    more = [span for span in inside if _is_outside(span, over)]
+    more = [span for span in inside if all(span[1] <= start or end <= span[0] for start, end in over)]
     if hit.whole and len(over) > 1 and not more and is_known_better(hit):
         return True
     if hit.score >= NOTHING_MISSING:
@@ -154,10 +152,6 @@ def _may_cover(
         return len(over) > 1 and all(may_be_proper(text[start:end]) for start, end in inside)
     is_long = hit.whole or len(inside) > _A_FEW
     return any(span in named for span in more) and (is_long or all(span in named for span in more))
-
-
-def _is_outside(span: Span, taken: Sequence[Span]) -> bool:
-    return all(span[1] <= start or end <= span[0] for start, end in taken)
 
 
 def _stands_beside(text: str, hit: InexactHit, strangers: _WordSpans) -> bool:
@@ -179,9 +173,7 @@ _INDEFINITE: Final = [[word] for word in "a an any some no every each many sever
 
 @dataclass(frozen=True, slots=True)
 class EntityLinker:
-    """Finds what the index knows: names as they are written, then as people type them (docs/linking.md). It uses no
-    model.
-    """
+    """Finds names as they are written, then as people type them (docs/linking.md). It uses no model."""
 
     index: NameIndex = field(repr=False)
     counts: FactCounts = field(default=no_facts, repr=False)
@@ -222,7 +214,7 @@ class EntityLinker:
         chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         # What is spelt as it is goes before what only comes near, but for a word out of a name.
-        longer = [each for each in read if not any(_overlap(each, other) and _within(each, other) for other in exact)]
+        longer = [each for each in read if not any(_within(each, other) for other in exact)]
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
         found = sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public)
         return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
@@ -234,9 +226,7 @@ class EntityLinker:
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value, in singular or plural, and no word of the schema: "lost"
-        shipments.
-        """
+        """Returns everyday words that equal a text value, in singular or plural: "lost" shipments."""
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -250,9 +240,7 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Returns common nouns outside of `taken` that name well-known things: "guitarists", if many have the
-        occupation Guitarist.
-        """
+        """Returns common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_all_alternatives(
@@ -290,9 +278,7 @@ class EntityLinker:
         spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
 
         def is_more(start: int, end: int) -> bool:
-            """True if the span may lead to a better name than an exact one; everyday words inside an exact name do
-            not.
-            """
+            """False of everyday words inside an exact name: they lead to no better one."""
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
         rare = {span for span in self._rare_words(text) if not is_name(*span)}
@@ -305,8 +291,15 @@ class EntityLinker:
 
         hits = self.index.find_inexact(text, (), lambda *at: at in rare or is_more(*at), may_hold, fits)
         values = {(each.start, each.end) for each in exact if each.value_kind is ValueKind.TEXT}
-        able = [hit for hit in hits if not (_is_common_noun(text, hit) or _is_shared(hit, rare))]
-        able = [hit for hit in able if not (_is_of_title(hit) and (hit.start, hit.end) in values)]
+        able = [
+            hit
+            for hit in hits
+            if not _is_common_noun(text, hit)
+            # Several things have as a name what only its rarity marks.
+            and not (len(hit.mids) > 1 and (hit.start, hit.end) in rare)
+            # A whole value precedes part of a title; the last name of a person is no such part.
+            and not (not hit.whole and hit.score < SCORE_OF_PART and (hit.start, hit.end) in values)
+        ]
 
         def is_known_better(hit: InexactHit) -> bool:
             over = [mid for each in exact if each.start < hit.end and hit.start < each.end for mid in each.mids]
@@ -334,9 +327,7 @@ class EntityLinker:
         return looks_like_name
 
     def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Rare dictionary words outside the lexicon: questions do not use them, so they are names if a name holds them
-        ("palisander patients").
-        """
+        """Rare words outside the lexicon, which are names if a name holds them ("palisander patients")."""
         for word in _RARE.finditer(text):
             plain = word[0].lower()
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
@@ -389,25 +380,12 @@ def _is_common_noun(text: str, hit: InexactHit) -> bool:
     return len(hit.mids) > MAX_SHARING or before in _INDEFINITE or (is_plural(written) and not is_family)
 
 
-def _is_of_title(hit: InexactHit) -> bool:
-    """True of part of a long name or title; a whole value precedes it.
-
-    The last name of a person is not such a part.
-    """
-    return not hit.whole and hit.score < SCORE_OF_PART
-
-
-def _is_shared(hit: InexactHit, rare: Collection[tuple[int, int]]) -> bool:
-    """True of a word that only its rarity marks, and that several things have as a name."""
-    return len(hit.mids) > 1 and (hit.start, hit.end) in rare
+def _within(inner: Mention, outer: Mention) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _overlap(one: Mention, other: Mention) -> bool:
     return one.start < other.end and other.start < one.end
-
-
-def _within(inner: Mention, outer: Mention) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def has_capitals(text: str) -> bool:

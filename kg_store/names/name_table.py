@@ -181,9 +181,7 @@ class NameTable:
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Returns rows that begin or end with `words`, ignoring words that are not needed, and have
-        more needed ones.
-        """
+        """Returns rows that begin or end with `words`, and have more words that are needed."""
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
         if not known or (typed < 0).any():
@@ -315,9 +313,7 @@ _MAX_CACHED = 100_000
 
 
 class NameVocabulary:
-    """The words of names as a vocabulary; words are passed as `words_of` returns them: normalised, in plain Latin
-    letters.
-    """
+    """The words of names as a vocabulary; words are passed as `words_of` returns them."""
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:
         self.rows = rows
@@ -362,9 +358,7 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """True if `word` is a slip away from a frequent English word, so that alone it is not taken for a
-    misspelt name.
-    """
+    """True if `word` is a slip away from a frequent English word, and so alone is no misspelt name."""
     return bool(_frequent().near(word))
 
 

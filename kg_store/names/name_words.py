@@ -120,9 +120,7 @@ class EmphasisMarks:
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
-        """True if the whole span is enclosed, or has a meaningful capital and no lower-case words but
-        function words.
-        """
+        """True if the span is enclosed, or has a telling capital and no lower-case words but function words."""
         if (start, end) in self.enclosed:
             return True
         has_telling = False
@@ -171,9 +169,7 @@ def _telling_capitals(sentence: list[_Word]) -> set[int]:
 
 
 def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
-    """True of shouting or a headline: too many capitals for a name and a verb, and only function words
-    in lower case.
-    """
+    """True of shouting, and of a headline, which has only function words in lower case."""
     if any(is_unspaced(letter) for word in sentence if not word.text.isascii() for letter in word.text):
         return False  # Latin words in it are names, or words of another language.
     if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
@@ -250,16 +246,12 @@ def one_slip_away(word: str) -> Iterator[str]:
 MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
 """Modal verbs, which are names in places where no verb can stand."""
 
-_RANKS: Final = frozenset(("count",))
-"""Words that open a question as orders, and that are also parts of names."""
-
+_RANKS: Final = frozenset(("count",))  # Words that open a question as orders, and that are also parts of names.
 MIN_LETTERS: Final = 3
 """The least number of letters of a word that may name somebody; shorter ones are endings and function words. By hand.
 """
 
-SHORT_LETTERS: Final = 2
-"""The length of words that are names only if they are marked. Chosen by hand."""
-
+SHORT_LETTERS: Final = 2  # The length of words that are names only if they are marked. Chosen by hand.
 MAX_NAME_WORDS: Final = 6
 """A text value of at most this many words may be a name; of longer ones only capitalised words are. Chosen by hand."""
 
@@ -344,9 +336,7 @@ class NameWords:
 
 
 def may_name(word: str) -> bool:
-    """True if a word of the lexicon that is part of a name can identify somebody; "the", "of" and single letters
-    cannot.
-    """
+    """True if a word of the lexicon that is part of a name can identify somebody; "the" cannot."""
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 

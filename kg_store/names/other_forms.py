@@ -64,9 +64,7 @@ def merged(mentions: Sequence[Mention]) -> list[Mention]:
     return list(found.values())
 
 
-MAX_WORDS: Final = 4
-"""The greatest number of words of a value that classifies a thing. Chosen by hand."""
-
+MAX_WORDS: Final = 4  # The greatest number of words of a value that classifies a thing. Chosen by hand.
 MIN_LETTERS: Final = 3
 _WORD: Final = re.compile(r"\w+")
 _BEFORE: Final = re.compile(r"(?:([^\W\d_]+(?:['’]t)?)\s+)?\Z")
@@ -80,9 +78,7 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 
 
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields whole text values that occur in `text` in the other number (singular or plural); none that are words of
-    the schema.
-    """
+    """Yields whole text values that occur in `text` in the other number, singular or plural."""
     yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
@@ -125,7 +121,8 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
         over = [each for each in kept if each.start < end and start < each.end]
         stands_so = is_adjective(index, text, start, end)
         is_meant = stands_so or is_short_place(text[start:end]) or all(len(each.mids) > 1 for each in over)
-        is_free = not over or (is_meant and all(_is_part(each, start, end) for each in over))
+        are_parts = all(each.inexact and start <= each.start and each.end <= end for each in over)
+        is_free = not over or (is_meant and are_parts)
         named = [hit for hit in hits if not hit.public or stands_so or is_name(start, end)]
         if is_free and named:
             kept = [*(each for each in kept if each not in over), _mention(named)]
@@ -140,14 +137,8 @@ def _mention(hits: Sequence[NameHit]) -> Mention:
     return Mention(hits[0].start, hits[0].end, tuple(mids), kind)
 
 
-def _is_part(mention: Mention, start: int, end: int) -> bool:
-    return mention.inexact and start <= mention.start and mention.end <= end
-
-
 def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
-    """True before a lower-case noun ("a French actor") and at the end of a clause ("is French"); elsewhere it may be a
-    name.
-    """
+    """True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
     before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)
     behind = _BEHIND.match(text, end)
     word = (before[1] or "").lower() if before else ""
@@ -160,15 +151,11 @@ def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
 FactCounts = Callable[[Mids], npt.NDArray[np.int64]]
 """Counts the facts that the graph holds about each thing; 0 for unknown things."""
 
-MIN_FACTS: Final = 20
-"""A thing needs this many facts to count as well known. Chosen by hand."""
-
+MIN_FACTS: Final = 20  # A thing needs this many facts to count as well known. Chosen by hand.
 MIN_RATIO: Final = 10
 """A namesake must have this many times as many facts as the thing with exactly that name. Chosen by hand."""
 
-MIN_LEAD: Final = 2
-"""A namesake must have this many times as many facts as the next one. Chosen by hand."""
-
+MIN_LEAD: Final = 2  # A namesake must have this many times as many facts as the next one. Chosen by hand.
 _OF_LANGUAGES: Final = re.compile(r"\b(?:in|into|speaks?|spoke|speaking)\s\Z", re.IGNORECASE)
 """Words after which an adjective means a language: "in Norwegian"."""
 
@@ -303,9 +290,7 @@ def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[
 
 
 def _is_kind(text: str, start: int, end: int) -> bool:
-    """True of "models" in "which models", of "a play", of "those who play basketball"; false in "who models" and "the
-    author".
-    """
+    """True of "models" in "which models", and of "a play"; false in "who models" and "the author"."""
     typed = text[start:end]
     before = _WORD_BEFORE.search(text, 0, start)
     word = before[1].lower() if before else ""
@@ -332,8 +317,7 @@ MAX_PASSES: Final = 3
 """After this many passes the spans of all readings are taken, including overlapping ones: too many, but never too few.
 """
 
-_MASK: Final = "|"
-"""A sign that no name crosses."""
+_MASK: Final = "|"  # A sign that no name crosses.
 
 
 def find_near_spans(

@@ -37,9 +37,7 @@ MAX_ABOVE_STEM = 1.0
 words are mostly names (Dodgers). Chosen by hand.
 """
 
-RARE_BELOW = 4.0
-"""Words below this Zipf frequency (ten uses in a million words) are rare. Chosen by hand."""
-
+RARE_BELOW = 4.0  # Words below this Zipf frequency (ten uses in a million words) are rare. Chosen by hand.
 _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
 
 
@@ -146,9 +144,7 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """Returns the frequent English words, the numbers 0 to 99, and every run of up to MAX_PHRASE_WORDS words of
-        each phrase.
-        """
+        """Returns the frequent English words, the numbers 0 to 99, and every run of words of each phrase."""
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))

@@ -170,9 +170,7 @@ def may_be_noun(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def is_compared(word: str) -> bool:
-    """True of an adjective in the comparative or superlative (thicker, busiest), false of a noun that
-    looks like one.
-    """
+    """True of a comparative or superlative (thicker, busiest), false of a noun that looks like one."""
     lemmas = lemminflect.getAllLemmas(word)
     is_adjective = "ADJ" in lemmas and lemmas.keys() <= {"ADJ", "ADV"}
     return is_adjective and word.endswith(("er", "est")) and word not in lemmas["ADJ"]
@@ -189,9 +187,7 @@ def is_past(word: str) -> bool:
 
 
 def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
-    """True if `word` is a past or -ing form of one of `verbs`; an -ing form that may be a noun counts only with
-    `is_verb`.
-    """
+    """True of a past or -ing form of one of `verbs`; an -ing form that may be a noun only with `is_verb`."""
     if verbs_of(word).isdisjoint(verbs):
         return False
     return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))

@@ -91,9 +91,7 @@ def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
 
 
 def inverse_of(label: str) -> str:
-    """Returns words for the relation walked backwards, by their form: `directed by` -> `directed`, `spouse` -> `spouse
-    of`.
-    """
+    """Returns words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
     prefix, dot, stem = label.rpartition(".")
     words = stem.split()
     return prefix + dot + _inverse(words) if words else f"{label} inverse"
@@ -170,9 +168,7 @@ def clean_label(label: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
-    """Returns `label` without words about storage ("direct", "statement"), and without a unit after
-    what is measured.
-    """
+    """Returns `label` without words about storage ("direct"), and without a unit behind what is measured."""
     return "|".join(_bare(part) for part in label.split("|"))
 
 
@@ -206,9 +202,7 @@ def readable_step(label: str) -> str:
 
 
 def typed_step(label: str) -> str:
-    """Returns `people.person.place of birth` as `person place of birth`, with the type that the
-    relation belongs to.
-    """
+    """Returns `people.person.place of birth` as `person place of birth`."""
     words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
 
@@ -221,16 +215,11 @@ def description_in(hop: str) -> str | None:
 
 def _typed(hop: str, types: int) -> str:
     """The words of one hop, with this number of types before it."""
-    said, hop = description_in(hop), _own_words(hop)
+    said, hop = description_in(hop), hop.partition(" (")[0]
     return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said
 
 
-def _own_words(hop: str) -> str:
-    return hop.partition(" (")[0]
-
-
-HINT: Final = "~"
-"""Stands before a word that is weaker evidence than others."""
+HINT: Final = "~"  # Stands before a word that is weaker evidence than others.
 
 
 @cached_by_version

@@ -65,9 +65,7 @@ class PartialDate:
 
     @property
     def instant(self) -> Decimal:
-        """Seconds from year 0 to the start of the date, in UTC if the offset is known; orders dates of mixed
-        precision.
-        """
+        """Seconds from year 0 to the start of the date, in UTC if the offset is known."""
         seconds = self.seconds or Decimal(0)
         return _days_before(self.year, self.month or 1, self.day or 1) * _DAY_S + seconds - 60 * (self.offset_min or 0)
 
@@ -208,9 +206,7 @@ def read_number(text: str) -> Decimal:
 
 
 def read_date(text: str) -> PartialDate:
-    """Returns a date with a month's English name or in digits. Raises ValueError, also if day and month could be
-    swapped.
-    """
+    """Returns a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
     text = plain_digits(text)
     for pattern in _DATES:
         match = pattern.fullmatch(text)
@@ -229,7 +225,7 @@ def _date_of(parts: dict[str, str | None]) -> PartialDate:
     year = int(parts["y"] or 0)
     if parts.get("name"):
         day = parts.get("d")
-        return PartialDate(year, _month_of(parts["name"] or ""), int(day) if day else None)
+        return PartialDate(year, _MONTHS.index((parts["name"] or "").lower()[:3]) + 1, int(day) if day else None)
     if parts.get("m"):
         return PartialDate(year, int(parts["m"] or 0), int(parts["d"] or 0))
     return _day_and_month(year, int(parts["a"] or 0), int(parts["b"] or 0))
@@ -240,10 +236,6 @@ def _day_and_month(year: int, first: int, second: int) -> PartialDate:
         raise ValueError("day and month could be either way round")
     month, day = (second, first) if first > 12 else (first, second)
     return PartialDate(year, month, day)
-
-
-def _month_of(name: str) -> int:
-    return _MONTHS.index(name.lower()[:3]) + 1
 
 
 def _without_separators(digits: str) -> str:

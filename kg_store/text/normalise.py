@@ -15,9 +15,7 @@ from typing import Final
 
 from confusable_homoglyphs.confusables import confusables_data
 
-_HARD = "\x00"
-"""Marks a character that cannot be folded alone: it disappears, grows, or joins the one before it."""
-
+_HARD = "\x00"  # Marks a character that cannot be folded alone: it disappears, grows, or joins the one before it.
 _APOSTROPHES = frozenset("'`´‘’‚‛′‵ʹʻʼʽˈ՚＇｀＇ꞌ")
 _QUOTES = frozenset('"“”„‟″‶〝〞〟＂')
 _HYPHENS = frozenset("⁃−˗﹣－")
@@ -44,9 +42,7 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of the normalised text: copied one to one from `origin`, or folded with an original span for each
-    character.
-    """
+    """A stretch of the normalised text: copied from `origin`, or folded with a span for each character."""
 
     start: int
     origin: int
@@ -59,8 +55,7 @@ class _Piece:
         return self.spans[position - self.start]
 
 
-_UNCHANGED = (_Piece(0, 0),)
-"""Every character is at its original position."""
+_UNCHANGED = (_Piece(0, 0),)  # Every character is at its original position.
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +77,8 @@ class Normalised:
         if self.is_one_to_one:
             return start, end
         if end <= start:
-            where = self._span_of(start)[0] if start < len(self.text) else self._end()
+            behind = self._span_of(len(self.text) - 1)[1] if self.text else 0
+            where = self._span_of(start)[0] if start < len(self.text) else behind
             return where, where
         return self._span_of(start)[0], self._span_of(end - 1)[1]
 
@@ -98,9 +94,6 @@ class Normalised:
 
     def _span_of(self, position: int) -> tuple[int, int]:
         return self._pieces[bisect_right(self._starts, position) - 1].span_of(position)
-
-    def _end(self) -> int:
-        return self._span_of(len(self.text) - 1)[1] if self.text else 0
 
 
 def normalise(text: str) -> Normalised:
@@ -150,9 +143,7 @@ def _join(text: str, easy: str) -> Normalised:
 
 
 def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, int], ...], list[int]]:
-    """The folded characters of text[begin:end], the original span of each, and the positions where something was
-    removed.
-    """
+    """The folded characters of text[begin:end], the span of each, and where something was removed."""
     characters: list[str] = []
     spans: list[tuple[int, int]] = []
     seams: list[int] = []
@@ -169,9 +160,7 @@ def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, in
 
 
 def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool]]:
-    """Each character with the marks that join it: (characters, start, end, whether something was
-    removed before it).
-    """
+    """Each character with the marks that join it: (characters, start, end, something was removed before)."""
     found: list[tuple[str, int, int, bool]] = []
     dropped = False
     for position in range(begin, end):
@@ -273,9 +262,7 @@ def _is_letter_or_mark(character: str) -> bool:
     return character.isalpha() or unicodedata.category(character)[0] == "M"
 
 
-_KEPT: Final = frozenset("™℠ªº")
-"""Signs after a word (such as ™) that contain letters which are not part of the word."""
-
+_KEPT: Final = frozenset("™℠ªº")  # Signs after a word (such as ™) that contain letters which are not part of the word.
 _DECORATED: Final = re.compile(
     r"(?:(?:CROSSED )?NEGATIVE )?(?:SQUARED|CIRCLED|PARENTHESIZED) LATIN (?:CAPITAL|SMALL) LETTER ([A-Z])"
     r"|REGIONAL INDICATOR SYMBOL LETTER ([A-Z])"

@@ -31,9 +31,7 @@ _WEAK: Final = frozenset(_TABLE["any"]["weak"].split())
 _WEAK_CALENDAR: Final = frozenset(_TABLE["any"]["weak_calendar"].split())
 _SLIPS: Final = _TABLE["slips"]
 _CONTEXT: Final = {language: frozenset(_TABLE[language]["context"].split()) for language in LANGUAGES}
-MIN_CONTEXT: Final = 2
-"""The number of a language's function words that show that a text is in it. Chosen by hand."""
-
+MIN_CONTEXT: Final = 2  # The number of a language's function words that show that a text is in it. Chosen by hand.
 _COMPOUND: Final = re.compile(
     # English, run together
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
@@ -65,9 +63,7 @@ _LONG_PART: Final = re.compile(
 )
 """Parts that make a compound a number even if the number reader does not know it."""
 
-MAX_COMPOUND: Final = 120
-"""The greatest number of letters that are read of a number in one word. Chosen by hand."""
-
+MAX_COMPOUND: Final = 120  # The greatest number of letters that are read of a number in one word. Chosen by hand.
 _UMLAUTS: Final = (("fuenf", "fünf"), ("zwoelf", "zwölf"), ("dreissig", "dreißig"), ("ieme", "ième"))
 
 
@@ -134,9 +130,7 @@ def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
 
 
 def languages_of(words: set[str]) -> frozenset[str]:
-    """Returns the languages other than English of which `words` holds most function words; empty if fewer than
-    MIN_CONTEXT.
-    """
+    """Returns the languages but English of which `words` holds most function words, MIN_CONTEXT at least."""
     hits = {language: len(words & known) for language, known in _CONTEXT.items()}
     best = max(hits.values())
     return frozenset(each for each, count in hits.items() if count == best >= MIN_CONTEXT and each != "en")
@@ -209,9 +203,7 @@ _ROMAN_STEPS: Final = (
     ("M", 1000), ("CM", 900), ("D", 500), ("CD", 400), ("C", 100), ("XC", 90), ("L", 50), ("XL", 40), ("X", 10),
     ("IX", 9), ("V", 5), ("IV", 4), ("I", 1),
 )  # fmt: skip
-MAX_ROMAN: Final = 5000
-"""The first number that Roman numerals cannot write."""
-
+MAX_ROMAN: Final = 5000  # The first number that Roman numerals cannot write.
 _FRACTION: Final = re.compile(r"(\d?)([¼-¾⅐-⅞↉])")
 _NUMERALS_OF_ROME: Final = re.compile("[\u2160-\u2188]+")
 
@@ -228,8 +220,7 @@ def _all_figures() -> Iterator[str]:
 
 
 _OTHER: Final = frozenset(_all_figures())
-OTHER_FIGURES: Final = "".join(sorted(_OTHER))
-"""For a character class: every numeral that is not an ASCII digit."""
+OTHER_FIGURES: Final = "".join(sorted(_OTHER))  # For a character class: every numeral that is not an ASCII digit.
 
 
 def has_other_figures(text: str) -> bool:
@@ -270,9 +261,7 @@ def roman_of(number: int) -> str:
 
 
 def chinese_figures(run: str) -> str:
-    """Returns a run of Chinese numerals in ASCII digits: by powers if it names any, else (or if it is too long) by
-    places.
-    """
+    """Returns a run of Chinese numerals in digits: by powers if it names any and is short, else by places."""
     if len(run) > MAX_CHINESE or not any(letter in _POWERS for letter in run):
         return "".join(str(_figure(letter)) for letter in run)
     total = section = figure = 0
@@ -293,9 +282,7 @@ def _figure(letter: str) -> int:
 
 
 def _plain_fraction(before: str, fraction: str) -> str:
-    """The fraction after a digit as decimals; thirds and the like have no finite decimals and are written with a
-    slash.
-    """
+    """The fraction after a digit as decimals; thirds and the like are written with a slash."""
     digits = f"{unicodedata.numeric(fraction):g}"
     if len(digits) <= len("0.125"):
         return before + digits.removeprefix("0") if before else digits
@@ -341,8 +328,7 @@ _LAST_WORD: Final = re.compile(r"([^\W\d_]+)[ \u00a0]\Z")
 _LOOK_BACK: Final = 40
 _LITTLE: Final = frozenset("of the de del di do da den der dem des and und et y e i l d le il el o".split())
 _ANDS: Final = frozenset("and und et y e en".split())
-MAX_LITTLE: Final = 2
-"""The greatest number of function words between two words of one number. Chosen by hand."""
+MAX_LITTLE: Final = 2  # The greatest number of function words between two words of one number. Chosen by hand.
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,9 +360,7 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Returns the tokens of `text`, in order, without words that mean something else in their place
-    ("second", "may").
-    """
+    """Returns the tokens of `text`, in order, without words that mean something else there ("second")."""
     tokens = [Token(*match.span(), match.group().lower()) for match in _DIGITS.finditer(text)]
     for match in _WORD.finditer(text):
         word = unicodedata.normalize("NFC", match.group().lower())
@@ -444,9 +428,7 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """True if at most MAX_LITTLE words of `little` stand between, and no punctuation but an ordinal's point (8.
-    September).
-    """
+    """True of at most MAX_LITTLE words of `little`, and no punctuation but an ordinal's point (8. September)."""
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)

@@ -164,9 +164,7 @@ def _word_of(unit: Unit) -> str:
 
 
 def _joined(text: str, found: Sequence[_Quantity], of_schema: Collection[Unit]) -> list[_Quantity]:
-    """Amounts with "1 hour 30 minutes" joined to one; two neighbouring amounts that cannot be added
-    are both left out.
-    """
+    """Amounts with "1 hour 30 minutes" joined; neighbours that cannot be added are both left out."""
     kept: list[_Quantity] = []
     for each in found:
         before = kept[-1] if kept else None
@@ -190,13 +188,13 @@ def _quantities(text: str) -> Iterator[_Quantity]:
         number = read_number(f"{match['number']} {'thousand' if scale == 'k' else scale}")
         found[match.start()] = _Quantity(*match.span(), number, name)
     if _WORDED.search(text):
-        found |= {each.start: each for each in _in_words(text) if not any(_over(each, one) for one in found.values())}
+        taken = list(found.values())
+        worded = (
+            each for each in _in_words(text) if not any(each.start < one.end and one.start < each.end for one in taken)
+        )
+        found |= {each.start: each for each in worded}
     for start in sorted(found):
         yield found[start]
-
-
-def _over(one: _Quantity, other: _Quantity) -> bool:
-    return one.start < other.end and other.start < one.end
 
 
 def _in_words(text: str) -> Iterator[_Quantity]:

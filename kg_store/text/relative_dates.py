@@ -199,9 +199,7 @@ def _ago(match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple
 
 
 def _in_place(period: _Period, before: tuple[str, ...], goes_on: bool) -> tuple[str, int] | None:
-    """The replacement for `period` after the words `before` it, and how many of these are replaced; None if it is no
-    date.
-    """
+    """The replacement for `period` after the words `before` it, and how many of these go; None for no date."""
     word = before[-1] if before else ""
     if word == "than":
         if before[0] not in _COMPARING:

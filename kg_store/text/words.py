@@ -144,9 +144,7 @@ def without_accents(text: str) -> str:
     return unicodedata.normalize("NFC", _LATIN_ACCENT.sub("", apart))
 
 
-Match = tuple[int, int, int]
-"""Start and end in the normalised text, and the number of the pattern."""
-
+Match = tuple[int, int, int]  # Start and end in the normalised text, and the number of the pattern.
 _PRIVATE_PLANE = 0xF0000
 _SEAM_WINDOW = 2_000
 """The number of characters searched after a removed one; longer names are still found after a visible border."""
@@ -230,9 +228,7 @@ def _ends_word(normalised: Normalised, end: int) -> bool:
 
 
 def _mark_starts(text: str) -> str:
-    """The text, of equal length, with the first letter of every word as a capital. Raises StoreError if that is
-    impossible.
-    """
+    """The text with the first letter of every word as a capital. Raises StoreError if its length changes."""
     marked = text.title() if text.isascii() else text.translate(_ONE_TO_ONE).title()
     if len(marked) != len(text):
         raise StoreError("a text can't be searched for names")
@@ -256,9 +252,7 @@ _TWO_SLIPS_FROM = 9
 
 
 def slips_allowed(length: int) -> int:
-    """Returns the number of slips (a letter added, missing or changed, or two swapped) allowed in a word of this
-    length.
-    """
+    """Returns how many letters may be added, missing, changed or swapped in a word of this length."""
     if length < MIN_LENGTH:
         return 0
     return 2 if length >= _TWO_SLIPS_FROM else 1
@@ -326,9 +320,7 @@ def _compiled(pattern: str) -> Any:
 
 
 def checked_pattern(pattern: str) -> str:
-    """Returns the pattern. Raises ValueError if RE2 does not accept it, which supports no look-around or back
-    reference.
-    """
+    """Returns the pattern. Raises ValueError if RE2 does not accept it (no look-around or back reference)."""
     try:
         _compiled(pattern)
     except (re2.error, UnicodeEncodeError):

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[4]
 @pytest.mark.process
 def test_words_are_looked_up_without_spacy_or_torch_which_may_still_be_loaded_later() -> None:
     program = (
-        "import sys; from kg_store.text.morphology import verbs_of; "
+        "import sys; from kg_store.text.inflection import verbs_of; "
         "assert 'write' in verbs_of('written'); "
         "early = {'spacy', 'torch'} & set(sys.modules); import importlib.util; "
         "sys.exit(bool(early) or not importlib.util.find_spec('spacy'))"
