@@ -1,4 +1,4 @@
-"""The set algebra on data: every function, what does not fit, and its laws against plain Python sets."""
+"""The set algebra on small graphs: sets, numbers, tables, dates in names, and what relations reach."""
 
 from __future__ import annotations
 
@@ -398,3 +398,56 @@ def test_none_holds_tells_what_is_empty_or_true() -> None:
 def test_having_leaves_out_what_is_false() -> None:
     assert outcome('having(All, "active")').mids == (ANNA,)
     assert outcome('having(All, "treats")').mids == (ANNA, DAN)
+
+
+TEAM, FIRST, SECOND, THIRD = 1, 2, 3, 4
+DATED_TRIPLES = [
+    *((TEAM, "stay", 21), (21, "from", 31), (21, "to", 32), (21, "coach", FIRST)),
+    *((TEAM, "stay", 22), (22, "from", 32), (22, "coach", SECOND)),
+    *((TEAM, "won", 41), (TEAM, "won", 42), (TEAM, "lost", 42), (TEAM, "lost", 43), (TEAM, "met", THIRD)),
+]
+NODES = {
+    21: MEDIATOR,
+    22: MEDIATOR,
+    31: FakeRecord(names=("1999-02-01",)),
+    32: FakeRecord(names=("2004",)),
+    41: FakeRecord(names=("1994 Finals",)),
+    42: FakeRecord(names=("2001 Finals", "The 1980 game")),
+    43: FakeRecord(names=("Finals XL",)),
+}
+DATED_GRAPH = FakeGraph(DATED_TRIPLES, NODES)
+DATED = {
+    "Team": Operand(as_mids([TEAM])),
+    "Year": Operand(as_mids([32])),
+    "L2000": Operand(NO_MIDS, literal="2000"),
+    "L2004": Operand(NO_MIDS, literal="2004"),
+    "Final": Operand(as_mids([42])),
+}
+
+
+def dated_mids(text: str) -> tuple[int, ...]:
+    return SetAlgebra(DATED_GRAPH, DATED_GRAPH).evaluate(parse(text), DATED.__getitem__).mids
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('filter(reach(Team, "stay"), "from", <=, L2000)', (21,)),
+        ('filter(reach(Team, "stay"), "from", =, L2004)', (22,)),
+        ('filter(reach(Team, "stay"), "from", <, Year)', (21,)),
+        ('reach(argmax(reach(Team, "stay"), "from"), "coach")', (SECOND,)),
+        ('difference(reach(Team, "stay"), filter(reach(Team, "stay"), "to", <, L2000))', (21, 22)),
+        ('min(reach(Team, "won"))', (41,)),
+        ('max(reach(Team, "won"))', (42,)),
+        ('filter(Team, "won", =, Final)', (TEAM,)),
+        ('filter(Team, "lost", !=, Final)', (TEAM,)),
+    ],
+)
+def test_names_that_are_dates_compare_as_dates(text: str, found: tuple[int, ...]) -> None:
+    assert dated_mids(text) == found
+
+
+@pytest.mark.parametrize("text", ['max(reach(Team, "lost"))', 'argmax(Team, "met")', 'filter(Team, "lost", <, L2000)'])
+def test_a_year_in_some_of_the_names_makes_no_dates(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        dated_mids(text)
