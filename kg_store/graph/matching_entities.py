@@ -7,8 +7,9 @@ with few members are shown joined to others."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -51,58 +52,51 @@ def how_many_fit(graph: BlindGraph, said: EntityDescription) -> int:
 
     Values are none of them. Raises nothing; a path that no reading fits leads nowhere.
     """
-    known = _known(graph.schema)
-    members = known.members(graph, said.concept)
+    known, concept = _known(graph.schema), said.concept
+    if concept not in known.members:
+        known.members[concept] = _members_of(graph, concept)
+    members = known.members[concept]
     fits = np.ones(len(members), dtype=np.bool_)
     for readings in said.leads:
-        fits &= _any_of([_having(graph, known, said.concept, path) for path in readings], len(members))
+        leads = np.zeros(len(members), dtype=np.bool_)
+        for path in readings:
+            leads |= known.flags(concept, path, partial(_having, graph, members, path))
+        fits &= leads
     for sized in said.sizes:
-        fits &= _of_size(graph, known, said.concept, sized)
+        fits &= known.flags(concept, sized, partial(_of_size, graph, members, sized))
     if said.steps is not None:
-        fits &= _leaving_exactly(graph, known, said.concept, said.steps)
+        if concept not in known.steps:
+            known.steps[concept] = steps_from_each(graph, [members])[0]
+        for step in known.steps[concept]:
+            leaves = known.flags(concept, step, partial(_leaving, graph, members, step))
+            fits &= leaves if step in said.steps else ~leaves
+        if not said.steps.issubset(known.steps[concept]):
+            return 0
     return int(np.count_nonzero(fits))
 
 
-@dataclass(frozen=True, slots=True)
-class _Leaves:
-    """That a step leaves a thing, be it only back to itself."""
-
-    step: Step
-
-
-_Trait = Path | PathCardinality | _Leaves
-
-
 class _Known:
-    """Sets of one version that are worked out so far. Threads may work out the same set twice."""
+    """Sets of one version that are worked out so far. Threads may work out the same set twice.
+
+    `steps`: every single step that one of a concept's members has.
+    """
 
     def __init__(self) -> None:
-        self._members: dict[str, Mids] = {}
-        self._steps: dict[str, Sequence[Step]] = {}
-        self._flags: dict[tuple[str, _Trait], Flags] = {}
+        self.members: dict[str, Mids] = {}
+        self.steps: dict[str, Sequence[Step]] = {}
+        self._flags: dict[tuple[str, Path | Step | PathCardinality], Flags] = {}
         self._bytes = 0
 
-    def members(self, graph: BlindGraph, concept: str) -> Mids:
-        found = self._members.get(concept)
+    def flags(self, concept: str, of: Path | Step | PathCardinality, work_out: Callable[[], Flags]) -> Flags:
+        """A flag for each of the concept's members: a path leads somewhere or to so many, or a step leaves."""
+        found = self._flags.get((concept, of))
         if found is None:
-            found = self._members[concept] = _members_of(graph, concept)
+            found = work_out()
+            if self._bytes + found.nbytes > MAX_BYTES:
+                self._flags, self._bytes = {}, 0
+            self._flags[concept, of] = found
+            self._bytes += found.nbytes
         return found
-
-    def steps(self, graph: BlindGraph, concept: str) -> Sequence[Step]:
-        """Every single step that one of its members has."""
-        found = self._steps.get(concept)
-        if found is None:
-            found = self._steps[concept] = steps_from_each(graph, [self.members(graph, concept)])[0]
-        return found
-
-    def flags(self, concept: str, of: _Trait) -> Flags | None:
-        return self._flags.get((concept, of))
-
-    def keep(self, concept: str, of: _Trait, flags: Flags) -> None:
-        if self._bytes + flags.nbytes > MAX_BYTES:
-            self._flags, self._bytes = {}, 0
-        self._flags[concept, of] = flags
-        self._bytes += flags.nbytes
 
 
 def _members_of(graph: BlindGraph, concept: str) -> Mids:
@@ -119,41 +113,22 @@ def _known(schema: Schema) -> _Known:  # noqa: ARG001
     return _Known()
 
 
-def _having(graph: BlindGraph, known: _Known, concept: str, path: Path) -> Flags:
-    """A flag for each of the concept's members: `path` leads somewhere from it."""
-    found = known.flags(concept, path)
-    if found is None:
-        here = members = known.members(graph, concept)
-        walked = list[Edges]()
-        for step in path:
-            walked.append(walk(graph, here, (step,)))
-            here = as_mids(walked[-1].tails)
-        found = _whose_walk_ends(members, here, walked)
-        known.keep(concept, path, found)
-    return found
+def _having(graph: BlindGraph, members: Mids, path: Path) -> Flags:
+    here, walked = members, list[Edges]()
+    for step in path:
+        walked.append(walk(graph, here, (step,)))
+        here = as_mids(walked[-1].tails)
+    return _whose_walk_ends(members, here, walked)
 
 
-def _leaving_exactly(graph: BlindGraph, known: _Known, concept: str, steps: frozenset[Step]) -> Flags:
-    there = known.steps(graph, concept)
-    fits = np.full(len(known.members(graph, concept)), steps <= set(there), dtype=np.bool_)
-    for step in there:
-        leaves = _leaving(graph, known, concept, step)
-        fits &= leaves if step in steps else ~leaves
-    return fits
-
-
-def _leaving(graph: BlindGraph, known: _Known, concept: str, step: Step) -> Flags:
-    found = known.flags(concept, _Leaves(step))
-    if found is None:
-        here = members = known.members(graph, concept)
-        walked = list[Edges]()
-        for at, hop in enumerate(step):
-            on = here[mediator_flags(graph.schema)[graph.signatures_of(here)]] if at else here
-            walked.append(graph.neighbours(on, hop))
-            here = as_mids(walked[-1].tails)
-        found = _whose_walk_ends(members, here, walked)
-        known.keep(concept, _Leaves(step), found)
-    return found
+def _leaving(graph: BlindGraph, members: Mids, step: Step) -> Flags:
+    """That a step leaves a thing, be it only back to itself."""
+    here, walked = members, list[Edges]()
+    for at, hop in enumerate(step):
+        on = here[mediator_flags(graph.schema)[graph.signatures_of(here)]] if at else here
+        walked.append(graph.neighbours(on, hop))
+        here = as_mids(walked[-1].tails)
+    return _whose_walk_ends(members, here, walked)
 
 
 def _whose_walk_ends(members: Mids, ends: Mids, walked: Sequence[Edges]) -> Flags:
@@ -164,17 +139,11 @@ def _whose_walk_ends(members: Mids, ends: Mids, walked: Sequence[Edges]) -> Flag
     return _among(members, here)
 
 
-def _of_size(graph: BlindGraph, known: _Known, concept: str, sized: PathCardinality) -> Flags:
-    found = known.flags(concept, sized)
-    if found is None:
-        members = known.members(graph, concept)
-        counts = _ends(graph, members, sized.path)
-        if counts is None:
-            found = np.ones(len(members), dtype=np.bool_)
-        else:
-            found = (counts >= sized.least) & (counts <= (sized.most if sized.most is not None else counts))
-        known.keep(concept, sized, found)
-    return found
+def _of_size(graph: BlindGraph, members: Mids, sized: PathCardinality) -> Flags:
+    counts = _ends(graph, members, sized.path)
+    if counts is None:
+        return np.ones(len(members), dtype=np.bool_)
+    return (counts >= sized.least) & (counts <= (sized.most if sized.most is not None else counts))
 
 
 def _ends(graph: BlindGraph, members: Mids, path: Path) -> npt.NDArray[np.int64] | None:
@@ -197,14 +166,6 @@ def _among(mids: Mids, some: Mids) -> Flags:
         return np.zeros(len(mids), dtype=np.bool_)
     found: Flags = some.take(np.searchsorted(some, mids), mode="clip") == mids
     return found
-
-
-def _any_of(flags: Iterable[Flags], size: int) -> Flags:
-    """Of no flags: nothing."""
-    whole = np.zeros(size, dtype=np.bool_)
-    for each in flags:
-        whole |= each
-    return whole
 
 
 @cached_by_version

@@ -87,15 +87,6 @@ def places_called(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidAdjective:
-    """text[start:end] is an adjective or a short name of the place that has these `names`."""
-
-    start: int
-    end: int
-    names: tuple[str, ...] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
 class PlaceAdjectives:
     """The adjectives whose places a graph has; none that is a name or a value of the graph itself."""
 
@@ -116,15 +107,16 @@ class PlaceAdjectives:
         first = frozenset(_WORD.findall(adjective)[0] for adjective in found)
         return cls(found, re.compile(pattern, re.IGNORECASE), first) if found else cls()
 
-    def said_in(self, text: str) -> Iterator[SaidAdjective]:
+    def said_in(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Yields where an adjective or a short name stands, and the names of its place."""
         # Most texts hold none, and one long pattern takes half a millisecond to say so.
         if self._first_words.isdisjoint(_WORD.findall(_small(text))):
             return
         for match in self._pattern.finditer(text) if self._pattern else ():
             adjective = " ".join(_small(match[0]).split())
-            is_other_word = match[0].islower() and adjective in _other_words()
-            if not is_other_word or (adjective in _short_names() and _THE.search(text, 0, match.start())):
-                yield SaidAdjective(*match.span(), self._names[adjective])
+            is_other_word = match[0].islower() and adjective in _file()["lower_case_is_another_word"]["words"]
+            if not is_other_word or (adjective in _file()["short_names"] and _THE.search(text, 0, match.start())):
+                yield *match.span(), self._names[adjective]
 
 
 def _small(text: str) -> str:
@@ -133,32 +125,23 @@ def _small(text: str) -> str:
 
 def is_short_place(text: str) -> bool:
     """True of UK, and not of British."""
-    return " ".join(text.lower().split()) in _short_names()
+    return " ".join(text.lower().split()) in _file()["short_names"]
 
 
 def _is_taken(said: str, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> bool:
     """True where the graph has `said` itself. What is said behind "the" alone is taken only so."""
-    if said in _short_names() and said in _other_words():
+    if said in _file()["short_names"] and said in _file()["lower_case_is_another_word"]["words"]:
         return is_own(f"the {said}")
     return is_spelt(said) or is_own(said)
 
 
 @cache
+def _file() -> dict[str, dict[str, str]]:
+    return tomllib.loads((_FOLDER / "place_adjectives.toml").read_text("utf-8"))
+
+
+@cache
 def _table() -> dict[str, tuple[str, ...]]:
     """The names of the places of each adjective and short name, in small letters."""
-    said = {**_file()["adjectives"], **_short_names()}
+    said = {**_file()["adjectives"], **_file()["short_names"]}
     return {adjective: tuple(names.lower().split(", ")) for adjective, names in said.items()}
-
-
-def _short_names() -> dict[str, str]:
-    return _file()["short_names"]
-
-
-@cache
-def _other_words() -> frozenset[str]:
-    return frozenset(_file()["lower_case_is_another_word"]["words"])
-
-
-@cache
-def _file() -> dict[str, dict[str, str]]:
-    return tomllib.loads((files("kg_store.lexicon") / "place_adjectives.toml").read_text("utf-8"))

@@ -102,9 +102,6 @@ class FuzzyWindow:
                 self._read_around(at)
         return [self._hit(first, last, found) for (first, last), found in self._found.items()]
 
-    def skips_any(self) -> bool:
-        return any(map(self._is_skipped, range(len(self.words))))
-
     def joins(self, at: int) -> bool:
         return self.words[at].joins
 
@@ -112,7 +109,7 @@ class FuzzyWindow:
         """Returns the name words that the typed word may be, with the number of slips, most slips first."""
         found = self._near.get(at)
         if found is None:
-            forms = () if self._is_skipped(at) else self.words[at].forms
+            forms = () if self.is_skipped(at) else self.words[at].forms
             more = [behind for form in forms for behind in (*behind_prefixes(form), *nominatives(form))]
             near = [pair for form in (*forms, *more) for pair in self.names.near(form).items()]
             found = self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
@@ -151,7 +148,7 @@ class FuzzyWindow:
     def _may_be_name(self, at: int) -> bool:
         """True if names are looked for around this word; False for everyday words that nothing marks as a name."""
         word = self.spellings[at]
-        if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
+        if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self.is_skipped(at):
             return False
         if not self.names.is_everyday(word):
             return True
@@ -161,19 +158,19 @@ class FuzzyWindow:
 
     def _follows_initial(self, at: int) -> bool:
         """True of "J. Smith", "J Smith": only a space and at most a point in between."""
-        if not at or not self.is_initial(at - 1) or self._is_skipped(at - 1):
+        if not at or not self.is_initial(at - 1) or self.is_skipped(at - 1):
             return False
-        if self.spellings[at] in COMMON_WORDS or self.names.is_own(self.spellings[at]):
+        if self.spellings[at] in COMMON_WORDS or self.names.public.is_own(self.spellings[at]):
             return False
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
 
     def _follows_stranger(self, at: int) -> bool:
         """True if the word before is in no dictionary: `thad field` may be Thaddeus Field."""
-        if not at or not self.joins(at) or self._is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
+        if not at or not self.joins(at) or self.is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
             return False
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
 
-    def _is_skipped(self, at: int) -> bool:
+    def is_skipped(self, at: int) -> bool:
         return self._signs[at][3]
 
     def _span(self, first: int, last: int) -> tuple[int, int]:
@@ -263,15 +260,13 @@ class FuzzyWindow:
         if self.is_everyday(at):
             return
         spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
-        short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
+        # A frequent word (USA) is read as initials in capitals alone.
+        start, end = self._span(at, at)
+        may_be_initials = not self.names.is_public(word) or self.text[start:end].isupper()
+        short = rows.abbreviated(word) if may_be_initials and not spells_out else []
         if short and len(rows.mids_of(short)) <= _MAX_ABBREVIATED:
             self._add(at, at, _SCORE_OF_ABBREVIATED, True, short)
         self._add(at, at, _SCORE_OF_ADJECTIVE, True, rows.of_adjective(word))
-
-    def _may_be_initials(self, at: int) -> bool:
-        """True if the word may be initials; a frequent word (USA) only in capitals."""
-        start, end = self._span(at, at)
-        return not self.names.is_public(self.spellings[at]) or self.text[start:end].isupper()
 
     def _add(self, first: int, last: int, score: float, whole: bool, rows: Sequence[int]) -> None:
         if rows:
@@ -305,7 +300,7 @@ class InexactNames:
     """
 
     def __init__(self, rows: NameTable, public: PublicWords) -> None:
-        self._words = NameVocabulary(rows, public)
+        self.words = NameVocabulary(rows, public)
         # Requests repeat the labels of the schema and the numbers of their candidates: each is read once. Beside its
         # normalised text a stretch as it stands: capitals may tell initials.
         self._nameless: set[tuple[str, str]] = set()
@@ -331,8 +326,10 @@ class InexactNames:
         for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:
             is_nameless = is_name is None
             for start, end in stretches(normalised.text, begin, stop):
-                if may_hold and normalised.is_one_to_one and self._is_plain(normalised.text, start, end, may_hold):
-                    continue
+                stretch = normalised.text[start:end]
+                is_plain = may_hold and normalised.is_one_to_one and stretch.isascii() and not may_hold(start, end)
+                if is_plain and not self._may_hold_name(stretch):
+                    continue  # Beyond ASCII, digits may be letters of words.
                 hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name, fits)
                 found += hits
                 is_nameless = is_nameless and tells_nothing
@@ -375,27 +372,12 @@ class InexactNames:
         if is_name is None and not self._may_hold_name(stretch[0]):
             _remember(self._nameless, stretch, end - start)
             return [], True
-        reading = FuzzyWindow(
-            self._words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits
-        )
+        reading = FuzzyWindow(self.words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits)
         hits = reading.hits()
-        is_nameless = is_name is None and not hits and not reading.skips_any()
+        is_nameless = is_name is None and not hits and not any(map(reading.is_skipped, range(len(reading.words))))
         if is_nameless:
             _remember(self._nameless, stretch, end - start)
         return hits, is_nameless
-
-    def _is_plain(self, text: str, start: int, end: int, may_hold: MayHold) -> bool:
-        """True of everyday words that nothing marks. Beyond ASCII, digits may be letters of words."""
-        stretch = text[start:end]
-        return stretch.isascii() and not may_hold(start, end) and not self._may_hold_name(stretch)
-
-    def is_own(self, text: str) -> bool:
-        """True if `text` is among the service's phrases."""
-        return self._words.is_own(text)
-
-    def looks_like_name(self, text: str) -> bool:
-        """True if a word of `text` consists of letters and is not an everyday word."""
-        return self._words.looks_like_name(text)
 
     def _may_hold_name(self, stretch: str) -> bool:
         """False for everyday words, which make up nearly all of a request; a cheap first test."""
@@ -404,15 +386,12 @@ class InexactNames:
                 continue
             forms = [each.text for each in words_of(word)]
             has_initial = any(len(form) == 1 and (form not in NOT_INITIALS or "." in word) for form in forms)
-            if has_initial or not all(map(self._is_dull, forms)):
+            if has_initial or not all(self.words.is_everyday(form) or not is_letters(form) for form in forms):
                 return True
             # Nothing but an everyday word outlives the request: figures may be somebody's number.
-            if len(forms) == 1 and forms[0].isalpha() and self._words.is_everyday(forms[0]):
+            if len(forms) == 1 and forms[0].isalpha() and self.words.is_everyday(forms[0]):
                 _remember(self._dull, word, len(word))
         return False
-
-    def _is_dull(self, word: str) -> bool:
-        return self._words.is_everyday(word) or not is_letters(word)
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:

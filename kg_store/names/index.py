@@ -292,8 +292,8 @@ class NameIndex:
 
     def find_adjectives(self, text: str) -> list[NameHit]:
         """Returns the names and text values of places behind adjectives in `text`: France for French."""
-        found = ((each, hit) for each in self._adjectives.said_in(text) for hit in self._places(each.names))
-        return [replace(hit, start=each.start, end=each.end) for each, hit in found]
+        said = self._adjectives.said_in(text)
+        return [replace(hit, start=start, end=end) for start, end, names in said for hit in self._places(names)]
 
     def _places(self, names: Iterable[str]) -> Iterator[NameHit]:
         for name in names:
@@ -343,15 +343,11 @@ class NameIndex:
 
     def looks_like_name(self, text: str) -> bool:
         """True if a word of `text` is neither in the dictionary nor in the service's phrases."""
-        return self._inexact is not None and self._inexact.looks_like_name(text)
+        return self._inexact is not None and self._inexact.words.looks_like_name(text)
 
     def is_own(self, text: str) -> bool:
         """True if `text`, in lower case, is in the service's phrases or the shown schema."""
-        return self._inexact is not None and self._inexact.is_own(text)
-
-    def is_public(self, hit: NameHit) -> bool:
-        """True if the spelling of the hit equals a public word."""
-        return hit.public
+        return self._inexact is not None and self._inexact.words.public.is_own(text)
 
     def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
         """Returns the linkable values equal to a number or date, in whatever notation; empty if there is none."""

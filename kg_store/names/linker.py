@@ -66,7 +66,9 @@ def choose_inexact(
     able = [hit for hit in hits if hit.score >= MIN_SCORE]
     if not able:
         return []
-    words = _WordSpans(_word_spans(text))
+    normalised = normalise(text)
+    typed = (word for word in words_of(normalised.text) if word.text not in SMALL_WORDS)
+    words = _WordSpans([normalised.span(word.start, word.end) for word in typed])
     able = [hit for hit in able if not hit.public or _is_marked(hit, words, is_name)]
     chosen: list[InexactHit] = []
     taken = bytearray(len(text))
@@ -80,8 +82,7 @@ def choose_inexact(
     _cover(known, [*exact, *((hit.start, hit.end) for hit in chosen if hit.whole)])
     unknown = [span for span in words.spans if span[1] - span[0] > 1 and not any(known[slice(*span)])]
     strangers = _WordSpans([span for span in unknown if is_name(*span)])
-    kept = [hit for hit in chosen if not _is_doubtful(text, hit) or not _stands_beside(text, hit, strangers)]
-    return sorted(kept, key=lambda hit: hit.start)
+    return sorted((hit for hit in chosen if not _is_doubtful(text, hit, strangers)), key=lambda hit: hit.start)
 
 
 class _WordSpans:
@@ -108,22 +109,18 @@ def _cover(taken: bytearray, spans: Iterable[Span]) -> None:
         taken[start:end] = b"\x01" * (end - start)
 
 
-def _word_spans(text: str) -> list[Span]:
-    normalised = normalise(text)
-    return [
-        normalised.span(word.start, word.end) for word in words_of(normalised.text) if word.text not in SMALL_WORDS
-    ]
-
-
 def _is_marked(hit: InexactHit, words: _WordSpans, is_name: IsName) -> bool:
     """True if the hit, or one word of a whole name, is marked as a name: "a Sparrow hawk"."""
     inside = words.inside(hit.start, hit.end)
     return is_name(hit.start, hit.end) or (hit.whole and any(is_name(*span) for span in inside))
 
 
-def _is_doubtful(text: str, hit: InexactHit) -> bool:
-    """True of part of a name, or of a single misspelt word."""
-    return not hit.whole or (hit.score < 1 and is_letters(text[hit.start : hit.end]))
+def _is_doubtful(text: str, hit: InexactHit, strangers: _WordSpans) -> bool:
+    """True of part of a name, or of a single misspelt word, beside a stranger's name."""
+    if hit.whole and (hit.score >= 1 or not is_letters(text[hit.start : hit.end])):
+        return False
+    gaps = (text[first:last] for first, last in strangers.beside(hit.start, hit.end))
+    return any(gap and not gap.strip(" \t-") for gap in gaps)
 
 
 def _may_cover(
@@ -152,11 +149,6 @@ def _may_cover(
         return len(over) > 1 and all(may_be_proper(text[start:end]) for start, end in inside)
     is_long = hit.whole or len(inside) > _A_FEW
     return any(span in named for span in more) and (is_long or all(span in named for span in more))
-
-
-def _stands_beside(text: str, hit: InexactHit, strangers: _WordSpans) -> bool:
-    gaps = strangers.beside(hit.start, hit.end)
-    return any(text[first:last].strip(" \t-") == "" and first < last for first, last in gaps)
 
 
 MAX_SHARING: Final = 20
@@ -190,7 +182,8 @@ class EntityLinker:
         written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
         found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
-        exact = self._with_all_alternatives(text, merged(longest_mentions(found, marks.enclosed)), found, marks)
+        longest = merged(longest_mentions(found, marks.enclosed))
+        exact = [self._with_alternatives(text, each, found, marks) for each in longest]
         read = with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, fits), is_name)
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
@@ -243,18 +236,10 @@ class EntityLinker:
         """Returns common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
-    def _with_all_alternatives(
-        self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
-    ) -> list[Mention]:
-        """Mentions with alternatives: in a text without marks, a name inside a longer one may be what was meant.
-
-        "Who is governor of arizona" names a post, or Arizona.
-        """
-        if has_capitals(text):
-            return mentions
-        return [self._with_alternatives(text, each, found, marks) for each in mentions]
-
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
+        """In a text without capitals a name inside a longer one may be meant: "who is governor of arizona"."""
+        if has_capitals(text):
+            return mention
         named = text[mention.start : mention.end]
         # In scripts without capitals no small letter says that a word is a word.
         has_case = named.lower() != named.upper()
@@ -307,9 +292,9 @@ class EntityLinker:
 
         chosen = choose_inexact(text, spans, marks.enclosed, able, may_name, is_known_better)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
-        read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
-        read = self._with_all_alternatives(text, read, exact, marks)
-        return sorted([*kept, *read], key=lambda mention: mention.start)
+        read = (Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen)
+        meant = (self._with_alternatives(text, each, exact, marks) for each in read)
+        return sorted([*kept, *meant], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
         """True if a span of `text` is marked as a name; in a text without marks the dictionary decides."""
@@ -338,7 +323,9 @@ class EntityLinker:
         for hit in (*self.index.find(text), *find_in_other_number(self.index, text)):
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)) or _is_genitive(text, hit):
                 continue
-            if not _is_part_of_literal(hit, literals):
+            # A number or date inside a longer one means something else: 120 is not -120.
+            is_value = hit.value_kind in (ValueKind.NUMBER, ValueKind.DATE)
+            if not is_value or not any(each.start <= hit.start and hit.end <= each.end for each in literals):
                 yield Mention(hit.start, hit.end, hit.mids, hit.value_kind if hit.kind == "value" else None)
 
     def _meant(self, text: str, literals: list[LiteralSpan]) -> Iterator[Mention]:
@@ -395,13 +382,6 @@ def has_capitals(text: str) -> bool:
 def _is_genitive(text: str, hit: NameHit) -> bool:
     """True of the "s" after an apostrophe: "X's spouse" does not mention anything called S."""
     return hit.text == "s" and hit.start > 1 and text[hit.start - 1] in "'’" and text[hit.start - 2].isalnum()
-
-
-def _is_part_of_literal(hit: NameHit, literals: list[LiteralSpan]) -> bool:
-    """True of a number or date inside a longer one, which means something else: 120 is not -120."""
-    if hit.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
-        return False
-    return any(literal.start <= hit.start and hit.end <= literal.end for literal in literals)
 
 
 def _is_small_number(written: str) -> bool:

@@ -18,7 +18,7 @@ from kg_store.names.index import NameHit, NameIndex
 from kg_store.names.name_words import COMMON_WORDS
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural
-from kg_store.text.inflection import in_other_number, may_be_verb_uncached
+from kg_store.text.inflection import in_other_number, lemmas
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +125,12 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
         is_free = not over or (is_meant and are_parts)
         named = [hit for hit in hits if not hit.public or stands_so or is_name(start, end)]
         if is_free and named:
-            kept = [*(each for each in kept if each not in over), _mention(named)]
+            # The things of that name, or else the values.
+            things = [hit for hit in named if hit.kind == "name"]
+            mids = sorted({mid for hit in things or named for mid in hit.mids})
+            kind = None if things else named[0].value_kind
+            kept = [*(each for each in kept if each not in over), Mention(start, end, tuple(mids), kind)]
     return sorted(kept, key=lambda mention: mention.start)
-
-
-def _mention(hits: Sequence[NameHit]) -> Mention:
-    """The things of that name, or else the values."""
-    things = [hit for hit in hits if hit.kind == "name"]
-    kind = None if things else hits[0].value_kind
-    mids = sorted({mid for hit in things or hits for mid in hit.mids})
-    return Mention(hits[0].start, hits[0].end, tuple(mids), kind)
 
 
 def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
@@ -198,26 +194,17 @@ def _with_namesake(index: NameIndex, text: str, mention: Mention, counts: FactCo
         return mention
     known = _most(mention.mids, counts)
     places = index.places_called(typed)
+    others, languages = [places], list[int]()
     if not len(places):
-        others = (index.longer_names(typed), _without_article(index, typed))
-        better = [_best_known(np.setdiff1d(each, mention.mids), counts, MIN_RATIO * known) for each in others]
-        return _and(mention, [mid for each in better for mid in each])
-    if is_short_place(typed):
-        return _and(mention, _best_known(np.setdiff1d(places, mention.mids), counts, MIN_RATIO * known))
-    is_language = _OF_LANGUAGES.search(text[: mention.start]) is not None
-    more = [] if is_language else _best_known(np.setdiff1d(places, mention.mids), counts, MIN_RATIO * known)
-    languages = np.array(index.named(f"{typed} language"), dtype=np.int64)
-    return _and(mention, [*more, *(languages.tolist() if _most(languages.tolist(), counts) > known else ())])
-
-
-def _without_article(index: NameIndex, typed: str) -> Mids:
-    """Things with the name without its article: "the guitar", if something is called Guitar."""
-    rest = _ARTICLE.sub("", typed) if typed.islower() else typed
-    return np.array(index.named(rest) if rest != typed else (), dtype=np.int64)
-
-
-def _and(mention: Mention, more: Sequence[int]) -> Mention:
-    return replace(mention, mids=tuple(sorted({*mention.mids, *more}))) if more else mention
+        # "The guitar", if something is called Guitar.
+        rest = _ARTICLE.sub("", typed) if typed.islower() else typed
+        others = [index.longer_names(typed), np.array(index.named(rest) if rest != typed else (), dtype=np.int64)]
+    elif not is_short_place(typed):
+        languages = [*index.named(f"{typed} language")]
+        others = [] if _OF_LANGUAGES.search(text[: mention.start]) else others
+    better = [_best_known(np.setdiff1d(each, mention.mids), counts, MIN_RATIO * known) for each in others]
+    more = {mid for each in better for mid in each}.union(languages if _most(languages, counts) > known else ())
+    return replace(mention, mids=tuple(sorted(more.union(mention.mids)))) if more else mention
 
 
 def _most(mids: Sequence[int], counts: FactCounts) -> int:
@@ -236,14 +223,11 @@ def _best_known(mids: Mids, counts: FactCounts, least: int) -> list[int]:
 
 def _is_beside_name(index: NameIndex, text: str, mention: Mention, names: Sequence[Mention]) -> bool:
     before, behind = text[: mention.start], text[mention.end :]
-    if any(_is_gap(text[each.end : mention.start]) or _is_gap(text[mention.end : each.start]) for each in names):
+    gaps = [gap for each in names for gap in (text[each.end : mention.start], text[mention.end : each.start])]
+    if any(gap and not gap.strip(" -") for gap in gaps):
         return True
     words = (*before.split(" ")[-2:-1], *behind.split(" ")[1:2])
     return any(word.isalpha() and index.looks_like_name(word) for word in words)
-
-
-def _is_gap(between: str) -> bool:
-    return bool(between) and not between.strip(" -")
 
 
 MIN_BEARERS: Final = 10
@@ -273,7 +257,10 @@ def find_common_names(
     for hit in free:
         if _is_noun(text, hit, public, is_concept):
             found += _well_known(hit, hit.mids, counts)
-        elif _says_place(index, text, hit):
+        elif (
+            places_called(hit.text) and not is_short_place(hit.text) and is_adjective(index, text, hit.start, hit.end)
+        ):
+            # "Were french", "french people", if the graph has a language or a people of that name.
             found += _well_known(hit, (*hit.mids, *index.places_called(hit.text)), counts)
     return longest_mentions(found, ())
 
@@ -295,14 +282,8 @@ def _is_kind(text: str, start: int, end: int) -> bool:
     before = _WORD_BEFORE.search(text, 0, start)
     word = before[1].lower() if before else ""
     if is_plural(typed):
-        return not word or word in _BEFORE_PLURALS or not may_be_verb_uncached(typed)
+        return not word or word in _BEFORE_PLURALS or "VERB" not in lemmas(typed)
     return word in _BEFORE_SINGULARS
-
-
-def _says_place(index: NameIndex, text: str, hit: NameHit) -> bool:
-    """True of "were french", "french people", if the graph has a language or a people of that name."""
-    is_called_so = bool(places_called(hit.text)) and not is_short_place(hit.text)
-    return is_called_so and is_adjective(index, text, hit.start, hit.end)
 
 
 def _well_known(hit: NameHit, mids: Collection[int], counts: FactCounts) -> Iterator[Mention]:

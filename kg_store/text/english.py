@@ -5,12 +5,12 @@ and everyday words for common relations and kinds.
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from wordfreq import get_frequency_dict, lossy_tokenize, top_n_list
 from wordfreq.numbers import digit_freq, smash_numbers
 
 from kg_store.text.inflection import singular
-from kg_store.text.normalise import is_unspaced, is_word_character, normalise
+from kg_store.text.normalise import MARKS, is_unspaced, normalise
 
 ALWAYS_ORDINARY = 1_000
 """This many of the most frequent words are ordinary even if the dictionary also has them with a capital (May). By
@@ -128,6 +128,7 @@ def _ordinary() -> frozenset[str]:
 
 FREQUENT_WORDS = 3_000
 MAX_PHRASE_WORDS = 6
+_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
 _MAX_UNSPACED_LENGTH = 12
 
 
@@ -174,22 +175,13 @@ def _most_frequent() -> frozenset[str]:
 
 def _runs(text: str) -> set[str]:
     """Every run of words of `text`, with the punctuation between them and none around them."""
-    words = _word_spans(text)
+    words = [match.span() for match in _WORD.finditer(text)]
     found: set[str] = set()
     for first, (start, _) in enumerate(words):
         found.update(text[start:end] for _, end in words[first : first + MAX_PHRASE_WORDS])
     for start, end in words:
         found.update(_unspaced_runs(text[start:end]))
     return found
-
-
-def _word_spans(text: str) -> list[tuple[int, int]]:
-    spans = []
-    for is_word, group in groupby(enumerate(text), key=lambda pair: is_word_character(pair[1])):
-        positions = [position for position, _ in group]
-        if is_word:
-            spans.append((positions[0], positions[-1] + 1))
-    return spans
 
 
 def _unspaced_runs(word: str) -> set[str]:
@@ -206,6 +198,7 @@ _TABLE: Final[dict[str, dict[str, Any]]] = tomllib.loads(
 _BACKWARDS: Final = "backwards"
 _KINDS: Final = "kinds"
 _PLAINER: Final = "plainer"
+_NOUNS: Final = "nouns"
 _VERBAL: Final = 2
 """The number of words at the beginning of a relation that may say it: `admitted to` in `admitted to ward`."""
 
@@ -219,7 +212,7 @@ def _words(parts: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
     return dict(said)
 
 
-_SAID: Final = _words(part for field, part in _TABLE.items() if field not in (_BACKWARDS, _KINDS, _PLAINER))
+_SAID: Final = _words(part for field, part in _TABLE.items() if field not in (_BACKWARDS, _KINDS, _PLAINER, _NOUNS))
 _SAID_BACKWARDS: Final = _words([_TABLE[_BACKWARDS]])
 _SAME: Final = tuple(frozenset(line.split(", ")) for line in _TABLE[_KINDS]["same"].strip().splitlines())
 
@@ -258,66 +251,15 @@ def synonyms_backwards(relation: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """A noun with the relations that leave such a thing (`has`) and those that lead to one (`plays`)."""
+    """A general noun for a concept, with the relations that leave such a thing (`has`) and lead to one (`plays`)."""
 
     word: str
     has: tuple[str, ...]
     plays: tuple[str, ...]
 
 
-def _noun(word: str, has: str, plays: str = "") -> Noun:
-    return Noun(word, tuple(has.split(", ")), tuple(plays.split(", ")) if plays else ())
-
-
-NOUNS: tuple[Noun, ...] = (
-    _noun(
-        "person",
-        "date of birth, place of birth, gender, nationality, spouse, married to, parents, children, siblings, "
-        "profession, religion, employer, works at, education, first name, last name, cause of death, place of death, "
-        "email, phone, lives in, knows, title, institution",
-        "spouse, parents, children, sibling, friend, actor, starring, director, author, writer, founder, leader, "
-        "employee, member, player, doctor, treated by, written by, directed by, manager, owner, customer, patient",
-    ),
-    _noun(
-        "film",
-        "directed by, starring, starred actors, written by, release year, genre, runtime, produced by, film rating, "
-        "in language, tags, votes, box office",
-        "film, acted in, directed film, filmography",
-    ),
-    _noun("tv program", "seasons, episodes, network, original air date, program creator", "tv program, series"),
-    _noun("book", "author, isbn, publisher, pages, edition, publication date", "book, wrote, works written"),
-    _noun("song", "recorded by, lyrics, album, track length, composer", "song, track, recording"),
-    _noun("musical group", "band members, albums, record label, genre of music", "band, artist, performed by"),
-    _noun(
-        "organization",
-        "founded, headquarters, employees, industry, members, revenue, board members, parent organization, ceo",
-        "employer, works at, company, institution, organization, member of, published by, insured by, made by",
-    ),
-    _noun("school", "students, graduates, mascot, campus, school type, faculty", "education, school, studied at"),
-    _noun(
-        "geographic location",
-        "population, area, located in, contained by, contains, time zone, mayor, capital, latitude, longitude, "
-        "languages spoken, currency used, postal code, elevation, government",
-        "place of birth, place of death, lives in, location, city, country, nationality, headquarters, capital, "
-        "residence, located in, contained by, born in, region",
-    ),
-    _noun("building", "architect, floors, construction date, bed capacity, style, address", "building, venue"),
-    _noun("event", "start date, end date, participants, held at, winner, host", "event, participated in, battle"),
-    _noun("sports team", "coach, players, league, stadium, roster, championships", "team, plays for"),
-    _noun("product", "price, manufacturer, brand, model, weight", "product, bought, item"),
-    _noun("order", "quantity, price, customer, product, order date, card, amount", "order, purchase, transaction"),
-    _noun("transaction", "amount, sender, receiver, beneficiary, payer, payee, currency", "payment, transfer"),
-    _noun("account", "balance, account number, account owner, transactions", "account, bank account"),
-    _noun("medical condition", "symptoms, treatments, risk factors, prevention", "diagnosis, disease, cause of death"),
-    _noun("drug", "dose, active ingredient, side effects, made by", "medication, drug, prescribed"),
-    _noun("award", "awarded for, award winners, nominees, presented by", "award, prize, won"),
-    _noun("language", "language family, writing system, spoken by", "language, in language, languages spoken"),
-    _noun("genre", "parent genre, artists of genre, films in this genre", "genre, has genre, style"),
-    _noun("religion", "deities, sacred sites, texts, beliefs", "religion, faith"),
-    _noun("job title", "people with this job, specialization of", "profession, occupation, job title, position held"),
-    _noun("website", "url, registered users, launched", "homepage, website, url"),
-    _noun("document", "file format, pages, attached to, created by, version", "document, report, attachment"),
-    _noun("address", "street, number, zip code, city, state", "address, lives at"),
+NOUNS: Final = tuple(
+    Noun(word, tuple(has.split(", ")), tuple(plays.split(", "))) for word, (has, plays) in _TABLE[_NOUNS].items()
 )
 
-GENERAL_NOUNS: tuple[str, ...] = tuple(noun.word for noun in NOUNS)
+GENERAL_NOUNS: Final = tuple(noun.word for noun in NOUNS)

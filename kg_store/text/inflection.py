@@ -121,14 +121,20 @@ def in_other_number(noun: str) -> Iterator[str]:
             yield from (str(form) for form in lemminflect.getInflection(lemma, "NNS") if form != noun)
 
 
-def may_be_verb_uncached(word: str) -> bool:
-    """True if `word` may be a verb: play, models. Caches nothing, because the word may be a name."""
-    return "VERB" in lemminflect.getAllLemmas(word)
+def lemmas(word: str) -> dict[str, tuple[str, ...]]:
+    """Returns the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
+
+    Caches nothing, because the word may be a name; the functions below are for words of questions without names.
+    """
+    return lemminflect.getAllLemmas(word)  # type: ignore[no-any-return]
+
+
+_known = lru_cache(maxsize=50_000)(lemmas)
 
 
 def lemmas_of(word: str) -> frozenset[str]:
     """Returns `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
-    return frozenset({word, *(each for forms in lemminflect.getAllLemmas(word).values() for each in forms)})
+    return frozenset({word, *(each for forms in lemmas(word).values() for each in forms)})
 
 
 # Third-person verbs that are also plural nouns, but mean the verb at the beginning of a label.
@@ -141,44 +147,39 @@ _DONE = frozenset(
 @lru_cache(maxsize=50_000)
 def verbs_of(word: str) -> frozenset[str]:
     """Returns the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
-    lemmas = lemminflect.getAllLemmas(word)
-    found = set(lemmas.get("VERB", ()))
-    for noun in lemmas.get("NOUN", (word,) if not lemmas else ()):
+    known = _known(word)
+    found = set(known.get("VERB", ()))
+    for noun in known.get("NOUN", () if known else (word,)):
         found |= _agent_verbs(noun)
     return frozenset(found)
 
 
-@lru_cache(maxsize=50_000)
 def noun_lemma(word: str) -> str:
     """Returns the singular of a noun: theses -> thesis; other words stay as they are."""
-    lemmas = lemminflect.getAllLemmas(word).get("NOUN", ())
-    return str(lemmas[0]) if lemmas else word
+    return _known(word).get("NOUN", (word,))[0]
 
 
-@lru_cache(maxsize=50_000)
 def may_be_verb(word: str) -> bool:
     """True if `word` is a form of some verb: directed, wrote, star."""
-    return "VERB" in lemminflect.getAllLemmas(word)
+    return "VERB" in _known(word)
 
 
-@lru_cache(maxsize=50_000)
 def may_be_noun(word: str) -> bool:
     """True if `word` is a noun; unknown words count as nouns."""
-    kinds = lemminflect.getAllLemmas(word)
+    kinds = _known(word)
     return "NOUN" in kinds or not kinds
 
 
-@lru_cache(maxsize=50_000)
 def is_compared(word: str) -> bool:
     """True of a comparative or superlative (thicker, busiest), false of a noun that looks like one."""
-    lemmas = lemminflect.getAllLemmas(word)
-    is_adjective = "ADJ" in lemmas and lemmas.keys() <= {"ADJ", "ADV"}
-    return is_adjective and word.endswith(("er", "est")) and word not in lemmas["ADJ"]
+    known = _known(word)
+    is_adjective = "ADJ" in known and known.keys() <= {"ADJ", "ADV"}
+    return is_adjective and word.endswith(("er", "est")) and word not in known["ADJ"]
 
 
 def is_participle(word: str) -> bool:
     """True if `word` is a past participle: directed, written, born; for unknown words the ending "ed" decides."""
-    return _is_form(word, "VBN") or (word.endswith("ed") and not lemminflect.getAllLemmas(word))
+    return _is_form(word, "VBN") or (word.endswith("ed") and not _known(word))
 
 
 def is_past(word: str) -> bool:
@@ -201,11 +202,11 @@ def is_third_person(word: str) -> bool:
 @lru_cache(maxsize=50_000)
 def is_agent(word: str) -> bool:
     """True if `word` names somebody by what they do: director, screenwriters."""
-    return any(_agent_verbs(noun) for noun in lemminflect.getAllLemmas(word).get("NOUN", (word,)))
+    return any(_agent_verbs(noun) for noun in _known(word).get("NOUN", (word,)))
 
 
 def _agent_verbs(noun: str) -> set[str]:
-    return {verb for verb in _of_agent(noun) if _is_verb(verb)} or _of_compound(noun)
+    return _of_agent(noun) or _of_compound(noun)
 
 
 def is_done(word: str) -> bool:
@@ -215,13 +216,7 @@ def is_done(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def _is_form(word: str, form: str) -> bool:
-    return any(
-        word in lemminflect.getInflection(verb, form) for verb in lemminflect.getAllLemmas(word).get("VERB", ())
-    )
-
-
-def _is_verb(word: str) -> bool:
-    return word in lemminflect.getAllLemmas(word).get("VERB", ())
+    return any(word in lemminflect.getInflection(verb, form) for verb in _known(word).get("VERB", ()))
 
 
 def _of_compound(noun: str) -> set[str]:
@@ -229,19 +224,19 @@ def _of_compound(noun: str) -> set[str]:
     if not noun.endswith(("er", "or")):
         return set()
     for at in range(3, len(noun) - 4):
-        if "NOUN" in lemminflect.getAllLemmas(noun[at:]):
-            verbs = {verb for verb in _of_agent(noun[at:]) if _is_verb(verb)}
-            if verbs:
-                return verbs
+        verbs = _of_agent(noun[at:]) if "NOUN" in _known(noun[at:]) else set()
+        if verbs:
+            return verbs
     return set()
 
 
-def _of_agent(noun: str) -> tuple[str, ...]:
-    """The words that may be the verb of an agent noun: director -> direct, writer -> write, runner -> run."""
+def _of_agent(noun: str) -> set[str]:
+    """The verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
     if not noun.endswith(("or", "er")) or len(noun) < 5:
-        return ()
+        return set()
     stem = noun[:-2]
-    return (stem, f"{stem}e", stem[:-1]) if stem[-1] == stem[-2] else (stem, f"{stem}e")
+    able = {stem, f"{stem}e", *([stem[:-1]] if stem[-1] == stem[-2] else [])}
+    return {verb for verb in able if verb in _known(verb).get("VERB", ())}
 
 
 _ENDINGS: Final = (

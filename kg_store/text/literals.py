@@ -118,7 +118,7 @@ def read_iso_date(text: str) -> PartialDate:
         if int(hour) > 24 or int(minute) > 59:
             raise ValueError("no such time of day")
         seconds = Decimal(int(hour) * 3600 + int(minute) * 60) + Decimal((second or "0").replace(",", "."))
-    return PartialDate(int(year), _int(month), _int(day), seconds, _offset(zone))
+    return PartialDate(int(year), int(month) if month else None, int(day) if day else None, seconds, _offset(zone))
 
 
 def days_in(year: int, month: int) -> int:
@@ -126,10 +126,6 @@ def days_in(year: int, month: int) -> int:
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
-
-
-def _int(digits: str | None) -> int | None:
-    return None if digits is None else int(digits)
 
 
 def _offset(zone: str | None) -> int | None:
@@ -228,14 +224,10 @@ def _date_of(parts: dict[str, str | None]) -> PartialDate:
         return PartialDate(year, _MONTHS.index((parts["name"] or "").lower()[:3]) + 1, int(day) if day else None)
     if parts.get("m"):
         return PartialDate(year, int(parts["m"] or 0), int(parts["d"] or 0))
-    return _day_and_month(year, int(parts["a"] or 0), int(parts["b"] or 0))
-
-
-def _day_and_month(year: int, first: int, second: int) -> PartialDate:
+    first, second = int(parts["a"] or 0), int(parts["b"] or 0)
     if first <= 12 and second <= 12 and first != second:
         raise ValueError("day and month could be either way round")
-    month, day = (second, first) if first > 12 else (first, second)
-    return PartialDate(year, month, day)
+    return PartialDate(year, second, first) if first > 12 else PartialDate(year, first, second)
 
 
 def _without_separators(digits: str) -> str:
@@ -369,13 +361,8 @@ def find_literals(text: str) -> list[LiteralSpan]:
         if not any(covered[start:end]):
             covered[start:end] = b"\x01" * (end - start)
             taken.append((start, end))
-    return [_literal(text, start, end) for start, end in sorted(taken)]
-
-
-def _literal(text: str, start: int, end: int) -> LiteralSpan:
-    written = text[start:end]
-    kind, lexical = read_literal(written) or (ValueKind.TEXT, written)
-    return LiteralSpan(start, end, kind, lexical)
+    read = ((start, end, read_literal(text[start:end])) for start, end in sorted(taken))
+    return [LiteralSpan(start, end, *(found or (ValueKind.TEXT, text[start:end]))) for start, end, found in read]
 
 
 _PLAIN_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?<=\d)(?:[eE][+-]?\d+)?")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
 from kg_store.terms import ValueKind
 from kg_store.text.literals import DIGITS, plain_number, read_number
@@ -181,8 +181,8 @@ def _joined(text: str, found: Sequence[_Quantity], of_schema: Collection[Unit]) 
 
 def _quantities(text: str) -> Iterator[_Quantity]:
     found: dict[int, _Quantity] = {}
-    for match in _in_figures().finditer(text):
-        name, scale = (match["sign"] or match["unit"]).lower(), (match["scale"] or "").lower()
+    for match in _patterns().in_figures.finditer(text):
+        name, scale = (match["sign"] or match["unit"] or match["money"]).lower(), (match["scale"] or "").lower()
         if name == "m" and text[match.end() - 2].isdigit():
             continue  # "5m" may mean five million.
         number = read_number(f"{match['number']} {'thousand' if scale == 'k' else scale}")
@@ -200,41 +200,34 @@ def _quantities(text: str) -> Iterator[_Quantity]:
 def _in_words(text: str) -> Iterator[_Quantity]:
     """Amounts in words: "fifty kilos", "half a ton", "more than a ton"."""
     for each in find_number_expressions(text):
-        inside = _unit_at_end().search(text, each.start, each.end)
-        unit = inside or _unit_behind().match(text, each.end)
+        inside = _patterns().at_end.search(text, each.start, each.end)
+        unit = inside or _patterns().behind.match(text, each.end)
         is_number = each.kind in (ValueKind.NUMBER, ValueKind.DATE) and each.lexical.replace(".", "").isdigit()
         if unit is not None and is_number:
             yield _Quantity(each.start, unit.end("unit"), Decimal(each.lexical), unit["unit"].lower())
-    for match in _unit_alone().finditer(text):
+    for match in _patterns().alone.finditer(text):
         one = _ONE.search(text, max(0, match.start() - _MAX_LOOK_BACK), match.start())
         if one is not None and not units_called(match["unit"])[0].is_time:
             yield _Quantity(one.start(1), match.end(), Decimal(1), match["unit"].lower())
 
 
-@cache
-def _names() -> str:
-    return "|".join(re.escape(name) for name in sorted(unit_names(), key=len, reverse=True) if name not in "€$£¥")
+class _Patterns(NamedTuple):
+    """Where the name of a unit may stand."""
+
+    in_figures: re.Pattern[str]
+    behind: re.Pattern[str]
+    at_end: re.Pattern[str]
+    alone: re.Pattern[str]
 
 
 @cache
-def _in_figures() -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<![\w.,])(?<![^\d]-)(?:(?P<sign>[€$£¥])\s?)?(?P<number>{DIGITS})(?:\s?(?P<scale>k|thousand|million|billion)\b)?"
-        rf"(?(sign)(?![\w%])|\s?-?(?P<unit>(?:{_names()})(?!\w)|[€$£¥]))",
-        re.IGNORECASE,
+def _patterns() -> _Patterns:
+    longest = sorted((name for name in unit_names() if name not in "€$£¥"), key=len, reverse=True)
+    unit = rf"(?P<unit>{'|'.join(map(re.escape, longest))})"
+    number = rf"(?:(?P<sign>[€$£¥])\s?)?(?P<number>{DIGITS})(?:\s?(?P<scale>k|thousand|million|billion)\b)?"
+    return _Patterns(
+        re.compile(rf"(?<![\w.,])(?<![^\d]-){number}(?(sign)(?![\w%])|\s?-?(?:{unit}(?!\w)|(?P<money>[€$£¥])))", re.I),
+        re.compile(rf"\s+(?:(?:of\s+)?an?\s+)?{unit}(?!\w)", re.I),
+        re.compile(rf"\s{unit}\Z", re.I),
+        re.compile(rf"\b{unit}(?!\w)", re.I),
     )
-
-
-@cache
-def _unit_behind() -> re.Pattern[str]:
-    return re.compile(rf"\s+(?:(?:of\s+)?an?\s+)?(?P<unit>{_names()})(?!\w)", re.IGNORECASE)
-
-
-@cache
-def _unit_at_end() -> re.Pattern[str]:
-    return re.compile(rf"\s(?P<unit>{_names()})\Z", re.IGNORECASE)
-
-
-@cache
-def _unit_alone() -> re.Pattern[str]:
-    return re.compile(rf"\b(?P<unit>{_names()})(?!\w)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kg_store.graph import matching_entities
 from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.matching_entities import EntityDescription, PathCardinality, how_many_fit, wider_kinds
-from kg_store.graph.traversal import reached, steps_from
+from kg_store.graph.traversal import members_of, reached, steps_from
 from kg_store.sources.policy import Policy
 from kg_store.terms import Concept, Mids, NodeKind, Path, Schema, Signature, SignatureId, Step
 from tests.kg_store.graph.test_anonymity import graphs
@@ -112,13 +112,12 @@ def test_flags_are_forgotten_before_they_fill_memory(tmp_path: FilePath, monkeyp
     catalog = catalog_in(tmp_path)
     catalog.load("t1", "g", [written(tmp_path, HOUSE)], Policy(), concepts)
     graph = catalog.open("t1", "g").blind
-    known = matching_entities._known(graph.schema)
-    (kin,) = {step for step in steps_from(graph, known.members(graph, "person")) if not step[0].inverse}
+    (kin,) = {step for step in steps_from(graph, members_of(graph, "person")) if not step[0].inverse}
     monkeypatch.setattr(matching_entities, "MAX_BYTES", 10)
     for length in range(1, 8):
         path: tuple[Step, ...] = (kin,) * length
         assert how_many_fit(graph, EntityDescription("person", frozenset({frozenset({path})}))) == 3
-        assert sum(flags.nbytes for flags in known._flags.values()) <= 10
+        assert sum(flags.nbytes for flags in matching_entities._known(graph.schema)._flags.values()) <= 10
 
 
 def schema_of(sizes: dict[str, int]) -> Schema:

@@ -163,7 +163,9 @@ def test_kinds_of_one_line_are_said_by_each_other() -> None:
 
 
 def test_no_entry_is_a_word_that_says_nothing_by_itself() -> None:
-    entries = [words for field in TABLE if field not in ("kinds", "plainer") for words in TABLE[field].values()]
+    entries = [
+        words for field in TABLE if field not in ("kinds", "plainer", "nouns") for words in TABLE[field].values()
+    ]
     said = {word for words in entries for word in words.split(", ")}
     assert {"date", "number", "thing"}.isdisjoint(said)
     assert said.isdisjoint(GRAMMAR)
