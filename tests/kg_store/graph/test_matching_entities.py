@@ -1,4 +1,4 @@
-"""How many entities fit what a prompt says, and wider kinds."""
+"""The number of entities that fit what a prompt says, and wider kinds."""
 
 from __future__ import annotations
 
