@@ -124,6 +124,12 @@ class Adjacency:
     member_starts: Numbers
     members: Numbers
 
+    def hops_of_targets(self) -> Numbers:
+        """The hop that leads to each of `targets`."""
+        starts = self.hop_starts[self.signatures].astype(np.int64)
+        hops = self.hops[ranges(starts, lengths_between(self.group_starts))]
+        return np.repeat(hops, lengths_between(self.target_starts))
+
     def save(self, folder: Path) -> None:
         for part in fields(self):
             np.save(folder / f"{part.name}.npy", getattr(self, part.name), allow_pickle=False)

@@ -24,7 +24,7 @@ from kg_store.graph.adjacency import (
     sums_between,
     weights_of,
 )
-from kg_store.graph.traversal import MAX_MEDIATORS, ending_hops
+from kg_store.graph.traversal import MAX_MEDIATORS, ending_hops, mediator_flags
 from kg_store.terms import NodeKind, Schema, ValueKind, ValueView, as_mids
 
 _NOTHING: Longs = np.empty(0, dtype=np.int64)
@@ -209,9 +209,7 @@ class _Steps:
     """The steps of a graph as rows: whose, the step's number, and where it ends."""
 
     def __init__(self, adjacency: Adjacency, schema: Schema) -> None:
-        kinds = [signature.kind for signature in schema.signatures]
-        mediators = np.array([kind is NodeKind.MEDIATOR for kind in kinds] or [False])
-        self._is_mediator: Flags = mediators[adjacency.signatures]
+        self._is_mediator: Flags = mediator_flags(schema)[adjacency.signatures]
         self._may_end = ending_hops(schema)
         reached = [
             any(self._may_end[2 * hop.relation + (not hop.inverse)] for hop in s.hops) for s in schema.signatures
@@ -220,17 +218,18 @@ class _Steps:
         self._starts = adjacency.target_starts[adjacency.group_starts].astype(np.int64)
         self._tails = adjacency.targets
         self._base = 2 * len(schema.relations) + 1
-        signatures = adjacency.signatures.astype(np.int64)
-        groups = lengths_between(adjacency.group_starts)
-        hops = adjacency.hops[ranges(adjacency.hop_starts[signatures].astype(np.int64), groups)]
-        self._hops = np.repeat(hops, lengths_between(adjacency.target_starts))
+        self._hops = adjacency.hops_of_targets()
 
     def of_all(self) -> tuple[Longs, Longs]:
         """Each thing where a step may begin with each of its steps, once, in order."""
-        found = [_distinct(owners, numbers) for owners, numbers, _ in self.rows()]
-        nothing = [(np.empty(0, np.int64), np.empty(0, np.int64))]
-        owners, numbers = zip(*(found or nothing), strict=True)
-        return np.concatenate(owners), np.concatenate(numbers)
+        found = [(_NOTHING, _NOTHING)]
+        for owners, numbers, _ in self.rows():
+            known, ids = np.unique(numbers, return_inverse=True)
+            keys = as_mids(owners * max(1, len(known)) + ids)
+            if len(keys):
+                found.append((keys // len(known), known[keys % len(known)]))
+        all_owners, all_numbers = zip(*found, strict=True)
+        return np.concatenate(all_owners), np.concatenate(all_numbers)
 
     def rows(self) -> Iterator[tuple[Longs, Longs, Longs]]:
         """Owners, step numbers and ends, of as many things at a time as have MAX_ROWS together."""
@@ -271,13 +270,6 @@ class _Steps:
             owners, nodes, begun = owners[on], tails[on], numbers[on]
         whole = [np.concatenate(part) for part in zip(*found, strict=True)]
         return whole[0], whole[1], whole[2]
-
-
-def _distinct(owners: Longs, numbers: Longs) -> tuple[Longs, Longs]:
-    known, ids = np.unique(numbers, return_inverse=True)
-    count = max(1, len(known))
-    keys = as_mids(owners * count + ids)
-    return keys // count, known[keys % count] if len(known) else known
 
 
 def _concepts(adjacency: Adjacency, schema: Schema) -> tuple[Longs, Longs, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Flags, Nodes, buil
 from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.schema import placeholder, with_concepts
 from kg_store.sources.policy import Policy, RolePolicy
-from kg_store.terms import Edges, Hop, Mids, NodeKind, Relation, RelationId, Schema, Signature, as_mids
+from kg_store.terms import Edges, Hop, Mids, NodeKind, RelationId, Schema, Signature, as_mids
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,11 @@ class Pruned:
 
 def facts_of(adjacency: Adjacency) -> Facts:
     """Every fact of the arrays, walked forwards."""
-    groups = lengths_between(adjacency.group_starts)
-    nodes = np.repeat(np.arange(len(adjacency.mids)), groups)
-    ranks = np.arange(len(nodes)) - np.repeat(adjacency.group_starts[:-1].astype(np.int64), groups)
-    hops = adjacency.hops[adjacency.hop_starts[adjacency.signatures[nodes]] + ranks].astype(np.int64)
-    sizes = lengths_between(adjacency.target_starts)
-    forwards = np.repeat(hops % 2 == 0, sizes)
-    heads, relations = np.repeat(nodes, sizes)[forwards], np.repeat(hops // 2, sizes)[forwards]
-    targets = adjacency.targets[forwards].astype(np.int32)
-    return Facts(heads.astype(np.int32), relations.astype(np.int32), targets)
+    hops = adjacency.hops_of_targets()
+    forwards = hops % 2 == 0
+    targets_of_nodes = lengths_between(adjacency.target_starts[adjacency.group_starts])
+    heads = np.repeat(np.arange(len(adjacency.mids), dtype=np.int32), targets_of_nodes)
+    return Facts(heads[forwards], (hops[forwards] // 2).astype(np.int32), adjacency.targets[forwards].astype(np.int32))
 
 
 def kinds_of_nodes(adjacency: Adjacency, schema: Schema) -> npt.NDArray[np.uint8]:
@@ -71,7 +67,9 @@ def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts
         relations.astype(np.int32),
         place[facts.tails[kept]].astype(np.int32),
     )
-    classes, class_sets = _class_sets(schema)
+    classes = list(dict.fromkeys(each.classes for each in schema.signatures)) or [()]
+    place_of_set = {each: at for at, each in enumerate(classes)}
+    class_sets = np.array([place_of_set[each.classes] for each in schema.signatures] or [0], dtype=np.int32)
     nodes = Nodes(
         adjacency.mids[~gone],
         kinds_of_nodes(adjacency, schema)[~gone],
@@ -90,13 +88,6 @@ def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts
     changed = tuple(at for at, concept in enumerate(concepts) if concept is None)
     words = (concept or placeholder(each) for concept, each in zip(concepts, signatures, strict=True))
     return Pruned(arrays, Schema(shown, signatures, tuple(words), schema.kind_words), changed)
-
-
-def _class_sets(schema: Schema) -> tuple[list[tuple[str, ...]], npt.NDArray[np.int32]]:
-    """Every distinct set of classes, and the position of each signature's set."""
-    classes = list(dict.fromkeys(each.classes for each in schema.signatures)) or [()]
-    place = {each: at for at, each in enumerate(classes)}
-    return classes, np.array([place[each.classes] for each in schema.signatures] or [0], dtype=np.int32)
 
 
 _MEDIATOR = KINDS.index(NodeKind.MEDIATOR)
@@ -172,7 +163,13 @@ def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_conc
     what is shown. It is kept in memory: 14 bytes a fact and a few for each node, for each role in use.
     """
     facts = facts_of(adjacency)
-    shown = np.array([_shows(role, each) for each in schema.relations] or [False])[facts.relations]
+    words = [{each.iri, each.label} for each in schema.relations]
+    of_role = [
+        (role.show_relations is None or not each.isdisjoint(role.show_relations))
+        and each.isdisjoint(role.withhold_relations)
+        for each in words
+    ]
+    shown = np.array(of_role or [False])[facts.relations]
     of_kind = np.array([_admits(role, schema, each) for each in schema.signatures] or [False])
     gone: Flags = ~of_kind[adjacency.signatures]
     kept = shown & ~gone[facts.heads] & ~gone[facts.tails]
@@ -211,13 +208,6 @@ _FIELDS = {
     "show_concepts": "concept",
     "withhold_concepts": "concept",
 }
-
-
-def _shows(role: RolePolicy, relation: Relation) -> bool:
-    words = {relation.iri, relation.label}
-    return (role.show_relations is None or not words.isdisjoint(role.show_relations)) and words.isdisjoint(
-        role.withhold_relations
-    )
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:

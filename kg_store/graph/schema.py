@@ -10,7 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.lexicon.lexicon import in_lexicon
@@ -87,31 +87,20 @@ def read_schema(data: bytes) -> Schema:
     masked = content.get("masked_classes", {})
     words, hints = content.get("words", {}), content.get("hints", {})
     hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
+    relations, signatures = list[Relation](), list[Signature]()
+    for at, (iri, label, inverse_label, kind, view, *mask) in enumerate(content["relations"]):
+        value_kind = ValueKind(kind) if kind else None
+        found = Relation(RelationId(at), iri, label, inverse_label, value_kind, ValueView(view), *mask)
+        relations.append(replace(found, words=tuple(words.get(str(at), ())), hints=tuple(hints.get(str(at), ()))))
+    for at, (kind, classes, codes, size) in enumerate(content["signatures"]):
+        met, unsaid = tuple(hops[code] for code in codes), tuple(map(Mid, masked.get(str(at), ())))
+        signatures.append(Signature(SignatureId(at), NodeKind(kind), tuple(classes), met, size, unsaid))
     return Schema(
-        tuple(
-            _relation(position, row, words.get(str(position), ()), hints.get(str(position), ()))
-            for position, row in enumerate(content["relations"])
-        ),
-        tuple(
-            _signature(position, row, hops, masked.get(str(position), ()))
-            for position, row in enumerate(content["signatures"])
-        ),
+        tuple(relations),
+        tuple(signatures),
         tuple(Concept(concept) for concept in content["concepts"]),
         {kind: tuple(further) for kind, further in content.get("kind_words", {}).items()},
     )
-
-
-def _relation(position: int, row: list[Any], words: Iterable[str], hints: Iterable[str]) -> Relation:
-    iri, label, inverse_label, kind, view, *mask = row
-    value_kind = ValueKind(kind) if kind else None
-    found = Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view), *mask)
-    return replace(found, words=tuple(words), hints=tuple(hints))
-
-
-def _signature(position: int, row: list[Any], hops: list[Hop], masked: Iterable[int]) -> Signature:
-    kind, classes, codes, size = row
-    met = tuple(hops[code] for code in codes)
-    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), met, size, tuple(map(Mid, masked)))
 
 
 MIN_OWN_WORD: Final = 4
