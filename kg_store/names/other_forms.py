@@ -19,6 +19,7 @@ from kg_store.names.name_words import COMMON_WORDS
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary, is_plural
 from kg_store.text.inflection import in_other_number, lemmas
+from kg_store.text.words import longest_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +318,7 @@ def find_near_spans(
     for number in range(1, MAX_PASSES + 1):
         read = left if number == 1 else _changed(left, fresh)
         spans = [(hit.start, hit.end) for hit in names.find_inexact(read, skip, fits=fits) if not hit.public]
-        fresh = _longest_spans(spans, len(text)) if number < MAX_PASSES else _joined(spans)
+        fresh = longest_spans(spans, len(text)) if number < MAX_PASSES else _joined(spans)
         if not fresh:
             break
         found += fresh
@@ -341,16 +342,6 @@ def _changed(text: str, fresh: Iterable[Span]) -> str:
         last = len(text) if last < 0 else last
         letters[first:start], letters[end:last] = text[first:start], text[end:last]
     return "".join(letters)
-
-
-def _longest_spans(spans: Iterable[Span], length: int) -> list[Span]:
-    """The longest of overlapping spans, then the leftmost."""
-    covered, chosen = bytearray(length), list[Span]()
-    for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
-        if not any(covered[start:end]):
-            chosen.append((start, end))
-            covered[start:end] = b"\x01" * (end - start)
-    return chosen
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:

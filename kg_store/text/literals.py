@@ -12,6 +12,7 @@ from typing import Final
 
 from kg_store.terms import ValueKind
 from kg_store.text.normalise import normalise
+from kg_store.text.words import longest_spans
 
 _ISO = re.compile(
     r"(-?\d{4,9})(?:-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d(?:[.,]\d{1,12})?))?)?)?)?"
@@ -355,13 +356,7 @@ def find_literals(text: str) -> list[LiteralSpan]:
     if not _DIGIT.search(text):
         return []
     spans = [match.span() for pattern in (*_IN_TEXT, _NUMBER_IN_TEXT, _DIGIT_WORD) for match in pattern.finditer(text)]
-    taken: list[tuple[int, int]] = []
-    covered = bytearray(len(text))
-    for start, end in sorted(set(spans), key=lambda span: (span[0] - span[1], span[0])):
-        if not any(covered[start:end]):
-            covered[start:end] = b"\x01" * (end - start)
-            taken.append((start, end))
-    read = ((start, end, read_literal(text[start:end])) for start, end in sorted(taken))
+    read = ((start, end, read_literal(text[start:end])) for start, end in longest_spans(set(spans), len(text)))
     return [LiteralSpan(start, end, *(found or (ValueKind.TEXT, text[start:end]))) for start, end, found in read]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -64,6 +64,16 @@ def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
     """Yields the places where a whole name may stand: runs of words separated only by a space, point, comma or &."""
     for match in _STRETCH.finditer(text, start, len(text) if end is None else end):
         yield match.start(), match.start() + len(match.group().rstrip(" ,"))
+
+
+def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
+    """Returns the longest of overlapping spans of a text of that length, then the leftmost; in order."""
+    covered, chosen = bytearray(length), list[tuple[int, int]]()
+    for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
+        if not any(covered[start:end]):
+            covered[start:end] = b"\x01" * (end - start)
+            chosen.append((start, end))
+    return sorted(chosen)
 
 
 def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForms]:
