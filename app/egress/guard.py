@@ -11,8 +11,7 @@ from typing import Final, Protocol
 from unicodedata import category
 from urllib.parse import unquote
 
-from app.privacy.errors import PrivacyError
-from app.privacy.safe_text import Egress, Segment
+from app.privacy.safe_text import Egress, PrivacyError, Segment
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, words_in
 from kg_store.names.index import NameIndex

@@ -1,24 +1,107 @@
-"""GuardedReasoner: measures, budgets, checks, records and sends each request; strategies have no other way to a
-reasoner.
+"""GuardedReasoner: measures, budgets, checks, records and sends each request; strategies have no other way to a model.
+
+Beside it InHouseRunner, with the same interface, for the reasoner inside the service; and the words that are sent for
+pseudonyms and masked relations: put in before a task leaves, taken out of its reply.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
 from app.egress.disclosure import QuestionDisclosure
 from app.egress.guard import BlockedError, Guard, digest_of
-from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome
-from app.egress.ledger.request_log import RequestLog
-from app.egress.wire_pseudonyms import WirePseudonyms
-from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
-from app.llm.tasks import ReplyT, Task
+from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome, RequestLog
+from app.llm.reasoner import Reasoner, ReasonerError, Reply, ReplyUnusableError, Retry, Tokens
+from app.llm.tasks import ReplyT, Task, TaskModel
+from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
+from kg_store.terms import Schema
+
+_RUN = re.compile(r"[0-9A-Za-z]+")
+_ModelT = TypeVar("_ModelT", bound=TaskModel)
+
+
+@dataclass(frozen=True, slots=True)
+class PseudonymSubstitution:
+    """Maps the service's words to those that are sent.
+
+    `words`: one distinct word for each; `issued`: the conversation's pseudonyms, in `words` or not. Promise: a word
+    that has another one in `words` never leaves. Limit: what is asked about a thing, and what a relation leads to, may
+    be the same under both words.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
+    issued: frozenset[str] = frozenset()
+
+    @property
+    def sendable(self) -> frozenset[str]:
+        """The words that a request may hold."""
+        return frozenset(self.words.values()) | (self.issued - self.words.keys())
+
+    def substitute_in(self, task: Task[ReplyT]) -> Task[ReplyT]:
+        return replace(task, input=_renamed(task.input, self.words)) if self.words else task
+
+    def restore_in(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
+        """Puts the service's own words back into the reply; `words` keeps the model's text for the ledger."""
+        if not self.words:
+            return reply
+        back = {word: own for own, word in self.words.items()}
+        asks_back = tuple(_in(reply.asks_back, back))
+        return replace(reply, value=_renamed(reply.value, back), asks_back=asks_back)
+
+
+class WirePseudonyms(Protocol):
+    """The pseudonyms of one question, which increase with every step."""
+
+    def now(self) -> PseudonymSubstitution:
+        """Returns all that have been issued so far."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoPseudonyms:
+    """No pseudonyms: for requests that only speak of relations."""
+
+    def now(self) -> PseudonymSubstitution:
+        return PseudonymSubstitution()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPseudonyms:
+    """The pseudonyms of a conversation, as they are sent for one of its answers."""
+
+    table: PseudonymTable = field(repr=False)
+    schema: Schema = field(repr=False)
+    answer_id: str
+
+    def now(self) -> PseudonymSubstitution:
+        return PseudonymSubstitution(self.table.wire_pseudonyms(self.schema, self.answer_id), self.table.issued)
+
+
+def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:
+    """The model with other words, including the fields that stay inside the service, which no dump holds."""
+    house = {name: getattr(model, name) for name, field in type(model).model_fields.items() if field.exclude}
+    return type(model).model_validate(_in(model.model_dump() | house, words))
+
+
+def _in(value: Any, words: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return _RUN.sub(lambda run: words.get(run[0], run[0]), value)
+        case dict():
+            return {_in(key, words): _in(each, words) for key, each in value.items()}
+        case list() | tuple():
+            return [_in(each, words) for each in value]
+        case TaskModel():
+            return _renamed(value, words)
+    return value
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -260,3 +343,29 @@ async def _in_thread(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> 
         if not work.cancelled():
             work.exception()
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class InHouseRunner:
+    """Condition: `inner` sends nothing. It reads a task's fuller input, if there is one that no prompt may hold."""
+
+    inner: Reasoner
+
+    @property
+    def is_model(self) -> bool:
+        return False
+
+    @property
+    def is_capable(self) -> bool:
+        return True
+
+    def fits(self, *_tasks: Task[Any]) -> bool:
+        return True
+
+    async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
+        """Returns the reply. Raises ReplyUnusableError."""
+        task = replace(task, input=task.in_house or task.input)
+        reply = await self.inner.reply_to(task, self.inner.egress_of(task))
+        if isinstance(reply, Retry):
+            raise ReplyUnusableError("the reasoner inside the service gave no reply")
+        return reply

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 from app.chat.answers.execution import AnswerExecutor, GraphView
 from app.chat.dialogue.follow_ups import FollowUps
-from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymised, choices_among, in_own_order
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeTurn, Topic
-from app.privacy.shared_names import choices_among, in_own_order
 from client_sdk.protocol import Ambiguity
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of

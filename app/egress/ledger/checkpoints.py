@@ -13,8 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from app.egress.ledger.chain import START
-from app.egress.ledger.tables import ledger_checkpoints, ledger_signers
+from app.egress.ledger.chain import START, ledger_checkpoints, ledger_signers
 from kg_store.storage.master_key import MasterKey, bind
 
 SIGNER_PURPOSE: Final = "ledger signer"

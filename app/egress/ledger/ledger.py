@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from secrets import token_hex
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from sqlalchemy import Engine, Row, insert, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -19,13 +19,14 @@ from app.egress.ledger.chain import (
     BrokenHeadError,
     Chains,
     in_utc,
+    ledger_entries,
+    ledger_replies,
     opened_content,
     reply_context,
     request_context,
     sealed_content,
 )
-from app.egress.ledger.tables import ledger_entries, ledger_replies
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from kg_store.storage.master_key import MasterKey
 
 BROKEN: Final = "the ledger's end was changed from outside: `arog ledger verify` says more"
@@ -180,3 +181,28 @@ class Ledger:
 _PLAIN: Final = (
     "id", "at", "tenant", "caller", "answer", "conversation", "step", "size", "digest", "verdict", "hits",
 )  # fmt: skip
+
+
+class RequestLog(Protocol):
+    """Records each request before it is sent, and the replies."""
+
+    def record(self, entry: LedgerEntry) -> str:
+        """Adds an entry and returns its id. Raises LedgerUnavailableError; then nothing may be sent."""
+        ...
+
+    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
+        """Adds replies. Raises LedgerUnavailableError."""
+        ...
+
+
+class InHouseLog:
+    """A log that keeps nothing, for questions that the service asks itself.
+
+    Condition: the reasoner is inside the service, so nothing leaves.
+    """
+
+    def record(self, entry: LedgerEntry) -> str:
+        return entry.id
+
+    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
+        """Keeps nothing."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.reader.language.relation_wording import unmask_words
 from kg_store.text.pseudonymous import asked_words
 from kg_store.text.step_words import typed

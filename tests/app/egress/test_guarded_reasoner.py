@@ -10,10 +10,9 @@ from sqlalchemy import Engine
 
 from app.egress.budgets import QuestionBudgetUsedUpError, TenantBudgetUsedUpError
 from app.egress.guard import BlockedError, Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
+from app.egress.guarded_reasoner import GuardedReasoner, PseudonymSubstitution, RequestContext
+from app.egress.ledger.chain import metadata
 from app.egress.ledger.ledger import Ledger, LedgerUnavailableError
-from app.egress.ledger.tables import metadata
-from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.llm.reasoner import ReasonerUnavailableError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, StructureInput, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.egress.wire_pseudonyms import PseudonymSubstitution
+from app.egress.guarded_reasoner import PseudonymSubstitution
 from app.llm.tasks import SchemaStep, StepInput, Task
 from app.strategies.sets.prompts import STEP
 from tests.support.tasks import thing

@@ -12,18 +12,23 @@ import pytest
 from sqlalchemy import Engine, Table, delete, insert, select, update
 
 from app.database.engine import make_engine
-from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, ChainHead, content_of, link_of, linked
-from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailableError
-from app.egress.ledger.reader import check, check_page
-from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.tables import (
+from app.egress.ledger.chain import (
+    REPLY,
+    REQUEST,
+    BrokenHeadError,
+    ChainHead,
+    content_of,
     ledger_checkpoints,
     ledger_entries,
     ledger_heads,
     ledger_replies,
     ledger_signers,
+    link_of,
+    linked,
 )
-from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress
+from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailableError
+from app.egress.ledger.retention import LedgerUpkeep
+from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress, check, check_page
 from kg_store.storage.master_key import MasterKey
 from tests.support.ledger_house import NOW, House
 from tests.support.waiting import run_together

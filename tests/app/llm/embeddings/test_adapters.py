@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from app.language.readings import WordedPath
-from app.llm.embeddings import adapters as heads
-from app.llm.embeddings.adapters import Adapter, AdapterError, RelationAdapter, read_head, write_head
+from app.llm.embeddings import trained_weights as heads
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL
+from app.llm.embeddings.trained_weights import Adapter, AdapterError, RelationAdapter, read_head, write_head
 from app.reader.scoring.path_scoring import PathScorer
 
 DIMENSIONS = 384

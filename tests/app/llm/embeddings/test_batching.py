@@ -10,8 +10,8 @@ from time import sleep
 import numpy as np
 import pytest
 
-from app.llm.embeddings import batching as module
-from app.llm.embeddings.batching import BatchingEncoder, Vectors
+from app.llm.embeddings import embedder as module
+from app.llm.embeddings.embedder import BatchingEncoder, Vectors
 
 
 class Lengths:

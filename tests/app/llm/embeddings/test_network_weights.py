@@ -13,7 +13,7 @@ from safetensors import safe_open
 from safetensors.numpy import load, save
 
 from app.llm.embeddings.model_files import BOXED_MODEL
-from app.llm.embeddings.network_weights import Arrays, NetworkWeightsError, read_network, write_network
+from app.llm.embeddings.trained_weights import Arrays, NetworkWeightsError, read_network, write_network
 
 NAME = "retriever"
 ARRAYS = {

@@ -13,12 +13,10 @@ import numpy as np
 import pytest
 
 from app.llm.embeddings import onnx_export as module
-from app.llm.embeddings.bert_network import is_plain_bert
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.encoders import OnnxEncoder, TorchEncoder
 from app.llm.embeddings.model_files import ModelFolder, encoder_config_of, find_model
-from app.llm.embeddings.onnx_encoder import OnnxEncoder
-from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, main, open_exported
-from app.llm.embeddings.torch_encoder import TorchEncoder
+from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, is_plain_bert, main, open_exported
 from app.settings import ConfigurationError, load_settings
 from app.wiring.sentence_models import embedder_of
 from tests.support.processes.tiny_model import make_tiny_model

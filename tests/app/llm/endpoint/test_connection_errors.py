@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import pytest
 
-from app.llm.endpoint.connection_errors import connection_reason
+from app.llm.endpoint.transport import connection_reason
 
 
 def chained(*errors: BaseException) -> BaseException:

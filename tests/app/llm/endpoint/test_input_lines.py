@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.llm.endpoint.input_lines import read_step, step_text
+from app.llm.endpoint.request_body import read_step, step_text
 from app.llm.tasks import Candidate, Evidence, PathTriple, StepInput, Thing, Turn
 
 GIVEN = StepInput(

@@ -13,8 +13,16 @@ from app.egress.guard import StaticSegments
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.endpoint.repair_messages import EMPTY, MISFIT, NO_JSON, NOT_OFFERED
-from app.llm.endpoint.request_body import MAX_FRAME_TOKENS, MAX_TIMES_OURS, Price, RequestTemplate
+from app.llm.endpoint.request_body import (
+    EMPTY,
+    MAX_FRAME_TOKENS,
+    MAX_TIMES_OURS,
+    MISFIT,
+    NO_JSON,
+    NOT_OFFERED,
+    Price,
+    RequestTemplate,
+)
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, Reply, ReplyUnusableError, Retry, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
 from app.privacy.safe_text import Egress

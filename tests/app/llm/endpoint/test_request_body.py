@@ -12,9 +12,15 @@ from hypothesis import strategies as st
 
 from app.egress.guard import MIN_STATIC_BYTES, StaticSegments
 from app.llm.endpoint.closed_schemas import marked_schema, open_schema, words_offered
-from app.llm.endpoint.dialects import MODES, Dialect
-from app.llm.endpoint.repair_messages import COMPLAINTS
-from app.llm.endpoint.request_body import CHOICE_TOKENS, RequestTemplate, body_of, statics_of
+from app.llm.endpoint.request_body import (
+    CHOICE_TOKENS,
+    COMPLAINTS,
+    MODES,
+    Dialect,
+    RequestTemplate,
+    body_of,
+    statics_of,
+)
 from app.llm.tasks import AnswerInput, CallOptions, StructureInput, Task, TaskKind, Turn
 from app.strategies.arog.prompts import AROG_TASKS, STRUCTURE
 from app.strategies.dialogue.prompts import REPLY

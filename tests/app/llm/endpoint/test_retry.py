@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.endpoint.retry import (
+from app.llm.endpoint.model_endpoint import (
     FIRST_WAIT_S,
     JITTER_S,
     LONGEST_WAIT_S,

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from app.egress.guard import BlockedError, Guard, StaticSegments
 from app.privacy.anonymiser import Anonymiser
-from app.privacy.pseudonym_format import shaped_in
-from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.pseudonyms import PseudonymTable, shaped_in
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from kg_store.lexicon import in_lexicon

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.egress.guard import Guard, StaticSegments
-from app.privacy.anonymised import Anonymised
-from app.privacy.anonymiser import Anonymiser
-from app.privacy.pseudonym_format import shaped_in
-from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.anonymiser import Anonymised, Anonymiser
+from app.privacy.pseudonyms import PseudonymTable, shaped_in
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
