@@ -31,7 +31,7 @@ from app.chat.second_opinion import is_sure, remarked, weighed, why_not
 from app.egress.budgets import BudgetUsedUpError
 from app.egress.disclosure import BelowAnonymityThresholdError, Profile
 from app.egress.guard import Guard, StaticSegments
-from app.egress.guarded_reasoner import AnswerPseudonyms, GuardedReasoner, InHouseRunner, RequestContext
+from app.egress.guarded_reasoner import GuardedReasoner, InHouseRunner, RequestContext, pseudonyms_of_answer
 from app.egress.ledger.ledger import RequestLog
 from app.llm.reasoner import Reasoner, ReasonerError, TaskRunner
 from app.privacy.anonymiser import Anonymised
@@ -256,7 +256,7 @@ class GraphSearch:
             guard=Guard(run.graph.names, self._statics, run.lexicon),
             ledger=self._ledger,
             errand=RequestContext(tenant, conversation.key_id, run.answer_id, conversation.id),
-            pseudonyms=AnswerPseudonyms(conversation.table, run.graph.blind.schema, run.answer_id),
+            pseudonyms=pseudonyms_of_answer(conversation.table, run.graph.blind.schema, run.answer_id),
             disclosure=self._options.disclosure.of_question(run.graph.blind, self._options.profile, reveals),
             most_tokens=budgets.question,
             account=budgets.tenants.account(tenant) if budgets.tenants else None,

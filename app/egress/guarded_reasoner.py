@@ -11,13 +11,13 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
-from app.egress.disclosure import QuestionDisclosure
+from app.egress.disclosure import QuestionDisclosure, ask_in_house
 from app.egress.guard import BlockedError, Guard, digest_of
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome, RequestLog
-from app.llm.reasoner import Reasoner, ReasonerError, Reply, ReplyUnusableError, Retry, Tokens
+from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, Task, TaskModel
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
@@ -56,32 +56,13 @@ class PseudonymSubstitution:
         return replace(reply, value=_renamed(reply.value, back), asks_back=asks_back)
 
 
-class WirePseudonyms(Protocol):
-    """The pseudonyms of one question, which increase with every step."""
-
-    def now(self) -> PseudonymSubstitution:
-        """Returns all that have been issued so far."""
-        ...
+WirePseudonyms = Callable[[], PseudonymSubstitution]
+"""Returns the pseudonyms of one question, all that have been issued so far: they increase with every step."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoPseudonyms:
-    """No pseudonyms: for requests that only speak of relations."""
-
-    def now(self) -> PseudonymSubstitution:
-        return PseudonymSubstitution()
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerPseudonyms:
-    """The pseudonyms of a conversation, as they are sent for one of its answers."""
-
-    table: PseudonymTable = field(repr=False)
-    schema: Schema = field(repr=False)
-    answer_id: str
-
-    def now(self) -> PseudonymSubstitution:
-        return PseudonymSubstitution(self.table.wire_pseudonyms(self.schema, self.answer_id), self.table.issued)
+def pseudonyms_of_answer(table: PseudonymTable, schema: Schema, answer_id: str) -> WirePseudonyms:
+    """Returns the pseudonyms of a conversation, as they are sent for one of its answers."""
+    return lambda: PseudonymSubstitution(table.wire_pseudonyms(schema, answer_id), table.issued)
 
 
 def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:
@@ -210,7 +191,7 @@ class GuardedReasoner:
     def may_leave(self, text: str) -> bool:
         """True if the guard would let `text` pass; nothing is sent or recorded."""
         try:
-            self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms.now().issued)
+            self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms().issued)
         except BlockedError:
             return False
         return True
@@ -228,7 +209,7 @@ class GuardedReasoner:
                 return await self.disclosure.in_house(task)
             reply = await self._send(admitted)
             if isinstance(reply, Reply):
-                return self.pseudonyms.now().restore_in(reply)
+                return self.pseudonyms().restore_in(reply)
             self.spent.retries += 1
             task = replace(task, manner=reply.manner)
 
@@ -261,7 +242,7 @@ class GuardedReasoner:
         """The row of a request that the guard accepts. Raises BlockedError, after recording that."""
         try:
             # The pseudonyms are asked for anew: one that is to go out under another word may not go under its own.
-            digest = self.guard.clear(egress, self.pseudonyms.now().sendable)
+            digest = self.guard.clear(egress, self.pseudonyms().sendable)
         except BlockedError as blocked:
             self.ledger.record(self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True))
             raise
@@ -309,9 +290,8 @@ class GuardedReasoner:
 
     def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
         """`task` with the words that are sent for pseudonyms, for this tenant."""
-        return replace(
-            self.pseudonyms.now().substitute_in(task), manner=replace(task.manner, tenant=self.errand.tenant)
-        )
+        manner = replace(task.manner, tenant=self.errand.tenant)
+        return replace(self.pseudonyms().substitute_in(task), manner=manner)
 
     def _entry(
         self, task: Task[ReplyT], egress: Egress, digest: str, hits: int = 0, blocked: bool = False
@@ -347,7 +327,7 @@ async def _in_thread(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> 
 
 @dataclass(frozen=True, slots=True)
 class InHouseRunner:
-    """Condition: `inner` sends nothing. It reads a task's fuller input, if there is one that no prompt may hold."""
+    """The reasoner inside the service, as strategies get it. Condition: `inner` sends nothing."""
 
     inner: Reasoner
 
@@ -364,8 +344,4 @@ class InHouseRunner:
 
     async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
         """Returns the reply. Raises ReplyUnusableError."""
-        task = replace(task, input=task.in_house or task.input)
-        reply = await self.inner.reply_to(task, self.inner.egress_of(task))
-        if isinstance(reply, Retry):
-            raise ReplyUnusableError("the reasoner inside the service gave no reply")
-        return reply
+        return await ask_in_house(self.inner, task)

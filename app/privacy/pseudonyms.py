@@ -66,11 +66,6 @@ def draw_word(letter: Letter, taken: Container[str]) -> str:
             return letter + tail
 
 
-def word_by_key(word: str, told: str, key: bytes, taken: Container[str]) -> str:
-    """Returns the word that replaces the pseudonym `word` in the context `told`; it has the same first letter."""
-    return keyed_word(word[0], f"{told}\n{word}", key, is_shaped, taken)
-
-
 def is_shaped(word: str) -> bool:
     """True if `word` has the form of a pseudonym."""
     return _SHAPE.fullmatch(word) is not None
@@ -91,9 +86,8 @@ def shaped_in(text: str) -> Iterator[Standing]:
 
 def _standing(text: str, runs: re.Pattern[str]) -> Iterator[Standing]:
     for run in runs.finditer(text):
-        if not _is_word_letter(text[run.start() - 1 : run.start()]) and not _is_word_letter(
-            text[run.end() : run.end() + 1]
-        ):
+        around = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
+        if not any(map(_is_word_letter, around)):
             yield Standing(run.start(), run.end(), run.group())
 
 
@@ -125,22 +119,6 @@ RANKED: Final = "ranked("
 
 WHOLE: Final = ""
 """The thread of a conversation that has only one; its pseudonyms are sent as they are."""
-
-
-def extend_thread(words: dict[str, str], order_key: bytes, thread: str, pseudonyms: Collection[str]) -> None:
-    """Adds to `words` what is sent for those `pseudonyms` (in order of issue) that have no word yet."""
-    taken = set(words.values())
-    for pseudonym in islice(pseudonyms, len(words), None):
-        words[pseudonym] = word_by_key(pseudonym, thread, order_key, taken)
-        taken.add(words[pseudonym])
-
-
-def masked_in_thread(order_key: bytes, thread: str, masks: Iterable[str]) -> dict[str, str]:
-    """Returns the word that is sent for the opaque word of each masked relation."""
-    found: dict[str, str] = {}
-    for mask in masks:
-        found[mask] = mask_word(order_key, f"{thread}\n{mask}", found.values())
-    return found
 
 
 FORM = 1
@@ -227,14 +205,12 @@ def _row(word: str, meaning: Meaning, state: TableState, schema: Schema) -> tupl
     if meaning.kind not in ("set", "kind") and len(meaning.mids):
         row["mids"] = meaning.mids.tolist()
     if meaning.kind == "set":
-        row["path"] = state.lost_paths.get(word) or _raw_path(meaning.path or (), schema)
+        row["path"] = state.lost_paths.get(word) or [
+            [[schema.relations[hop.relation].iri, hop.inverse] for hop in step] for step in meaning.path or ()
+        ]
     texts = {"start": meaning.start, "concept": meaning.concept, "expression": meaning.expression}
     texts |= {"value_kind": meaning.value_kind, "digest": state.digests.get(word)}
     return word, row | {name: text for name, text in texts.items() if text is not None}
-
-
-def _raw_path(path: Path, schema: Schema) -> RawPath:
-    return [[[schema.relations[hop.relation].iri, hop.inverse] for hop in step] for step in path]
 
 
 def _read_row(word: str, row: dict[str, Any], state: TableState, relations: dict[str, RelationId]) -> None:
@@ -255,9 +231,8 @@ def _read_row(word: str, row: dict[str, Any], state: TableState, relations: dict
     )  # fmt: skip
 
 
-__all__ = ["Meaning", "MeaningKind", "PseudonymTable"]
-
 ORDER_KEY_BYTES = 32
+MAX_CHOICES: Final = 20
 
 _LETTERS: dict[MeaningKind, Letter] = {
     "entity": "E", "value": "V", "set": "S", "group": "S", "kind": "S", "literal": "V", "outcome": "V",
@@ -404,6 +379,15 @@ class PseudonymTable:
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
+    def in_own_order(self, mids: Mids) -> list[str]:
+        """Returns one pseudonym for each thing, in the conversation's own order."""
+        return [self.of_entity(Mid(int(mids[at]))) for at in self.in_order([str(mid) for mid in mids.tolist()])]
+
+    def choices_among(self, mids: Mids) -> list[str]:
+        """Returns what a shared name may mean: first what the dialogue names, then in the conversation's order."""
+        named = self.settled_among(mids.tolist())
+        return sorted(self.in_own_order(mids), key=lambda word: self.entity(word) not in named)[:MAX_CHOICES]
+
     def assign_thread(self, answer: str, leans: bool) -> int | None:
         """Puts a new answer into the current thread if it `leans` on it, else into a new one.
 
@@ -424,11 +408,17 @@ class PseudonymTable:
         """
         with self._lock:
             thread = self._state.threads.get(answer, WHOLE)
-            masks = masked_in_thread(self._state.order_key, thread, masks_of(schema).values())
+            key = self._state.order_key
+            masks: dict[str, str] = {}
+            for mask in masks_of(schema).values():
+                masks[mask] = mask_word(key, f"{thread}\n{mask}", masks.values())
             if thread == WHOLE:
                 return masks
             words = self._sent.setdefault(thread, {})
-            extend_thread(words, self._state.order_key, thread, self._state.meanings)
+            taken = set(words.values())
+            for pseudonym in islice(self._state.meanings, len(words), None):
+                words[pseudonym] = keyed_word(pseudonym[0], f"{thread}\n{pseudonym}", key, is_shaped, taken)
+                taken.add(words[pseudonym])
             return words | masks
 
     @property
@@ -450,7 +440,8 @@ class PseudonymTable:
                 self._words[identity] = word
                 self._issued = None
             else:
-                meaning = _newest(state.meanings[word], meaning)
+                # What an earlier mention told of its kind of value stays.
+                meaning = replace(meaning, value_kind=meaning.value_kind or state.meanings[word].value_kind)
             state.meanings[word] = meaning
             if digest is not None:
                 state.digests[word] = digest
@@ -458,11 +449,6 @@ class PseudonymTable:
 
     def _digest(self, text: str) -> str:
         return blake2b(text.encode(errors="surrogatepass"), key=self._state.order_key, digest_size=16).hexdigest()
-
-
-def _newest(before: Meaning, now: Meaning) -> Meaning:
-    """`now`, with the value kind of the earlier mention if it has none itself."""
-    return now if now.value_kind is not None else replace(now, value_kind=before.value_kind)
 
 
 def _identity(meaning: Meaning, digest: str | None) -> Hashable:

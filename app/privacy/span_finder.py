@@ -19,6 +19,7 @@ from app.privacy.words.unknown_words import SchemaReading, Taken, schema_reading
 from kg_store.names.fuzzy_index import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
+from kg_store.names.name_hits import Mention
 from kg_store.names.near_spans import find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.literals import find_literals
@@ -172,9 +173,7 @@ class SpanFinder:
     def unmarked(self, found: Found) -> list[Span]:
         """Returns everyday words of a text without capitals that may name things, if nothing else does."""
         named = self._linker.find_unmarked(found.text, self._lexicon.public, found.fits)
-        return [
-            Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact) for each in named
-        ]
+        return [_span_of(each) for each in named]
 
     def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
         """Returns the spans of a text in order, without overlaps: of `found`, of `more`, and words the lexicon does
@@ -227,17 +226,17 @@ class SpanFinder:
     def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
         """Mentions in the text with and without invisible characters, which may separate words or hide inside one."""
         for each in self._linker.find_mentions(visible.text, fits):
-            yield Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
+            yield _span_of(each)
         if visible.origins is not None:
             for each in self._linker.find_mentions(original, fits):
                 start, end = visible.span(each.start, each.end)
                 # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
                 if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
-                    yield Span(start, end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
+                    yield replace(_span_of(each), start=start, end=end)
         if (plain := visible.skeleton()) is not None:
             for each in self._linker.find_mentions(plain.text, fits):
-                span = plain.original_span(each.start, each.end)
-                yield Span(*span, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
+                start, end = plain.original_span(each.start, each.end)
+                yield replace(_span_of(each), start=start, end=end)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
         """The names that the owner's recogniser finds and nothing else does."""
@@ -269,6 +268,10 @@ class SpanFinder:
             for span in self._protected(plain.text):
                 start, end = plain.original_span(span.start, span.end)
                 yield replace(span, start=start, end=end)
+
+
+def _span_of(named: Mention) -> Span:
+    return Span(named.start, named.end, SpanSource.MENTION, named.mids, named.value_kind, named.inexact)
 
 
 def _stand(text: str, span: Span) -> Stand:

@@ -9,16 +9,14 @@ Here it runs on numpy, so that the service loads no torch; `evaluation.training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.trained_weights import read_network, write_network
+from app.llm.embeddings.trained_weights import TrainedNetwork, linear, read_network, write_network
 from app.retriever.features import (
     ENTITY_MARKS,
     FACT_MARKS,
@@ -27,12 +25,11 @@ from app.retriever.features import (
     Bags,
     FeatureMaker,
     Features,
+    Floats,
+    Ints,
     RelationTable,
     RetrievalQuery,
 )
-
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 
 ATTENTION_WIDTH: Final = 64
 TURN_WIDTH: Final = 16
@@ -56,14 +53,8 @@ class NetworkConfig:
     trained_relations: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RetrieverWeights:
-    """Trained numbers by the name of their layer: `tail.weight`. They fit every graph, because relations are read by
-    words.
-    """
-
-    config: NetworkConfig
-    arrays: Mapping[str, Floats] = field(repr=False)
+RetrieverWeights = TrainedNetwork[NetworkConfig]
+"""They fit every graph, because relations are read by words."""
 
 
 def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
@@ -183,9 +174,7 @@ class _Pass:
         return np.searchsorted(self._used, rows)
 
     def _linear(self, name: str, values: Floats) -> Floats:
-        result: Floats = values @ self._arrays[f"{name}.weight"].T
-        bias = self._arrays.get(f"{name}.bias")
-        return result if bias is None else result + bias
+        return linear(self._arrays, name, values)
 
 
 def _relu(values: Floats) -> Floats:
@@ -197,12 +186,12 @@ _NAME: Final = "retriever"
 
 def write_weights(weights: RetrieverWeights, file: Path, model: str) -> None:
     """Writes `weights`, trained on vectors of the sentence model `model`. The same numbers give the same bytes."""
-    write_network(_NAME, weights.config, weights.arrays, file, model)
+    write_network(_NAME, weights, file, model)
 
 
 def read_weights(file: Path, model: str) -> RetrieverWeights:
     """Returns the weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
-    return RetrieverWeights(*read_network(_NAME, NetworkConfig, shapes_of, file, model))
+    return read_network(_NAME, NetworkConfig, shapes_of, file, model)
 
 
 class Retriever:
@@ -214,7 +203,7 @@ class Retriever:
         self._relations = RelationTable(embedder)
         self._maker = FeatureMaker(embedder, self._relations, placeholder)
 
-    def scores(self, query: RetrievalQuery) -> npt.NDArray[np.float32]:
+    def scores(self, query: RetrievalQuery) -> Floats:
         """Returns log p(z|x) up to a constant of the query, higher is better; shape (facts,)."""
         if not query.facts:
             return np.zeros(0, np.float32)

@@ -67,7 +67,7 @@ class Issued:
 
     table: PseudonymTable
 
-    def now(self) -> PseudonymSubstitution:
+    def __call__(self) -> PseudonymSubstitution:
         return PseudonymSubstitution(issued=self.table.issued)
 
 

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from hashlib import sha256
+from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import Engine
@@ -22,7 +23,7 @@ from app.egress.ledger.verification import (
     Checked,
     CheckProgress,
     chain_rows,
-    check_page,
+    check,
     one_state,
 )
 from client_sdk.protocol import LedgerCheck
@@ -145,7 +146,7 @@ class LedgerAudit:
         """
         progress = None if cursor is None else self._progress(tenant, cursor)
         signer = self._upkeep.signer
-        checked = check_page(self._engine, self._master, signer, tenant, progress, most)
+        checked = check(self._engine, self._master, signer, tenant, progress=progress, most=most)
         return LedgerCheck(
             rows=checked.rows,
             first=checked.first,
@@ -181,13 +182,7 @@ class LedgerAudit:
             first = next(lines)
         except BrokenHeadError:
             raise LedgerBrokenError from None
-        return _written(first, lines)
-
-
-def _written(first: dict[str, object], rest: Iterator[dict[str, object]]) -> Iterator[str]:
-    yield json.dumps(first, sort_keys=True) + "\n"
-    for line in rest:
-        yield json.dumps(line, sort_keys=True) + "\n"
+        return (json.dumps(line, sort_keys=True) + "\n" for line in chain([first], lines))
 
 
 class UnknownCursorError(Exception):

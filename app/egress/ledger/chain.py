@@ -12,7 +12,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
     Column,
@@ -112,31 +112,12 @@ ledger_signers: Final = Table(
 PURPOSE: Final = "ledger"
 
 
-class HasIds(Protocol):
-    """A request of the ledger, either an entry or a row."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def tenant(self) -> str: ...
-    @property
-    def caller(self) -> str: ...
-    @property
-    def answer(self) -> str: ...
-    @property
-    def conversation(self) -> str: ...
-    @property
-    def step(self) -> str: ...
-    @property
-    def digest(self) -> str: ...
-
-
-def request_context(entry: HasIds) -> bytes:
-    """Returns the ids that a payload is bound to, so that a payload moved to another entry cannot be opened."""
+def request_context(entry: Any) -> bytes:
+    """Returns the ids that the payload of a request (an entry or its row) is bound to: moved, it cannot be opened."""
     return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
 
 
-def reply_context(entry: HasIds) -> bytes:
+def reply_context(entry: Any) -> bytes:
     """Returns the ids that bind a reply to its request."""
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
 

@@ -72,9 +72,8 @@ class LedgerUpkeep:
         border = before.astimezone(dt.UTC)
 
         def deleted(connection: Connection, head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
-            kept = [
-                _least(connection, table.c.number, table.c.tenant == tenant, table.c.at >= border) for table in TABLES
-            ]
+            younger = (select(func.min(t.c.number)).where(t.c.tenant == tenant, t.c.at >= border) for t in TABLES)
+            kept = [connection.execute(query).scalar() for query in younger]
             first = min((number for number in kept if number is not None), default=head.number + 1)
             if first <= cuts.first:
                 return 0, cuts
@@ -182,11 +181,6 @@ def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
     numbers = connection.execute(select(ledger_replies.c.number).where(*left)).scalars().all()
     connection.execute(update(ledger_replies).where(*left), {"sealed": None})
     return tuple(sorted(numbers))
-
-
-def _least(connection: Connection, column: Any, *where: Any) -> int | None:
-    found: int | None = connection.execute(select(func.min(column)).where(*where)).scalar()
-    return found
 
 
 def _link(connection: Connection, tenant: str, number: int) -> str:

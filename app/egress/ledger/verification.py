@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import heapq
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -241,34 +241,39 @@ class ChainVerifier:
 _BATCH_SIZE: Final = 500
 
 
-def check(engine: Engine, master: MasterKey, signer: Signer, tenant: str, kept: Iterable[Checkpoint] = ()) -> Checked:
-    """Checks every row of one tenant's chain, with payloads opened. Raises LedgerUnavailableError.
-
-    `kept`: checkpoints kept elsewhere, which reveal that the whole database was reset to an older state.
-    """
-    return _read(engine, signer, lambda connection, public: _checked(connection, master, public, tenant, kept))
-
-
-def check_page(
-    engine: Engine, master: MasterKey, signer: Signer, tenant: str, progress: CheckProgress | None, most: int
+def check(
+    engine: Engine,
+    master: MasterKey,
+    signer: Signer,
+    tenant: str,
+    kept: Iterable[Checkpoint] = (),
+    *,
+    progress: CheckProgress | None = None,
+    most: int | None = None,
 ) -> Checked:
-    """Checks at most `most` rows after `progress`, plus others with the last row's number. Raises
-    LedgerUnavailableError.
+    """Checks the rows of one tenant's chain after `progress`, with payloads opened; at most `most` of them, and others
+    with the last one's number. Raises LedgerUnavailableError.
 
-    Limit: each page is read from the current state; changes to earlier pages are found by the next check.
+    `kept`: checkpoints kept elsewhere, which reveal that the whole database was reset to an older state. Limit: each
+    page is read from the current state; changes to earlier pages are found by the next check.
     """
-    return _read(
-        engine, signer, lambda connection, public: _checked(connection, master, public, tenant, (), progress, most)
-    )
-
-
-def _read(engine: Engine, signer: Signer, checked: Callable[[Connection, str], Checked]) -> Checked:
     public = signer.public()
     try:
         with one_state(engine) as connection:
-            return checked(connection, public)
+            ours, findings = _checkpoints(connection, tenant, public)
+            walk = ChainVerifier(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
+            after = None if progress is None else progress.after
+            is_done = _walked(walk, chain_rows(connection, master, tenant, after), most)
+            if is_done:
+                walk.end(_head(connection, master, tenant, findings, begun=bool(ours) or walk.rows > 0))
+                if outside := _outside(connection, tenant):
+                    findings.append(ChainFault(f"{outside} rows stand outside of the chain"))
     except SQLAlchemyError:
         raise LedgerUnavailableError("the ledger could not be read") from None
+    told = findings if is_done else []
+    wrong, found = len(told) + walk.wrong, (told + walk.findings)[:MAX_FINDINGS]
+    left = None if is_done else walk.progress
+    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, found, progress=left)
 
 
 @contextmanager
@@ -294,27 +299,6 @@ def chain_rows(
     return heapq.merge(requests, replies, key=lambda each: each[0].number)
 
 
-def _checked(
-    connection: Connection,
-    master: MasterKey,
-    public: str,
-    tenant: str,
-    kept: Iterable[Checkpoint],
-    progress: CheckProgress | None = None,
-    most: int | None = None,
-) -> Checked:
-    ours, findings = _checkpoints(connection, tenant, public)
-    walk = ChainVerifier(ours, (each for each in kept if is_ours(each, tenant, public)), progress=progress)
-    after = None if progress is None else progress.after
-    if not _walked(walk, chain_rows(connection, master, tenant, after), most):
-        return _outcome(tenant, walk, ours, [], walk.progress)
-    head = _head(connection, master, tenant, findings, begun=bool(ours) or walk.rows > 0)
-    walk.end(head)
-    if outside := _outside(connection, tenant):
-        findings.append(ChainFault(f"{outside} rows stand outside of the chain"))
-    return _outcome(tenant, walk, ours, findings, None)
-
-
 def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], most: int | None) -> bool:
     """True if all rows were read; False if it stopped after `most`, which it never does between rows of one number."""
     for seen, (row, _payload) in enumerate(rows):
@@ -322,17 +306,6 @@ def _walked(walk: ChainVerifier, rows: Iterable[tuple[ChainRow, bytes | None]], 
             return False
         walk.see(row)
     return True
-
-
-def _outcome(
-    tenant: str,
-    walk: ChainVerifier,
-    ours: Sequence[Checkpoint],
-    findings: list[ChainFault],
-    progress: CheckProgress | None,
-) -> Checked:
-    wrong, found = len(findings) + walk.wrong, (findings + walk.findings)[:MAX_FINDINGS]
-    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, found, progress=progress)
 
 
 def _checkpoints(connection: Connection, tenant: str, public: str) -> tuple[list[Checkpoint], list[ChainFault]]:
@@ -363,18 +336,15 @@ def _head(
 
 def _outside(connection: Connection, tenant: str) -> int:
     unnumbered = (ledger_entries.c.tenant == tenant, ledger_entries.c.number.is_(None))
+    of_tenant = func.coalesce(ledger_replies.c.tenant, ledger_entries.c.tenant) == tenant
     replies = (
         select(func.count())
         .select_from(ledger_replies)
         .outerjoin(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
-        .where(ledger_replies.c.number.is_(None), _tenant_of_reply() == tenant)
+        .where(ledger_replies.c.number.is_(None), of_tenant)
     )
     counted = connection.execute(select(func.count()).select_from(ledger_entries).where(*unnumbered)).scalar_one()
     return counted + int(connection.execute(replies).scalar_one())
-
-
-def _tenant_of_reply() -> Any:
-    return func.coalesce(ledger_replies.c.tenant, ledger_entries.c.tenant)
 
 
 def _requests(

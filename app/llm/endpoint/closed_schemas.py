@@ -32,7 +32,6 @@ from app.llm.tasks import (
     StepReply,
     TaskModel,
     TaskName,
-    Thing,
 )
 from kg_store.algebra.expressions import (
     DIRECTIONS,
@@ -263,7 +262,7 @@ def parts_of(text: str) -> Iterator[SchemaPart]:
 def marked_schema(task: TaskName, form: ReplyForm) -> dict[str, Any]:
     """Returns the schema of the replies to `task`, with a mark for each hole."""
     if task == "step" and form == "choice":
-        return _object(answer=_one_of(NONE, "choices"))
+        return _object(answer={"type": "string", "enum": [NONE, f"{_MARK}choices"]})
     if task == "step":
         return _object(answer=_words())
     if task == "answer":
@@ -312,7 +311,11 @@ def words_offered(given: StepInput | AnswerInput) -> list[str]:
     """
     ways: Sequence[Candidate] = given.candidates if isinstance(given, StepInput) else ()
     hint = given.hint if isinstance(given, StepInput) else ""
-    names = [*_names(given.things), *(fact.end for fact in given.evidence), *(fact.start for fact in given.evidence)]
+    names = [
+        *(thing.name for thing in given.things),
+        *(fact.end for fact in given.evidence),
+        *(fact.start for fact in given.evidence),
+    ]
     paths = [way.path for way in ways] + [fact.path for fact in given.evidence]
     steps = [step for path in paths for step in path]
     said = re.findall(r'"([^"]*)"', hint)
@@ -333,7 +336,10 @@ def choices_of(given: StepInput) -> dict[str, str]:
 def list_of_choices(given: StepInput) -> list[str]:
     """Returns the list in words: `2. the patients that Eo55ac treats`."""
     said = dict(zip((way.number for way in given.candidates), given.phrases, strict=False))
-    plain = {way.number: said.get(way.number) or _path_text(way) for way in given.candidates}
+    plain = {
+        way.number: said.get(way.number) or f"{way.start}: {', '.join(way.path)} ({way.concept})"
+        for way in given.candidates
+    }
 
     def worded(expression: str) -> str:
         return re.sub(r"way\((\d+)\)", lambda found: plain[int(found[1])], expression)
@@ -343,10 +349,6 @@ def list_of_choices(given: StepInput) -> list[str]:
 
 def _path_text(way: Candidate) -> str:
     return f"{way.start}: {', '.join(way.path)} ({way.concept})"
-
-
-def _names(things: Sequence[Thing]) -> list[str]:
-    return [thing.name for thing in things]
 
 
 def _object(**fields: Any) -> dict[str, Any]:
@@ -359,10 +361,6 @@ def _list(items: Any, most: int) -> dict[str, Any]:
 
 def _text(most: int) -> dict[str, Any]:
     return {"type": "string", "maxLength": most}
-
-
-def _one_of(first: str, hole: str) -> dict[str, Any]:
-    return {"type": "string", "enum": [first, f"{_MARK}{hole}"]}
 
 
 def _number_of(hole: str) -> dict[str, Any]:

@@ -145,7 +145,7 @@ def _object_in(completion: Completion) -> dict[str, Any]:
         raise MisfitError(EMPTY)
     if completion.finish_reason == "length":
         raise MisfitError(CUT_OFF)
-    if _blank_run(content):
+    if " " * MAX_WHITE_SPACE in content.replace("\n", " ").replace("\t", " ").replace("\r", " "):
         raise MisfitError(BLANK)
     try:
         found = json.loads(content)
@@ -154,11 +154,6 @@ def _object_in(completion: Completion) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise MisfitError(NO_JSON)
     return found
-
-
-def _blank_run(content: str) -> bool:
-    plain = content.replace("\n", " ").replace("\t", " ").replace("\r", " ")
-    return " " * MAX_WHITE_SPACE in plain
 
 
 def _bare(content: str) -> str:

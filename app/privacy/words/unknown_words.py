@@ -87,9 +87,9 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     known = {written: _known(written, lexicon, language) for written in {text[slice(*m.span())] for m in matches}}
     words = [_word(turn, at, known) for at, token in enumerate(plain) if token.stand is Stand.WORD]
     spans = _by_capitals(text, words, taken, lexicon)
-    spans += [span for span in _phrases(turn) if not _covers(spans, span)]
+    spans += [(at, end) for at, end in _phrases(turn) if not any(at < stop and start < end for start, stop in spans)]
     for _ in range(_MAX_PASSES):
-        tokens = _tokens(matches, [*taken, *_as_taken(spans)]) if spans else plain
+        tokens = _tokens(matches, [*taken, *((*span, Stand.UNKNOWN) for span in spans)]) if spans else plain
         more = list(_by_place(replace(turn, tokens=tokens)))
         if not more:
             break
@@ -218,14 +218,6 @@ def _is_unproved(turn: TurnTokens, at: int) -> bool:
     """True of a word that itself stands in a name, where nothing shows that the common word is meant."""
     word = base_of(turn.tokens[at].word)
     return word in turn.lexicon.names.said_alone and may_name(word) and not reads_as_common(turn, at)
-
-
-def _as_taken(spans: Sequence[tuple[int, int]]) -> list[Taken]:
-    return [(*span, Stand.UNKNOWN) for span in spans]
-
-
-def _covers(spans: Sequence[tuple[int, int]], span: tuple[int, int]) -> bool:
-    return any(start < span[1] and span[0] < end for start, end in spans)
 
 
 def _masked(text: str, taken: Sequence[Taken]) -> str:

@@ -145,8 +145,8 @@ def with_usage(usage: object, streamed: bool) -> Canned:
     return Canned(data.encode(), content_type="text/event-stream")
 
 
-@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n {} \n"])
-async def test_a_fence_around_the_reply_is_taken_off(
+@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n {} \n", "<think>Canaria {}</think>\n{}"])
+async def test_what_stands_around_the_reply_is_taken_off(
     server: ModelServer, reasoner: PromptedReasoner, fence: str
 ) -> None:
     server.replies = in_turn(completion(fence.replace("{}", json.dumps(GOOD))))
@@ -261,11 +261,6 @@ async def test_a_reply_keeps_the_models_own_words(server: ModelServer, reasoner:
     got = await replied(reasoner)
     assert got.words == said
     assert "Hm." not in repr(got)
-
-
-async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer, reasoner: PromptedReasoner) -> None:
-    server.replies = in_turn(completion("<think>Canaria {}</think>\n" + json.dumps(GOOD)))
-    assert (await replied(reasoner)).value.answer == ["Sa1b2c"]
 
 
 async def test_the_error_says_what_was_wrong(server: ModelServer, reasoner: PromptedReasoner) -> None:
