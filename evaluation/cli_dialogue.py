@@ -266,8 +266,8 @@ def _write(folder: Path | None, files: Mapping[str, bytes]) -> None:
 def _in_words() -> Iterator[Show]:
     """A progress bar, and what these commands refuse as a sentence."""
     from app.cli.output import failures_in_words
-    from app.extractor.lower_layers import SentenceModelError
-    from app.llm.embeddings.network_weights import NetworkWeightsError
+    from app.extractor.extractor import SentenceModelError
+    from app.llm.embeddings.trained_weights import NetworkWeightsError
     from evaluation.datasets.questions import QuestionsError
     from evaluation.dialogue.chat_client import EndpointUnusableError, VendorError
 

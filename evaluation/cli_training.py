@@ -12,8 +12,8 @@ from evaluation.cli_progress import console, refuse
 from evaluation.cli_tables import DATA, Data
 
 if TYPE_CHECKING:
-    from app.extractor.network import ExtractorWeights
-    from app.retriever.network import RetrieverWeights
+    from app.extractor.extractor import ExtractorWeights
+    from app.retriever.retriever import RetrieverWeights
     from app.settings import Settings
     from evaluation.datasets.questions import Question
     from evaluation.training.reasoner import Trained
@@ -51,7 +51,7 @@ def reasoner(
     import asyncio
 
     from app.cli.output import failures_in_words
-    from app.llm.embeddings.adapters import write_head
+    from app.llm.embeddings.trained_weights import write_head
     from app.settings import load_settings
     from evaluation.bench.bench import sample
     from evaluation.datasets.questions import QuestionsError, read_questions
@@ -107,7 +107,7 @@ def retriever(
 ) -> None:
     """Learn which facts the next turn of a dialogue needs, from OpenDialKG; a fifth of its dialogues is left out."""
     from app.cli.output import failures_in_words
-    from app.retriever.weights import write_weights
+    from app.retriever.retriever import write_weights
     from app.settings import load_settings
     from evaluation.datasets.questions import QuestionsError
     from evaluation.training.network_fitting import CheckpointError
@@ -126,7 +126,7 @@ def _train_retriever(
 ) -> RetrieverWeights:
     from app.cli.output import bar
     from app.llm.embeddings.embedder import Embedder
-    from app.retriever.network import NetworkConfig
+    from app.retriever.retriever import NetworkConfig
     from evaluation.dialogue.training_set import read_set, to_learn_from
     from evaluation.training.retriever import fit_retriever
 
@@ -156,8 +156,7 @@ def extractor(
 ) -> None:
     """Learn which span of a text fills the unknown end of a fact, from texts made of graphs and from OpenDialKG."""
     from app.cli.output import failures_in_words
-    from app.extractor.lower_layers import SentenceModelError
-    from app.extractor.weights import write_weights
+    from app.extractor.extractor import SentenceModelError, write_weights
     from app.settings import load_settings
     from evaluation.datasets.questions import QuestionsError
     from evaluation.training.network_fitting import CheckpointError
@@ -175,9 +174,8 @@ def _train_extractor(
     data: Path, settings: Settings, checkpoint: Path | None, pairs: int, seed: int
 ) -> ExtractorWeights:
     from app.cli.output import bar
+    from app.extractor.extractor import ExtractorConfig, open_lower_layers
     from app.extractor.features import SpanFeatureMaker
-    from app.extractor.lower_layers import open_lower_layers
-    from app.extractor.network import ExtractorConfig
     from app.llm.embeddings.embedder import Embedder
     from evaluation.dialogue.extractor_run import read_pair_source, to_learn_from
     from evaluation.training.extractor import fit_extractor

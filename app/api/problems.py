@@ -44,7 +44,7 @@ from app.graphs.job_control import JobStoppedError, NotWaitingError
 from app.graphs.previews.previewer import PreviewBusyError
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
 from app.memory.case_store import UnknownCaseError
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ErrorBody
 from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, PolicyError, UnknownGraphError

@@ -11,7 +11,7 @@ from app.chat.answers.grounding import Grounded, NotGroundedError, ground
 from app.chat.question_run import ConclusionResult, QuestionRun, ReadBack
 from app.language.protocol import Language
 from app.llm.tasks import DialogueReply, Evidence, ReplyInput
-from app.privacy.pseudonym_format import words_in
+from app.privacy.pseudonyms import words_in
 from app.strategies.base import FoundFact
 from app.strategies.dialogue.written_replies import written
 from client_sdk.protocol import Sentence

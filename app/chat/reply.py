@@ -18,7 +18,7 @@ from app.chat.understanding import count_of, understood, worked_out
 from app.memory.answer_paths import is_one_path, paths_of_answer
 from app.memory.case_memory import CaseMemory
 from app.memory.cases import RatableAnswer
-from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import Ambiguity, ChatAnswer, Fact, Message, Names, Usage

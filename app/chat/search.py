@@ -31,12 +31,10 @@ from app.chat.second_opinion import is_sure, remarked, weighed, why_not
 from app.egress.budgets import BudgetUsedUpError
 from app.egress.disclosure import BelowAnonymityThresholdError, Profile
 from app.egress.guard import Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
-from app.egress.in_house import InHouseRunner
-from app.egress.ledger.request_log import RequestLog
-from app.egress.wire_pseudonyms import AnswerPseudonyms
+from app.egress.guarded_reasoner import GuardedReasoner, InHouseRunner, RequestContext, pseudonyms_of_answer
+from app.egress.ledger.ledger import RequestLog
 from app.llm.reasoner import Reasoner, ReasonerError, TaskRunner
-from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymised
 from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Item
@@ -258,7 +256,7 @@ class GraphSearch:
             guard=Guard(run.graph.names, self._statics, run.lexicon),
             ledger=self._ledger,
             errand=RequestContext(tenant, conversation.key_id, run.answer_id, conversation.id),
-            pseudonyms=AnswerPseudonyms(conversation.table, run.graph.blind.schema, run.answer_id),
+            pseudonyms=pseudonyms_of_answer(conversation.table, run.graph.blind.schema, run.answer_id),
             disclosure=self._options.disclosure.of_question(run.graph.blind, self._options.profile, reveals),
             most_tokens=budgets.question,
             account=budgets.tenants.account(tenant) if budgets.tenants else None,

@@ -14,7 +14,7 @@ from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
 from app.egress.guard import StaticSegments
-from app.egress.ledger.request_log import RequestLog
+from app.egress.ledger.ledger import RequestLog
 from app.language.protocol import Language
 from app.llm.reasoner import Reasoner
 from client_sdk.protocol import ChatAnswer, ChatRequest

@@ -11,7 +11,7 @@ from app.chat.answers.execution import AnswerExecutor
 from app.chat.conversations import ConversationStore, UnknownConversationError
 from app.chat.names_budget import NamesBudget
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply
-from app.privacy.pseudonym_format import words_in
+from app.privacy.pseudonyms import words_in
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import Names, SealedTrace, TraceContent, TracedCall
 from kg_store.catalog import Catalog

@@ -47,7 +47,7 @@ def verify(
     if file is None:
         with failures_in_words(_errors):
             check_settings()
-    from app.egress.ledger.export import ExportError
+    from app.egress.ledger.audit import ExportError
 
     try:
         outcomes = _check_tenants(tenant, kept) if file is None else [_check_file(file, key)]
@@ -61,15 +61,15 @@ def verify(
 
 
 def _check_file(file: Path, key: str | None) -> Checked:
-    from app.egress.ledger.export import check_export
+    from app.egress.ledger.audit import check_export
 
     with file.open(encoding="utf-8") as lines:
         return check_export(lines, key)
 
 
 def _check_tenants(tenant: str | None, kept: Path | None) -> list[Checked]:
-    from app.egress.ledger.export import kept_checkpoints
-    from app.egress.ledger.reader import check
+    from app.egress.ledger.audit import kept_checkpoints
+    from app.egress.ledger.verification import check
 
     known = kept_checkpoints(kept.read_text("utf-8").splitlines()) if kept else []
     with _store() as store:
@@ -84,7 +84,7 @@ def export(
 ) -> None:
     """Write a tenant's ledger to standard output, as JSON lines that `verify --file` checks."""
     with _store() as store:
-        from app.egress.ledger.export import export as lines_of
+        from app.egress.ledger.audit import export as lines_of
 
         for line in lines_of(store.engine, store.master, store.upkeep, tenant, payloads):
             print(json.dumps(line, sort_keys=True))
@@ -93,7 +93,7 @@ def export(
 def checkpoint(tenant: Tenant = "default") -> None:
     """Sign the ledger as it is now, and print that; kept elsewhere, it tells a database that was set back."""
     with _store() as store:
-        from app.egress.ledger.export import line_of
+        from app.egress.ledger.audit import line_of
 
         signed = store.upkeep.checkpoint(tenant)
         key = store.upkeep.signer.public()

@@ -10,9 +10,8 @@ from typing import Any
 
 from app.accounts.quotas import Budgets
 from app.egress.guard import BlockedError, Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
+from app.egress.guarded_reasoner import GuardedReasoner, PseudonymSubstitution, RequestContext, UsageTotals
 from app.egress.ledger.ledger import Ledger
-from app.egress.wire_pseudonyms import NoPseudonyms
 from app.graphs.jobs import JobResult, Progress
 from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
 from app.graphs.summaries import summary_of
@@ -89,7 +88,7 @@ class ConceptRefiner:
             guard=Guard(graph.names, self._statics, Lexicon(graph.public, self._catalog.name_words(tenant))),
             ledger=self._ledger,
             errand=RequestContext(tenant, caller, secrets.token_urlsafe(12), ""),
-            pseudonyms=NoPseudonyms(),
+            pseudonyms=PseudonymSubstitution,
             account=tenants.account(tenant) if tenants else None,
         )
         chosen = askable(graph.blind.schema, least)

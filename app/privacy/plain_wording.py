@@ -96,7 +96,9 @@ class PlainWording:
                 continue
             starts = [words[at - 1].start(), word.start()] if at else [word.start()]
             called = ((start, (text[start : word.start()] + field).lower()) for start in starts for field in fields)
-            for start, name in ((start, name) for start, name in called if self._is_field(name)):
+            for start, name in called:
+                if not any(_OF_PEOPLE.search(label) for label, _ in self._leading(self._whole(name))):
+                    continue
                 said = name.title() if has_capitals(text) else name
                 yield Rewording(start, word.end(), f"{said} {'people' if word[0].lower().endswith('s') else 'person'}")
                 break
@@ -145,10 +147,6 @@ class PlainWording:
             if mids := found.get((start, start + len(name))):
                 yield name, sorted(mids)
             start += len(name) + 1
-
-    def _is_field(self, name: str) -> bool:
-        mids = self._whole(name)
-        return any(_OF_PEOPLE.search(label) for label, _ in self._leading(mids))
 
 
 def _may_be_title(text: str, noun: re.Match[str]) -> bool:

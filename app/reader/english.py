@@ -15,8 +15,8 @@ from app.language.readings import (
     WrittenSentence,
 )
 from app.language.schema_steps import schema_steps
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.llm.in_house import AskedTime, HeldMeaning
 from app.llm.tasks import Candidate, ReplyInput, StepInput, Thing
 from app.reader.concept_namer import ConceptNamer

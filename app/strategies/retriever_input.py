@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from app.privacy.safe_text import SafeDialogue
-from app.retriever.query import Mention, Utterance
+from app.retriever.features import Mention, Utterance
 from kg_store.terms import Schema, Step, cached_by_version
 from kg_store.text.words import is_pseudonym
 

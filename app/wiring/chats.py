@@ -12,7 +12,7 @@ from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, n
 from app.chat.service import ChatService
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
-from app.egress.ledger.request_log import InHouseLog
+from app.egress.ledger.ledger import InHouseLog
 from app.language.protocol import Language
 from app.llm.embeddings.embedder import Embedder, Likeness
 from app.llm.endpoint.model_endpoint import ModelEndpoint

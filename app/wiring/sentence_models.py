@@ -6,13 +6,11 @@ from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
 from app.chat.question_run import ReadBack
 from app.chat.replies import reading_back
 from app.extractor.extractor import open_extractor
-from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.encoders import TorchMissingError
 from app.llm.embeddings.model_files import weights_digest_of
-from app.llm.embeddings.network_weights import NetworkWeightsError
-from app.llm.embeddings.torch_encoder import TorchMissingError
-from app.retriever.retriever import Retriever
-from app.retriever.weights import read_weights
+from app.llm.embeddings.trained_weights import NO_HEAD, AdapterError, NetworkWeightsError, RelationAdapter, read_head
+from app.retriever.retriever import Retriever, read_weights
 from app.settings import ConfigurationError, Settings
 
 

@@ -17,7 +17,7 @@ from app.accounts.api_keys import Caller
 from app.accounts.ledger_access import read_ledger_page
 from app.accounts.names_read import NamesUsedUpError
 from app.llm.reasoner import ReasonerError
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from client_sdk.answers.answer import Answer
 from evaluation.attacks.setup.bounds import Attempted
 from evaluation.attacks.setup.exchanges import ask

@@ -11,8 +11,8 @@ from itertools import cycle, pairwise
 
 from app.chat.conversations import UnknownConversationError
 from app.llm.reasoner import ReasonerError
-from app.privacy.errors import PrivacyError
-from app.privacy.pseudonym_format import draw_word
+from app.privacy.pseudonyms import draw_word
+from app.privacy.safe_text import PrivacyError
 from client_sdk.answers.answer import open_answer, open_names
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.errors import ArogError

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from app.accounts.api_keys import Caller
 from app.llm.reasoner import ReasonerError
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue

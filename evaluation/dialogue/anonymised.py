@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from app.privacy.pseudonym_format import is_shaped
+from app.privacy.pseudonyms import is_shaped
 from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, names_of
 from evaluation.dialogue.spans import ExactNames
 from kg_store.terms import ALPHABET, TAIL_LENGTH

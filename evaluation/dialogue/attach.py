@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from app.graphs.markdown_table import markdown_table
-from app.privacy.pseudonym_format import draw_word
+from app.privacy.pseudonyms import draw_word
 from evaluation.bench.bench import Bench
 from evaluation.bench.question_sets import Show
 from evaluation.checks.leak_scan import LeakScanner

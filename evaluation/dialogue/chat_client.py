@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from app.llm.endpoint.dialects import Dialect, limit_fields, stream_fields
-from app.llm.endpoint.model_endpoint import ModelEndpoint
-from app.llm.endpoint.request_body import Completion, Price, checked_tokens
-from app.llm.endpoint.retry import CircuitBreaker
+from app.llm.endpoint.model_endpoint import CircuitBreaker, ModelEndpoint
+from app.llm.endpoint.request_body import Completion, Dialect, Price, checked_tokens, limit_fields, stream_fields
 from app.llm.reasoner import ReasonerError
 
 # Sheikhi et al., tables 12 and 13; top-k = 10 has no field in this protocol.

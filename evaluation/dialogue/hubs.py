@@ -23,8 +23,7 @@ from app.llm.reasoner import TaskRunner
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.reader.english import EnglishReader
-from app.retriever.retriever import Retriever
-from app.retriever.weights import read_weights
+from app.retriever.retriever import Retriever, read_weights
 from app.settings import Settings
 from app.strategies.base import Limits, StrategyInput
 from app.strategies.retrieval import NodeSet

@@ -19,10 +19,8 @@ import numpy.typing as npt
 
 from app.graphs.markdown_table import markdown_table
 from app.llm.embeddings.embedder import Embedder
-from app.retriever.features import PLACEHOLDER, read_text
-from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of
-from app.retriever.relations import RelationTable
-from app.retriever.weights import read_weights
+from app.retriever.features import PLACEHOLDER, RelationTable, read_text
+from app.retriever.retriever import NetworkConfig, RetrieverWeights, read_weights, scores_of
 from app.settings import Settings
 from evaluation.bench.question_sets import Show
 from evaluation.dialogue.dialogue_sets import Triple, read_metaqa

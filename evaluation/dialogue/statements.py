@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from app.chat.question_run import ReadBack
 from app.chat.replies import stays
-from app.privacy.pseudonym_format import is_shaped, words_in
+from app.privacy.pseudonyms import is_shaped, words_in
 from app.strategies.base import FoundFact
 from evaluation.datasets.questions import QuestionsError
 from evaluation.tables.measures import Measure

@@ -20,9 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.embedder import Embedder
-from app.retriever.features import PLACEHOLDER, FeatureMaker
-from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
-from app.retriever.relations import RelationTable
+from app.retriever.features import (
+    PLACEHOLDER,
+    EntityProfile,
+    Fact,
+    FeatureMaker,
+    Mention,
+    RelationTable,
+    RetrievalQuery,
+    Utterance,
+)
 from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, read_graph, read_turns, split
 from evaluation.dialogue.spans import ExactNames
 from evaluation.training.retriever import Learnt, RankedFacts, RepliedFacts

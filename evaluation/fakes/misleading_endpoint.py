@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from app.llm.endpoint.input_lines import read_step
+from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import AnswerInput, AnswerReply, StepInput, StepReply, TaskModel, TaskName
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint

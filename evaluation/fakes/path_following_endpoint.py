@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.llm.endpoint.input_lines import read_step
+from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
 from app.strategies.sets.question_form import ASKED, PATH
 from evaluation.datasets.questions import QueryPlan

@@ -13,8 +13,8 @@ from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.llm.endpoint.answer_trees import tree_of, tree_of_reply
-from app.llm.endpoint.reply_reader import wire_words
+from app.llm.endpoint.closed_schemas import tree_of, tree_of_reply
+from app.llm.endpoint.prompted_reasoner import wire_words
 from app.llm.endpoint.request_body import input_text
 from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
 from app.strategies.sets.puzzles import PUZZLES

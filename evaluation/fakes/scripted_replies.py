@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from app.llm.endpoint.input_lines import read_step
+from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import (
     AnswerInput,
     AnswerReply,

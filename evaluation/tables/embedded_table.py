@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.llm.embeddings.adapters import NO_HEAD
+from app.llm.embeddings.trained_weights import NO_HEAD
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import MAX_CORRECT, MAX_CORRECT_CHARS, AnswerRating
 from evaluation.bench.asker import QuestionOutcome

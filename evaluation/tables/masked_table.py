@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.llm.embeddings.adapters import NO_HEAD
+from app.llm.embeddings.trained_weights import NO_HEAD
 from evaluation.bench.bench import TO_THE_MODEL, ReasonerName
 from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, Show
 from evaluation.checks.leak_scan import LeakScanner

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
+from app.extractor.extractor import KINDS, ExtractorConfig, ExtractorWeights, PaddedQuestions, padded, positions
 from app.extractor.features import MARKS, SpanFeatureMaker, SpanFeatures
-from app.extractor.network import KINDS, ExtractorConfig, ExtractorWeights, PaddedQuestions, padded, positions
 from evaluation.training.network_fitting import (
     FittingProgress,
     NetworkFitting,
@@ -113,7 +113,7 @@ def targets(examples: Sequence[Example], words: int) -> tuple[Floats, Floats]:
 
 
 class ExtractorNetwork(nn.Module):
-    """The network of `app.extractor.network` on torch; the layers of the sentence model below are frozen."""
+    """The network of `app.extractor.extractor` on torch; the layers of the sentence model below are frozen."""
 
     def __init__(self, config: ExtractorConfig, dropout: float = 0.0) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from app.llm.embeddings.adapters import MAX_LENGTH, PARTS, Adapter, RelationAdapter
+from app.llm.embeddings.trained_weights import MAX_LENGTH, PARTS, Adapter, RelationAdapter
 from app.reader.step import MIN_SCORE
 from evaluation.training.network_fitting import logsumexp_of_groups, seed_torch
 from evaluation.training.reasoner import Prepared, Tell

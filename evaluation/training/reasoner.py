@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from app.language.readings import WordedPath
-from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import RelationAdapter
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import step_text
 from kg_store.text.words import asked_words

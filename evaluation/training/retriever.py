@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from app.retriever.features import ENTITY_MARKS, FACT_MARKS, MAX_AGO, Bags, Features
-from app.retriever.network import ATTENTION_WIDTH, TURN_WIDTH, NetworkConfig, RetrieverWeights
+from app.retriever.retriever import ATTENTION_WIDTH, TURN_WIDTH, NetworkConfig, RetrieverWeights
 from evaluation.training.network_fitting import (
     FittingProgress,
     NetworkFitting,
@@ -188,7 +188,7 @@ def batch_of(queries: Sequence[Features]) -> Batch:
 
 
 class RetrieverNetwork(nn.Module):
-    """The network of `app.retriever.network` on torch; the sentence model below is frozen."""
+    """The network of `app.retriever.retriever` on torch; the sentence model below is frozen."""
 
     def __init__(self, config: NetworkConfig, dropout: float = 0.0) -> None:
         super().__init__()

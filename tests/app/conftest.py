@@ -12,12 +12,11 @@ from sqlalchemy import Engine
 from app.database import engine as databases
 from app.database.tables import metadata
 from app.egress.guard import Guard, StaticSegments
-from app.egress.ledger.tables import metadata as ledger_metadata
+from app.egress.ledger.chain import metadata as ledger_metadata
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.privacy.anonymised import Anonymised
-from app.privacy.anonymiser import Anonymiser
+from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
 from app.wiring import english, sentence_models

@@ -31,8 +31,7 @@ from client_sdk.protocol import (
 from client_sdk.restore import restore
 from client_sdk.trace import open_sealed_trace
 from client_sdk.transport.flow import Call, Pause, Reply, RetryPolicy, Send, exchange
-from tests.fuzz.examples import drawing
-from tests.fuzz.mutating import mutated
+from tests.fuzz.examples import drawing, mutated
 from tests.support.fake_service import NAMES, PRIVATE_WORDS, events_of, in_sevens, seal_capsule
 
 KEY = KeyPair.generate()

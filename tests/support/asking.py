@@ -11,10 +11,9 @@ import numpy as np
 from app.chat.dialogue.follow_ups import needs_context
 from app.egress.disclosure import Profile
 from app.egress.guard import Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
+from app.egress.guarded_reasoner import GuardedReasoner, PseudonymSubstitution, RequestContext
+from app.egress.ledger.chain import metadata
 from app.egress.ledger.ledger import Ledger
-from app.egress.ledger.tables import metadata
-from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymiser
@@ -68,7 +67,7 @@ class Issued:
 
     table: PseudonymTable
 
-    def now(self) -> PseudonymSubstitution:
+    def __call__(self) -> PseudonymSubstitution:
         return PseudonymSubstitution(issued=self.table.issued)
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from app.chat.answers.execution import GraphView
-from app.privacy.pseudonym_format import words_in
+from app.privacy.pseudonyms import words_in
 from client_sdk.crypto.sealing import (
     capsule_context,
     excerpt_context,

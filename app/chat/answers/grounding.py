@@ -11,9 +11,8 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from app.chat.answers.link_finder import EndlessEscapesError, holds_link, is_without_capitals, readings
-from app.privacy.errors import PrivacyError
-from app.privacy.pseudonym_format import is_shaped, shaped_in, words_in
-from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.pseudonyms import PseudonymTable, is_shaped, shaped_in, words_in
+from app.privacy.safe_text import PrivacyError
 from app.privacy.visible_text import Visible
 from kg_store.algebra.expressions import Expression, names_in, parse
 from kg_store.errors import ExpressionError

@@ -13,7 +13,7 @@ from app.chat.service import ChatService
 from app.egress.budgets import BudgetUsedUpError
 from app.language.protocol import Language
 from app.llm.reasoner import ReasonerError
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from client_sdk.protocol import ChatRequest, GraphSuggestions, Message
 from kg_store.catalog import Catalog, PrivateGraph
 

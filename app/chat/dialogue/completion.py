@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 
 from app.chat.answers.execution import AnswerExecutor, GraphView
 from app.chat.dialogue.follow_ups import FollowUps
-from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeTurn, Topic
-from app.privacy.shared_names import choices_among, in_own_order
 from client_sdk.protocol import Ambiguity
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of
@@ -51,12 +50,12 @@ class PseudonymMeanings:
 
     def choices(self, word: str) -> Sequence[str]:
         meaning = self._table.meaning(word)
-        return choices_among(meaning.mids, self._table) if meaning is not None and meaning.kind == "group" else ()
+        return self._table.choices_among(meaning.mids) if meaning is not None and meaning.kind == "group" else ()
 
     def namesakes(self, word: str) -> Sequence[str]:
         mid = self._table.entity(word)
         shared = self._table.sharing(mid) if mid is not None else ()
-        return in_own_order(shared[0], self._table) if shared else ()
+        return self._table.in_own_order(shared[0]) if shared else ()
 
     def concept(self, word: str) -> str:
         return concept_of(self._graph.blind, self.mids(word))

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from app.chat.dialogue.pronouns import PronounResolver, pronoun_replaced
-from app.privacy.pseudonym_format import Standing, replaced, words_in
-from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText
 from client_sdk.protocol import Fact
 from client_sdk.protocol.answers import chains

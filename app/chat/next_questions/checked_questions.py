@@ -17,8 +17,8 @@ from app.chat.next_questions.candidates import THING, NextQuestion, next_questio
 from app.chat.question_run import QuestionRun, StageTimer, SuggestedQuestion
 from app.egress.budgets import BudgetUsedUpError
 from app.llm.reasoner import ReasonerError
-from app.privacy.errors import PrivacyError
 from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.safe_text import PrivacyError
 from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Message
 from kg_store.terms import Mids, as_mids
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from app.chat.question_run import QuestionRun
-from app.privacy.pseudonym_format import words_in
+from app.privacy.pseudonyms import words_in
 from kg_store.terms import Mid
 from kg_store.text.inflection import singular, verbs_of
 from kg_store.text.labels import plain_words

@@ -12,8 +12,7 @@ from sqlalchemy import Engine
 
 from app.accounts.names_read import NamesRead
 from app.chat.conversations import ConversationStore
-from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.search import requests_about
+from app.egress.ledger.retention import LedgerUpkeep, requests_about
 from app.graphs.erasure.plan import describe_scan, names_of_removed, summarise_erasure
 from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport, look_for
 from app.graphs.errors import ErasureUnfinishedError

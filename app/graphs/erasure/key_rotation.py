@@ -10,10 +10,17 @@ from sqlalchemy import Engine, select
 
 from app.chat.conversations import PURPOSE as CONVERSATION
 from app.database.tables import cases, conversations
-from app.egress.ledger.chain import HEAD_PURPOSE, reply_context, request_context
+from app.egress.ledger.chain import (
+    HEAD_PURPOSE,
+    ledger_entries,
+    ledger_heads,
+    ledger_replies,
+    ledger_signers,
+    reply_context,
+    request_context,
+)
 from app.egress.ledger.chain import PURPOSE as LEDGER
 from app.egress.ledger.checkpoints import SIGNER_PURPOSE, signer_context
-from app.egress.ledger.tables import ledger_entries, ledger_heads, ledger_replies, ledger_signers
 from app.memory.case_store import PURPOSE as CASE
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey, bind

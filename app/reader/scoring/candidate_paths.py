@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from app.language.readings import AskedForm, WordedPath
-from app.llm.case_gains import gains_of
-from app.llm.in_house import ReadingScores, VotedPaths
+from app.llm.in_house import ReadingScores, VotedPaths, gains_of
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.relation_wording import with_descriptions
 from app.reader.scoring.path_scoring import PathScorer

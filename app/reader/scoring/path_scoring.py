@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from app.language.readings import WordedPath
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.reader.language.answer_form import WIDE_NOUNS, AskedKind, read_asked_kind
 from app.reader.language.question_words import GRAMMAR, WalkedQuestion, WordSpan, WordUsage, reading_orders
 from app.reader.language.relation_wording import (

@@ -12,8 +12,8 @@ from typing import Any, Final, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.reader.language.relation_wording import hop_words, kinds_in, unmask_words
 from app.reader.scoring.hop_table import EXAMPLES
 from kg_store.graph.traversal import tail_concept

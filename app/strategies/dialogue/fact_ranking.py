@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from app.llm.embeddings.embedder import Embedder
 from app.privacy.safe_text import SafeDialogue
-from app.retriever.query import EntityProfile, Fact, RetrievalQuery
+from app.retriever.features import EntityProfile, Fact, RetrievalQuery
 from app.retriever.retriever import Retriever
 from app.strategies.dialogue.candidate_facts import CandidateFact
 from app.strategies.retriever_input import relation_words, utterances_of

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from app.egress.in_house import InHouseRunner
+from app.egress.guarded_reasoner import InHouseRunner
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import ReplyInput, Task, TaskKind, WordedReply
 from app.privacy.safe_text import Topic

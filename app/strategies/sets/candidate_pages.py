@@ -16,7 +16,7 @@ import numpy as np
 
 from app.language.protocol import PathRanking, ReadPaths, Scores
 from app.language.readings import WordedPath
-from app.llm.case_gains import gains_of
+from app.llm.in_house import gains_of
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet, labels_of
 from app.strategies.sets.candidate_paths import MAX_OFFERED

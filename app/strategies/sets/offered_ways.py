@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from app.retriever.query import EntityProfile, Fact, RetrievalQuery
+from app.retriever.features import EntityProfile, Fact, RetrievalQuery
 from app.retriever.retriever import Retriever
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath

@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.llm.reasoner import ReasonerError
 from app.llm.tasks import AnswerReply, StepReply, TaskModel
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from evaluation.attacks.forms.corpus.words import tokens
 from evaluation.attacks.setup.bounds import Attempted
 from evaluation.attacks.setup.exchanges import ask

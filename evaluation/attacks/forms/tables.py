@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from app.llm.endpoint.input_lines import read_step
+from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import StepReply, TaskModel, TaskName
 from client_sdk.crypto.sealing import KeyPair
 from evaluation.attacks.forms.corpus.made_up import TableFile, table_files

@@ -9,11 +9,11 @@ from typing import Literal
 
 from app.accounts.api_keys import Caller
 from app.egress.guard import BlockedError
-from app.llm.endpoint.input_lines import read_step
+from app.llm.endpoint.request_body import read_step
 from app.llm.reasoner import ReasonerError
 from app.llm.tasks import Candidate, Evidence, StepInput, Task, TaskModel, TaskName, Thing
 from app.llm.tasks import Turn as PromptTurn
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from app.strategies.sets.prompts import STEP
 from client_sdk.answers.answer import Answer
 from client_sdk.crypto.sealing import KeyPair

@@ -20,9 +20,9 @@ from app.chat.second_opinion import (
     SURE,
 )
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.dialects import Dialect
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
+from app.llm.endpoint.request_body import Dialect
 from app.llm.reasoner import ReasonerError
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.wiring.store import ServiceContext

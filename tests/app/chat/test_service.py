@@ -23,7 +23,7 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, ReplyUnusableError
-from app.privacy.pseudonym_format import shaped_in
+from app.privacy.pseudonyms import shaped_in
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.arog.strategy import ArogStrategy

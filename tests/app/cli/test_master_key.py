@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from app.cli.main import commands
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
-from app.egress.ledger.reader import check
+from app.egress.ledger.verification import check
 from app.graphs.erasure import key_rotation
 from app.settings import load_settings
 from app.wiring.store import ServiceContext, open_store

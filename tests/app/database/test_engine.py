@@ -18,11 +18,11 @@ from sqlalchemy.exc import IntegrityError
 
 from app.database import tables as service_tables
 from app.database.engine import make_engine, migrate
-from app.egress.ledger import tables
+from app.egress.ledger import chain
 from kg_store.storage import tables as store_tables
 from tests.support.waiting import run_together
 
-METADATAS: list[MetaData] = [service_tables.metadata, tables.metadata, store_tables.metadata]
+METADATAS: list[MetaData] = [service_tables.metadata, chain.metadata, store_tables.metadata]
 
 
 @pytest.fixture

@@ -6,11 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from app.egress.guard import Guard, StaticSegments
-from app.privacy.anonymised import Anonymised
-from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymiser
-from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymised, Anonymiser
+from app.privacy.pseudonyms import MAX_CHOICES, PseudonymTable
 from app.privacy.safe_text import Egress, Segment
-from app.privacy.shared_names import MAX_CHOICES
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker

@@ -19,14 +19,14 @@ from sqlalchemy import insert, select, update
 from app.api.problems import error_body
 from app.api.uploads import receive_upload
 from app.database.tables import jobs
+from app.egress.ledger.chain import ledger_entries
 from app.egress.ledger.ledger import LedgerEntry
-from app.egress.ledger.tables import ledger_entries
-from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.model_files import BOXED_MODEL
+from app.llm.embeddings.trained_weights import RelationAdapter
 from app.main import create_app
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.reader.english import EnglishReader
-from app.retriever.weights import write_weights
+from app.retriever.retriever import write_weights
 from app.settings import ConfigurationError, Settings
 from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
 from app.strategies.sets.offered_ways import NearestWays, RetrievedWays

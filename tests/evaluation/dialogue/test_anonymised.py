@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.privacy.pseudonym_format import is_shaped
+from app.privacy.pseudonyms import is_shaped
 from evaluation.dialogue.anonymised import (
     ANONYMISED,
     PLAIN,

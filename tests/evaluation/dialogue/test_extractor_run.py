@@ -203,8 +203,7 @@ def test_the_table_holds_each_part_beside_the_matching_of_strings(source: PairSo
 
 
 def test_an_extractor_answers_the_questions_of_the_attachment_test(embedder: Embedder) -> None:
-    from app.extractor.extractor import Extractor
-    from app.extractor.network import ExtractorConfig
+    from app.extractor.extractor import Extractor, ExtractorConfig
     from evaluation.training.extractor import ExtractorNetwork
 
     judge: Judge = Extractor(ExtractorNetwork(ExtractorConfig()).weights(), embedder).answers_to

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.llm.endpoint.input_lines import step_text
+from app.llm.endpoint.request_body import step_text
 from app.llm.tasks import Candidate, Evidence, PathTriple, StepInput, StepReply
 from app.strategies.sets.question_form import ASKED, PATH
 from evaluation.fakes.path_following_endpoint import PathReader

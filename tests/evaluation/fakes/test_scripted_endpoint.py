@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from app.llm.endpoint.input_lines import step_text
+from app.llm.endpoint.request_body import step_text
 from app.llm.tasks import (
     AnswerInput,
     AnswerReply,

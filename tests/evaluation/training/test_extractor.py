@@ -13,13 +13,19 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from app.extractor.extractor import Extractor
+from app.extractor.extractor import (
+    Extractor,
+    ExtractorConfig,
+    ExtractorWeights,
+    padded,
+    read_weights,
+    scores_of,
+    shapes_of,
+    write_weights,
+)
 from app.extractor.features import SpanFeatureMaker
-from app.extractor.network import ExtractorConfig, ExtractorWeights, padded, scores_of, shapes_of
-from app.extractor.weights import read_weights, write_weights
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL
-from app.llm.embeddings.token_vectors import TokenVectors
+from app.llm.embeddings.model_files import BOXED_MODEL, TokenVectors
 from evaluation import cli_training
 from evaluation.cli import app as evaluation
 from evaluation.dialogue.extractor_run import figures

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL
-from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of, shapes_of
-from app.retriever.weights import read_weights, write_weights
+from app.retriever.retriever import NetworkConfig, RetrieverWeights, read_weights, scores_of, shapes_of, write_weights
 from evaluation import cli_training
 from evaluation.cli import app as evaluation
 from evaluation.dialogue.retrieval import RankingFigures, figures

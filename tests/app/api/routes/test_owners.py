@@ -13,8 +13,8 @@ import httpx2
 import pytest
 from sqlalchemy import update
 
-from app.egress.ledger.export import check_export
-from app.egress.ledger.tables import ledger_entries, ledger_heads
+from app.egress.ledger.audit import check_export
+from app.egress.ledger.chain import ledger_entries, ledger_heads
 from app.graphs.previews.previewer import PreviewBusyError, Turns
 from client_sdk.crypto.sealing import KeyPair, open_capsule, preview_context
 from client_sdk.protocol import GraphPolicy, GraphPreview, JobStatus, KeyList, LedgerCheck

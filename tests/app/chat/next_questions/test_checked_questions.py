@@ -15,7 +15,7 @@ from app.api.problems import error_body
 from app.chat.next_questions.checked_questions import NextQuestions
 from app.chat.service import ChatService
 from app.egress.disclosure import Disclosure
-from app.egress.ledger.request_log import InHouseLog
+from app.egress.ledger.ledger import InHouseLog
 from app.wiring.services import Services, build
 from client_sdk import AsyncChat, KeyPair
 from client_sdk.answers.answer import Answer

@@ -15,9 +15,9 @@ from sqlalchemy import select
 
 from app.chat.conversations import UnknownConversationError
 from app.database.tables import conversations
+from app.egress.ledger.chain import ledger_entries, ledger_replies
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
-from app.egress.ledger.reader import check
-from app.egress.ledger.tables import ledger_entries, ledger_replies
+from app.egress.ledger.verification import check
 from app.graphs.erasure import Eraser
 from app.settings import load_settings
 from app.wiring.administration import forgetter_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.egress.wire_pseudonyms import PseudonymSubstitution
+from app.egress.guarded_reasoner import PseudonymSubstitution
 from app.graphs.refinement_tasks import askable, input_about
 from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.endpoint.answer_trees import (
+from app.llm.endpoint.closed_schemas import (
     MAX_WORDS,
     WORDS,
     TreeError,
