@@ -1,4 +1,4 @@
-"""Conversations: one sealed row each; only the key that opened it can use it, and it expires."""
+"""Conversations: one sealed row each; only the key that opened it can use it, and it expires with all that is kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from app.accounts.names_read import NamesRead
 from app.database.tables import conversations
+from app.egress.ledger.retention import LedgerUpkeep
 from app.memory.cases import MAX_RATABLE, RatableAnswer
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Fact
@@ -201,3 +203,27 @@ def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
     return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content["revealed"]), answers
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionDays:
+    """Days that payloads of the ledger, and rows of who read which names, are kept."""
+
+    ledger: float
+    names_read: float
+
+
+def purge_expired(
+    master: MasterKey,
+    conversations: ConversationStore,
+    upkeep: LedgerUpkeep,
+    names_read: NamesRead,
+    days: RetentionDays,
+) -> int:
+    """Deletes what has expired and returns how much; signs the ledgers that have grown."""
+    master.refresh()
+    now = dt.datetime.now(dt.UTC)
+    purged = conversations.purge() + upkeep.forget_payloads(now - dt.timedelta(days=days.ledger))
+    purged += names_read.purge((now - dt.timedelta(days=days.names_read)).date())
+    upkeep.checkpoint_all()
+    return purged

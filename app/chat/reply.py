@@ -6,23 +6,55 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from app.chat.answers.capsule import names_of_masks, seal_names
-from app.chat.answers.disambiguation import hints_for
-from app.chat.answers.execution import AnswerExecutor, Conclusion
-from app.chat.confidence import cases_behind, confidence_in
 from app.chat.conversations import Conversation, ConversationStore, Reason
-from app.chat.dialogue.follow_ups import NO_REASON, reason_of
-from app.chat.names_budget import NamesBudget
-from app.chat.question_run import QuestionRun
+from app.chat.execution import AnswerExecutor, Conclusion
+from app.chat.follow_ups import NO_REASON, reason_of
+from app.chat.question_run import NamesBudget, QuestionRun
+from app.chat.sealing import hints_for, names_of_masks, seal_names
 from app.chat.understanding import count_of, understood, worked_out
+from app.llm.confidence import as_confidence, confidence_of
 from app.memory.answer_paths import is_one_path, paths_of_answer
 from app.memory.case_memory import CaseMemory
-from app.memory.cases import RatableAnswer
+from app.memory.cases import Case, RatableAnswer
 from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import Ambiguity, ChatAnswer, Fact, Message, Names, Usage
 from kg_store.terms import Schema
+
+
+def confidence_in(run: QuestionRun) -> float | None:
+    """Returns the chance (0 to 1) that the answer is right; None if nothing was answered or nothing measures it.
+
+    An answer that follows what a person rated is no surer than that rating. A model's answer is measured by the
+    service's own reading of the question: the chance that this reading is right if both give the same result, else the
+    chance that it is wrong.
+    """
+    read = _of_reading(run)
+    return None if read is None else min([read, *(case.most for case in cases_behind(run))])
+
+
+def cases_behind(run: QuestionRun) -> tuple[Case, ...]:
+    """The rated cases whose way the answer took; none where nothing was answered."""
+    draft = run.found.draft
+    if draft is None or run.ended.conclusion is None or not run.near_cases.of_path:
+        return ()
+    paths = paths_of_answer(draft.expressions, run.found.evidence, run.found.things)
+    return tuple(case for path in paths for case in run.near_cases.of_path.get(path, ()))
+
+
+def _of_reading(run: QuestionRun) -> float | None:
+    """The confidence of a reading by itself."""
+    draft, own = run.found.draft, run.found.own
+    if run.ended.conclusion is None or draft is None or own is None:
+        return None
+    told = confidence_of(own.scores, doubtful_names=bool(run.read.inexact or run.read.ambiguous))
+    if not own.expression:
+        return told
+    if len(draft.expressions) != 1:
+        return None
+    return told if run.executor.are_equal(draft.expressions[0], own.expression) else as_confidence(1 - told)
+
 
 NAMES_IN_A_REASON = 5  # of one set
 LEANS_ON_RATING: Final = "This follows an earlier rating, which nobody has checked."

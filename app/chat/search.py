@@ -1,4 +1,4 @@
-"""The third stage: a strategy searches the graph, reading by reading; its draft is checked and executed."""
+"""Finding: a strategy searches the graph, reading by reading; a model's answer and the service's own are weighed."""
 
 from __future__ import annotations
 
@@ -7,27 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
-from app.chat.answers.execution import Conclusion
-from app.chat.answers.grounding import NotGroundedError, ground
-from app.chat.dialogue.did_you_mean import did_you_mean
-from app.chat.dialogue.small_talk import invitation
+from app.chat.concluding import conclude
+from app.chat.execution import Conclusion
 from app.chat.question_run import (
     AUTO,
     DEFAULT_STRATEGY,
     NOT_FOUND,
     OPEN_PROFILE_STRATEGIES,
     ChatOptions,
-    ConclusionResult,
     QuestionReading,
     QuestionRun,
-    ReadBack,
     StageTimer,
 )
-from app.chat.refusals import refusal
-from app.chat.replies import checked_reply
-from app.chat.second_opinion import is_sure, remarked, weighed, why_not
+from app.chat.reply import confidence_in
+from app.chat.turns import invitation
 from app.egress.budgets import BudgetUsedUpError
 from app.egress.disclosure import BelowAnonymityThresholdError, Profile
 from app.egress.guard import Guard, StaticSegments
@@ -35,69 +28,110 @@ from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.in_house import InHouseRunner
 from app.egress.ledger.request_log import RequestLog
 from app.egress.wire_pseudonyms import AnswerPseudonyms
-from app.llm.reasoner import Reasoner, ReasonerError, TaskRunner
-from app.privacy.anonymised import Anonymised
-from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from app.llm.reasoner import Reasoner, ReasonerError, ReasonerRefusedError, ReplyUnusableError, TaskRunner
+from app.strategies.base import Limits, RetrievalResult, Strategy, StrategyInput
 from app.telemetry.logs import event_log
-from client_sdk.protocol import Item
-from kg_store.errors import ExpressionError
+from client_sdk.protocol import Names
 from kg_store.graph.compact_graph import RememberedGraph
 from kg_store.graph.traversal import kinds_of
-from kg_store.storage.vault import NO_NAME
-from kg_store.terms import NO_MIDS, Mids, Schema, ValueKind, cached_by_version
+from kg_store.terms import Schema, ValueKind, cached_by_version
 
-NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
-NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
-
-
-def conclude(run: QuestionRun, read_back: ReadBack | None) -> QuestionRun:
-    """Returns the run with its end, from what was found. `read_back`: for replies that a model worded."""
-    draft = run.found.draft
-    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, read_back))
-
-
-def _without_draft(run: QuestionRun) -> ConclusionResult:
-    said, asks_back = run.found.said, run.found.asks_back
-    if said:
-        return ConclusionResult(Conclusion(said, (), {}), sentence=said)
-    # An ambiguous name has to be resolved first.
-    if asks_back and not run.read.ambiguous:
-        return ConclusionResult(sentence=did_you_mean(asks_back), asks_back=asks_back)
-    return ConclusionResult(sentence=refusal(run))
+SURE: Final = 0.9
+"""From this confidence on the service's own reading is used without a second opinion. Chosen by hand; not fitted."""
+MODEL_ALONE: Final = "This is how the model read the question; the service could not read it by itself."
+MODEL_ELSE: Final = "The model read the question in another way:"
+OWN_ELSE: Final = "The service itself read the question in another way:"
+MODEL_NONE: Final = "The model gave no answer; this is the service's own."
+NO_REPLY: Final = "The model's reply could not be used; this is the service's own answer."
+NOT_REACHED: Final = "The model could not be reached; this is the service's own answer."
+REFUSED: Final = "The model's endpoint refused the request; this is the service's own answer."
+OVER_BUDGET: Final = "The budget for the model is used up; this is the service's own answer."
+TOO_FEW: Final = "The model was not asked, since too few things match; this is the service's own answer."
 
 
-def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> ConclusionResult:
-    if run.found.reply:
-        return checked_reply(run, read_back)
-    found, table = run.found, run.conversation.table
-    allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
-    try:
-        grounded = ground(draft.text, draft.expressions, allowed, table)
-        conclusion = run.executor.conclude(grounded, _named_in(run.read), found.in_order)
-    except (NotGroundedError, ExpressionError):
-        return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
-    if conclusion is None:
-        return ConclusionResult(sentence=refusal(run))
-    if _is_nameless(conclusion):
-        return ConclusionResult(sentence=NAMELESS)
-    return ConclusionResult(conclusion, sentence=conclusion.text)
+def is_sure(run: QuestionRun) -> bool:
+    """True if the service's own reading needs no second opinion."""
+    return run.ended.conclusion is not None and (confidence_in(run) or 0.0) >= SURE
 
 
-def _is_nameless(conclusion: Conclusion) -> bool:
-    """True if everything found only joins other things and has no name, as an admission joins a patient and a ward."""
-    names = [name for item in conclusion.items if item.kind in ("set", "entity") for name in _names(conclusion, item)]
-    return bool(names) and set(names) == {NO_NAME} and all(item.kind != "value" for item in conclusion.items)
+def why_not(error: Exception) -> str:
+    """Returns the sentence for the asker when a model could not answer."""
+    if isinstance(error, BudgetUsedUpError):
+        return OVER_BUDGET
+    if isinstance(error, ReplyUnusableError):
+        return NO_REPLY
+    if isinstance(error, ReasonerRefusedError):
+        return REFUSED
+    assert isinstance(error, ReasonerError)
+    return NOT_REACHED
 
 
-def _names(conclusion: Conclusion, item: Item) -> list[str]:
-    found = conclusion.names.get(item.pseudonym)
-    return found.names if found else []
+def remarked(own: QuestionRun, remark: str) -> QuestionRun:
+    """Returns the service's own end of a question that no model answered, with the remark if there is an answer."""
+    if own.ended.conclusion is None or own.found.said:
+        return own
+    return replace(own, remarks=(*own.remarks, remark))
 
 
-def _named_in(read: Anonymised) -> Mids:
-    """The single things that the question itself names; sets of earlier answers may be asked for again."""
-    named = [topic.mids for topic in read.dialogue.topics if topic.newest and len(topic.mids) == 1]
-    return np.unique(np.concatenate(named)) if named else NO_MIDS
+def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> QuestionRun:
+    """Returns the end that is told. `is_capable`: the model has shown that it reads questions, so its reading counts
+    if the service has none or is unsure.
+    """
+    if asked.found.over_budget:
+        return remarked(own, OVER_BUDGET)
+    if asked.found.withheld:
+        return remarked(own, TOO_FEW)
+    if asked.ended.conclusion is None or not _uses_what_is_named(asked):
+        return remarked(own, MODEL_NONE) if is_capable else own
+    if own.ended.conclusion is None:
+        return _warned(asked) if is_capable else own
+    if _agree(own, asked):
+        return own
+    if is_capable and not is_sure(own):
+        return _both(asked, own, OWN_ELSE)
+    return _both(own, asked, MODEL_ELSE)
+
+
+def _uses_what_is_named(run: QuestionRun) -> bool:
+    """False of an answer that starts from nothing the question names, because it answers another question."""
+    topics = {topic.pseudonym for topic in run.read.dialogue.topics if topic.newest and not topic.doubtful}
+    named = {topic for topic in topics if topic in run.read.dialogue.question}
+    if not named or run.found.draft is None:
+        return True
+    text = " ".join(run.found.draft.expressions)
+    ends = {fact.end: fact.start for fact in run.found.evidence}
+    used = set(run.conversation.table.known(text))
+    for _ in ends:
+        used |= {ends[word] for word in used if word in ends}
+    return not named.isdisjoint(used)
+
+
+def _agree(own: QuestionRun, asked: QuestionRun) -> bool:
+    mine, theirs = own.found.draft, asked.found.draft
+    if mine is None or theirs is None:
+        return False
+    return own.executor.are_equal(mine.expressions[0], theirs.expressions[0])
+
+
+def _warned(asked: QuestionRun) -> QuestionRun:
+    return _with_text(asked, f"{asked.ended.sentence} {MODEL_ALONE}", {})
+
+
+def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:
+    """`first` as the answer, followed by the sentence of `second`: two readings, the likelier one first."""
+    other = second.ended.conclusion
+    assert other is not None
+    told = _with_text(first, f"{first.ended.sentence} {between} {second.ended.sentence}", other.names)
+    facts = tuple(dict.fromkeys((*first.found.evidence, *second.found.evidence)))
+    things = tuple(dict.fromkeys((*first.found.things, *second.found.things)))
+    return replace(told, found=replace(told.found, evidence=facts, things=things))
+
+
+def _with_text(run: QuestionRun, text: str, more: Mapping[str, Names]) -> QuestionRun:
+    conclusion = run.ended.conclusion
+    assert conclusion is not None
+    told = Conclusion(text, conclusion.items, {**more, **conclusion.names})
+    return replace(run, ended=replace(run.ended, conclusion=told, sentence=text))
 
 
 def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResult:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.dialogue.questions_to_try import with_questions
-from app.chat.nearest_relations import with_nearest
 from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
+from app.chat.turns import with_questions
+from app.chat.understanding import with_nearest
 from app.egress.guard import StaticSegments
 from app.egress.ledger.request_log import RequestLog
 from app.language.protocol import Language

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.language.schema_steps import schema_steps
+from app.language.readings import schema_steps
 from app.llm.tasks import Thing
 from app.reader.meaning.schema_graph import SchemaGraph
 from kg_store.graph.blind_graph import BlindGraph

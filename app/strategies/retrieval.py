@@ -13,12 +13,58 @@ from app.egress.disclosure import BUCKETS, Profile
 from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
+from app.privacy.safe_text import SafeDialogue
+from app.retriever.query import Mention, Utterance
 from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
 from kg_store.graph.concept_paths import ConceptScope
 from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, tail_concepts, walk
-from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
+from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
 from kg_store.text.concept_nouns import GENERAL_NOUNS
-from kg_store.text.pseudonymous import asked_words
+from kg_store.text.pseudonymous import asked_words, is_pseudonym
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def utterances_of(dialogue: SafeDialogue, numbers: Mapping[str, tuple[int, ...]]) -> tuple[Utterance, ...]:
+    """Returns the turns as the retriever reads them.
+
+    `numbers`: for each pseudonym, the numbers of its things in the query; every other pseudonym is hidden as well.
+    """
+    return tuple(Utterance(turn.role, turn.text, tuple(_mentions(turn.text, numbers))) for turn in dialogue.turns)
+
+
+def relation_words(schema: Schema, step: Step) -> str:
+    """Returns the words of a step without its direction: `has admission ward`."""
+    return _words_by_step(schema).setdefault(step, _said(schema, step))
+
+
+def _mentions(text: str, numbers: Mapping[str, tuple[int, ...]]) -> list[Mention]:
+    words = [(match[0], match.start(), match.end()) for match in _WORD.finditer(text)]
+    return [
+        Mention(start, end, numbers.get(word, ()))
+        for word, start, end in words
+        if word in numbers or is_pseudonym(word)
+    ]
+
+
+@cached_by_version
+def _words_by_step(_schema: Schema) -> dict[Step, str]:
+    return {}
+
+
+def _said(schema: Schema, step: Step) -> str:
+    relations = [schema.relations[hop.relation] for hop in step]
+    return " ".join((each.description if each.mask is not None else "") or each.label for each in relations)
+
+
+def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """One for each candidate, in their order; empty where there is none."""
+    return tuple(_allowed(inquiry, inquiry.language.word_candidate(way)) for way in candidates)
+
+
+def _allowed(inquiry: StrategyInput, phrase: str) -> str:
+    return phrase if phrase and inquiry.may_leave(phrase) else ""
+
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 

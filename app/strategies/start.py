@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.llm.embeddings.embedder import Embedder
+from app.llm.tasks import Thing
 from app.privacy.safe_text import Topic
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
-from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
+from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of, steps_from_each
 from kg_store.terms import NodeKind, Schema, cached_by_version
 from kg_store.text.further_words import words_of_kinds
 from kg_store.text.plurals import singular
 from kg_store.text.pseudonymous import asked_words
 from kg_store.text.synonyms import kind_words
+
+
+def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
+    """Returns every kind with its pseudonym; sizes are not shown."""
+    graph = inquiry.graph
+    members = ((kind, members_of(graph, kind)) for kind in kinds_of(graph.schema))
+    return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
+
+
+def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tuple[str, ...]]:
+    """Returns, by pseudonym, the labels of the steps that leave each of `places`."""
+    named = [place for place in places if len(place.mids)]
+    steps = steps_from_each(inquiry.graph, [place.mids for place in named])
+    label = inquiry.graph.schema.label_step
+    return {place.pseudonym: tuple(map(label, on)) for place, on in zip(named, steps, strict=True)}
+
 
 # Kinds that retrieval starts from, and relations up to which a schema is small enough to compare whole. By hand.
 MAX_KINDS = 3

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
+from app.chat.concluding import reading_back
 from app.chat.question_run import ReadBack
-from app.chat.replies import reading_back
+from app.chat.turns import TurnClassifier, read_turn_model
 from app.extractor.extractor import open_extractor
 from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
 from app.llm.embeddings.embedder import Embedder

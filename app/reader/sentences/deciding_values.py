@@ -1,7 +1,7 @@
 """Finds the values that decide a yes or no, to be said with it: "no: X was opened on 2015-02-02".
 
 Promise: only hops forwards from what the question names are said. Limit: the service leaves out values that are empty,
-large, or say no more than the yes (app/chat/answers/execution.py).
+large, or say no more than the yes (app/chat/execution.py).
 """
 
 from __future__ import annotations

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.language.protocol import SaidLabels
-from app.language.schema_steps import schema_steps, step_of_kind
-from app.llm.tasks import SchemaStep, Thing
+from app.language.readings import schema_steps, step_of_kind
+from app.llm.in_house import HeldMeaning
+from app.llm.tasks import SchemaStep, StepInput, Thing
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet, show_things
-from app.strategies.sets.voted_ways import WalkedWay
+from app.strategies.sets.vote import WalkedWay
+from kg_store.algebra.expressions import ExpressionResult
 from kg_store.graph.traversal import concept_of, members_of
+from kg_store.text.further_words import words_of_kinds, words_of_steps
 from kg_store.text.labels import plain_words
 
 _WHOLE_KIND: Final = re.compile(r"\bS[0-9]{5}\b")
@@ -100,3 +103,27 @@ def _of_its_own_kind(thing: Thing) -> Thing:
     if thing.name.startswith("V"):
         return thing
     return thing.model_copy(update={"concept": f"{thing.concept}, {thing.name}"})
+
+
+def held_meaning(
+    inquiry: StrategyInput, labels: SaidLabels, places: Sequence[NodeSet], ways: Sequence[WalkedWay]
+) -> HeldMeaning | None:
+    """The best reading that gives something in the graph, in the conversation's pseudonyms; None without one."""
+    said = SaidSchema.of(inquiry, labels, places, ways)
+    given = StepInput(
+        question=inquiry.asked,
+        things=list(said.things),
+        evidence=[],
+        candidates=[],
+        steps=said.steps,
+        kinds=said.kinds,
+        own=dict(said.own),
+        wordings=dict(words_of_steps(inquiry.graph.schema)),
+        kind_words=dict(words_of_kinds(inquiry.graph.schema)),
+    )
+
+    def result_of(expression: str) -> ExpressionResult | None:
+        return inquiry.result_of(said.with_pseudonyms(inquiry, expression))
+
+    found = inquiry.language.read_held(given, said.alike, said.named, result_of)
+    return replace(found, expression=said.with_pseudonyms(inquiry, found.expression)) if found else None

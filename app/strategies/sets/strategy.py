@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
-from app.language.schema_steps import schema_steps
+from app.language.readings import schema_steps
 from app.llm.embeddings.embedder import Embedder
-from app.llm.tasks import StepInput, StepReply, Task
-from app.strategies.base import Draft, RetrievalResult, StrategyInput
-from app.strategies.candidate_phrases import phrases_of
-from app.strategies.checked_drafts import CheckedDrafts
-from app.strategies.question_meaning import meaning_of, read_prompt
+from app.llm.in_house import HeldMeaning
+from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task, Thing
+from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
+from app.strategies.drafts import CheckedDrafts, QuestionMeaning, draft_of, meaning_of, read_prompt
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
@@ -29,27 +30,80 @@ from app.strategies.retrieval import (
     numbered,
     over_budget,
     parse_path,
+    phrases_of,
     show_dialogue,
     show_evidence,
     show_masked,
     show_things,
     steps_shown,
 )
-from app.strategies.schema_view import own_steps, whole_kinds
-from app.strategies.sets.answer_references import filled, numbers_in
-from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
-from app.strategies.sets.candidate_paths import CandidateFinder
-from app.strategies.sets.held_meaning import held_meaning
-from app.strategies.sets.offered_ways import NearestWays, WaySelector
-from app.strategies.sets.prompts import STEP
-from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.sets.search_progress import SearchProgress
-from app.strategies.sets.timed_paths import TimedPaths
-from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
-from app.strategies.start import declares_kinds, starting_places
-from app.strategies.told_drafts import draft_of
+from app.strategies.sets.candidates import (
+    CandidateFinder,
+    CandidatePages,
+    NearestWays,
+    Paginator,
+    PathPrefix,
+    PathRanker,
+    WaySelector,
+)
+from app.strategies.sets.prompts import STEP, nearest_paths, question_in_form
+from app.strategies.sets.said_schema import held_meaning
+from app.strategies.sets.times import TimedPaths
+from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
+from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
 from kg_store.graph.masked_relations import own_words_of
+from kg_store.terms import Path
 from kg_store.text.further_words import words_of_kinds, words_of_steps
+
+# Text in quotes is a relation's label and must stay as it is.
+_WAY = re.compile(r'"[^"]*"|\bway\(\s*(\d{1,4})\s*\)')
+
+
+def numbers_in(expressions: Sequence[str]) -> list[int]:
+    """Returns the numbers of the candidates in `expressions`, each once."""
+    found = (match[1] for expression in expressions for match in _WAY.finditer(expression))
+    return list(dict.fromkeys(int(number) for number in found if number))
+
+
+def filled(expression: str, pseudonym_of: Callable[[int], str | None]) -> str:
+    """Returns `expression` with a pseudonym for each candidate; one without a pseudonym stays and will not parse."""
+
+    def replace(match: re.Match[str]) -> str:
+        return (pseudonym_of(int(match[1])) if match[1] else None) or match[0]
+
+    return _WAY.sub(replace, expression)
+
+
+@dataclass(slots=True)
+class SearchProgress:
+    """Everything that the rounds of one question have gathered.
+
+    `things` are shown beside the evidence; `places` are all places to go on from, `frontier` the newest of them;
+    `walked` keeps a candidate from being offered twice; `shown` is the evidence as it was shown, which only grows.
+    """
+
+    drafts: CheckedDrafts
+    things: dict[str, NodeSet]
+    frontier: list[NodeSet]
+    places: dict[str, NodeSet]
+    facts: list[FoundFact] = field(default_factory=list)
+    shown: list[Evidence] = field(default_factory=list)
+    path: list[PathTriple] = field(default_factory=list)
+    trails: dict[str, PathPrefix] = field(default_factory=dict)
+    walked: set[tuple[str, Path]] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    turned_pages: bool = False
+    round: int = 0
+    is_cut: bool = False
+    near: list[str] = field(default_factory=list)
+    kinds: tuple[Thing, ...] = ()
+    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    meaning: QuestionMeaning | None = None
+    may_leave: dict[str, bool] = field(default_factory=dict)
+    voted: VotedWays | None = None
+    held: HeldMeaning | None = None
+    timed: TimedPaths | None = None
+
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
 

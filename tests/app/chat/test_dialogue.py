@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from app.chat.concluding import IN_MODELS_WORDS
 from app.chat.question_run import ChatOptions
-from app.chat.replies import IN_MODELS_WORDS
 from app.egress.disclosure import Disclosure, Profile
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner

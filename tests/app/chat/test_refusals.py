@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.dialogue.questions_to_try import KNOWN
-from app.chat.nearest_relations import MAX_RELATIONS
+from app.chat.concluding import NOT_IN_GRAPH
 from app.chat.question_run import ChatOptions
-from app.chat.refusals import NOT_IN_GRAPH
+from app.chat.turns import KNOWN
+from app.chat.understanding import MAX_RELATIONS
 from app.llm.embeddings.embedder import Embedder
 from app.wiring.store import ServiceContext
 from evaluation.checks.canaries import canaries_in

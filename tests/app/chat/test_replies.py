@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.replies import adds_nothing
+from app.chat.concluding import adds_nothing
 from app.strategies.base import FoundFact
 
 FACT = FoundFact("Eq7f2k", "film", ("directed by",), "Ex81zp", "person", "1")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.refusals import NOT_IN_GRAPH
+from app.chat.concluding import NOT_IN_GRAPH
 from app.language.readings import Contradiction
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.strategies.checked_drafts import REFUSALS
+from app.strategies.drafts import REFUSALS
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
 from tests.support.house import DOCTOR_OF, House, drafting, sets_house, visible

@@ -9,7 +9,7 @@ import pytest
 
 from app.accounts.quotas import UNLIMITED
 from app.chat.question_run import ChatOptions
-from app.chat.second_opinion import (
+from app.chat.search import (
     MODEL_ALONE,
     MODEL_ELSE,
     MODEL_NONE,

@@ -10,10 +10,9 @@ import pytest
 from sqlalchemy import create_engine
 
 from app.accounts.quotas import UNLIMITED, Budgets
+from app.chat.concluding import NO_PATH, NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
 from app.chat.conversations import UnknownConversationError
 from app.chat.question_run import ChatOptions
-from app.chat.refusals import NO_PATH, NOT_IN_GRAPH, OVER_BUDGET
-from app.chat.search import NOT_GROUNDED
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.egress.guard import BlockedError, StaticSegments
@@ -25,8 +24,8 @@ from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, ReplyUnusableError
 from app.privacy.pseudonym_format import shaped_in
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.arog.prompts import AROG_TASKS
-from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.arog import ArogStrategy
+from app.strategies.prompts import AROG_TASKS
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.administration import graphs_of

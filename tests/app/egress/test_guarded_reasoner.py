@@ -18,7 +18,7 @@ from app.llm.reasoner import ReasonerUnavailableError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, StructureInput, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
-from app.strategies.arog.prompts import STRUCTURE
+from app.strategies.prompts import STRUCTURE
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.name_words import NameWords
 from kg_store.storage.master_key import MasterKey

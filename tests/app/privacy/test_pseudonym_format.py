@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.dialogue.follow_ups import needs_context
+from app.chat.follow_ups import needs_context
 from app.privacy.pseudonym_format import Standing, draw_word, is_shaped, replaced, shaped_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic

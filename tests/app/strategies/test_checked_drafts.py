@@ -10,7 +10,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import Task
 from app.strategies.base import RetrievalResult
-from app.strategies.checked_drafts import REFUSALS, CheckedDrafts
+from app.strategies.drafts import REFUSALS, CheckedDrafts
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from tests.support.asking import Asked, Bench, secrets_in

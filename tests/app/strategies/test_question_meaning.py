@@ -11,7 +11,7 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.in_house import ReadingScores
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import StrategyInput
-from app.strategies.question_meaning import QuestionMeaning, meaning_of
+from app.strategies.drafts import QuestionMeaning, meaning_of
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places
 from tests.support.asking import Asked, Bench, secrets_in

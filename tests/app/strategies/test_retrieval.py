@@ -15,7 +15,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import PathTriple
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.arog import ArogStrategy
 from app.strategies.base import RetrievalResult, Strategy, StrategyInput
 from app.strategies.retrieval import (
     MAX_TRIPLES,
@@ -30,8 +30,7 @@ from app.strategies.retrieval import (
     show_evidence,
     show_things,
 )
-from app.strategies.sets.candidate_pages import Paginator, PathRanker
-from app.strategies.sets.offered_ways import NearestWays
+from app.strategies.sets.candidates import NearestWays, Paginator, PathRanker
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places
 from kg_store.graph.traversal import concept_of, kind_of, steps_from

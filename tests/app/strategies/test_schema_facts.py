@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.strategies.sets.held_dates import may_say_when
+from app.strategies.sets.times import may_say_when
 from app.strategies.start import declares_kinds
 from kg_store.terms import Concept, Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId, ValueKind
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.strategies.told_drafts import draft_of
+from app.strategies.drafts import draft_of
 from tests.support.languages import english
 from tests.support.tasks import fact, step, thing
 

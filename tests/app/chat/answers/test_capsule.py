@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from app.chat.answers.capsule import PAD_BYTES, seal_names
+from app.chat.sealing import PAD_BYTES, seal_names
 from client_sdk.crypto.sealing import (
     BadPublicKeyError,
     CannotOpenError,

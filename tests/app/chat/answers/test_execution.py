@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.answers.execution import AnswerExecutor, Conclusion, written
-from app.chat.answers.grounding import NotGroundedError, ground
+from app.chat.execution import AnswerExecutor, Conclusion, written
+from app.chat.grounding import NotGroundedError, ground
 from app.llm.embeddings.embedder import Embedder
 from kg_store.algebra.expressions import parse
 from kg_store.errors import ExpressionError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from app.chat.answers.grounding import (
+from app.chat.grounding import (
     MAX_EXPRESSIONS,
     MAX_TEXT_CHARS,
     NotGroundedError,

@@ -10,7 +10,7 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.api.problems import error_body
-from app.chat.dialogue.questions_to_try import LEAD, with_questions, without_questions
+from app.chat.turns import TO_TRY, with_questions, without_questions
 from app.wiring.services import Services, build
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message
 from evaluation.bench.bench import CALLER as BENCH_CALLER
@@ -76,7 +76,7 @@ async def test_each_suggestion_is_answered_as_it_stands(service: Services, graph
 async def test_greetings_and_refusals_end_with_the_suggestions(service: Services, turn: str) -> None:
     told = (await service.suggester.suggest(OWNER, "wards")).questions
     reply = (await asked(service, turn)).message.content
-    assert reply.endswith(f"{LEAD} {' '.join(told)}")
+    assert reply.endswith(f"{TO_TRY} {' '.join(told)}")
     assert not [name for name in NAMES if name in reply]
 
 
@@ -85,7 +85,7 @@ async def test_greetings_and_refusals_end_with_the_suggestions(service: Services
 async def test_thanks_and_answers_end_without(service: Services, turn: str) -> None:
     reply = await asked(service, turn)
     assert reply.answered
-    assert LEAD not in reply.message.content
+    assert TO_TRY not in reply.message.content
 
 
 @pytest.mark.model
@@ -93,7 +93,7 @@ async def test_a_role_is_told_nothing_of_what_it_does_not_see(service: Services)
     owners = " ".join((await service.suggester.suggest(OWNER, "wards")).questions)
     reply = (await asked(service, "help", DESK)).message.content
     assert "salary" in owners
-    assert LEAD in reply
+    assert TO_TRY in reply
     assert "salary" not in reply
 
 
@@ -116,13 +116,13 @@ async def test_an_endpoint_is_asked_for_none_of_them(tmp_path: Path) -> None:
         request = ChatRequest(graph=loaded.graph, messages=[Message(role="user", content="What can I ask?")])
         before = bench.sent_so_far
         reply = await bench.services.chat.answer(BENCH_CALLER, request)
-        assert LEAD in reply.message.content
+        assert TO_TRY in reply.message.content
         assert bench.sent_so_far == before
 
 
 def test_suggestions_are_taken_out_before_turns_travel_on() -> None:
     told = with_questions("I found nothing.", ["How many wards are there?"])
-    kept = Message(role="user", content=f"why is it called {LEAD}?")
+    kept = Message(role="user", content=f"why is it called {TO_TRY}?")
     assert without_questions([kept, Message(role="assistant", content=told)]) == [
         kept,
         Message(role="assistant", content="I found nothing."),

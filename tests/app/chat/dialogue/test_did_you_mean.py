@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.dialogue.did_you_mean import did_you_mean, was_offered
+from app.chat.turns import did_you_mean, was_offered
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
 
 OFFERED = ("Which doctors treat Eq7f2k?", "Which patients does Eq7f2k treat?")

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from app.chat.dialogue.follow_ups import NO_REASON, CompletedQuestion, FollowUps, asks_why, chains, reason_of
+from app.chat.follow_ups import NO_REASON, CompletedQuestion, FollowUps, asks_why, chains, reason_of
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
 from client_sdk.protocol import Fact

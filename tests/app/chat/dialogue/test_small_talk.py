@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.dialogue.small_talk import described_thing, invites, reply_to, sorted_thing, talk_of, thing_to_sort
+from app.chat.turns import described_thing, invites, reply_to, sorted_thing, talk_of, thing_to_sort
 from app.llm.embeddings.embedder import Embedder
 from kg_store.text.synonyms import names_one_of
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.dialogue.turn_classifier import KINDS, WEIGHTS, TurnClassifier, read_turn_model
-from app.chat.dialogue.turn_features import lengths, word_groups
+from app.chat.turns import KINDS, WEIGHTS, TurnClassifier, lengths, read_turn_model, word_groups
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from evaluation.dialogue.turns import TRAINING, read_labelled, train_turns

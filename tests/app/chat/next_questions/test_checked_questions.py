@@ -12,7 +12,7 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.api.problems import error_body
-from app.chat.next_questions.checked_questions import NextQuestions
+from app.chat.next_questions import NextQuestions
 from app.chat.service import ChatService
 from app.egress.disclosure import Disclosure
 from app.egress.ledger.request_log import InHouseLog

@@ -13,7 +13,7 @@ from sqlalchemy import select, update
 
 from app.chat.conversations import ConversationStore
 from app.chat.reply import LEANS_ON_APPROVED, LEANS_ON_RATING
-from app.chat.second_opinion import SURE
+from app.chat.search import SURE
 from app.database.tables import cases, conversations
 from app.memory.cases import MAX_CORRECTED_CONFIDENCE, CaseContent, RatableAnswer
 from client_sdk.errors import BadRequestError, RefusedError, UnknownConversationError

@@ -16,8 +16,7 @@ from app.llm.endpoint.dialects import MODES, Dialect
 from app.llm.endpoint.repair_messages import COMPLAINTS
 from app.llm.endpoint.request_body import CHOICE_TOKENS, RequestTemplate, body_of, statics_of
 from app.llm.tasks import AnswerInput, CallOptions, StructureInput, Task, TaskKind, Turn
-from app.strategies.arog.prompts import AROG_TASKS, STRUCTURE
-from app.strategies.dialogue.prompts import REPLY
+from app.strategies.prompts import AROG_TASKS, REPLY, STRUCTURE
 from app.strategies.sets.prompts import STEP
 from tests.support.tasks import step, thing, way
 

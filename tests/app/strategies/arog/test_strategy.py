@@ -13,7 +13,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.arog.strategy import MAX_CANDIDATES, ArogStrategy
+from app.strategies.arog import MAX_CANDIDATES, ArogStrategy
 from app.strategies.base import Limits, RetrievalResult
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in

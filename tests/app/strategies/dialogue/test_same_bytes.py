@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact
-from app.strategies.dialogue.chosen_facts import upright
+from app.strategies.dialogue_facts import upright
 from app.strategies.retrieval import show_evidence
 
 LABELS = ("directed by", "starred actors", "written by", "married to")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.strategies.sets.answer_references import filled, numbers_in
+from app.strategies.sets.strategy import filled, numbers_in
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import CandidatePath, NodeSet
-from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
-from app.strategies.sets.candidate_paths import MAX_OFFERED
-from app.strategies.sets.offered_ways import NearestWays
+from app.strategies.sets.candidates import MAX_OFFERED, CandidatePages, NearestWays, Paginator, PathPrefix, PathRanker
 from kg_store.graph.traversal import concept_of, kind_of
 from kg_store.terms import Path
 from tests.support.asking import Asked, bench_of

@@ -7,8 +7,7 @@ import pytest
 from app.llm.embeddings.embedder import Embedder
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.retrieval import NodeSet, arrive
-from app.strategies.sets.candidate_paths import MAX_COMPOSED_FROM, MAX_OFFERED, CandidateFinder, CandidateList
-from app.strategies.sets.offered_ways import NearestWays
+from app.strategies.sets.candidates import MAX_COMPOSED_FROM, MAX_OFFERED, CandidateFinder, CandidateList, NearestWays
 from kg_store.graph.traversal import concept_of, kind_of, members_of, steps_from
 from tests.support.asking import Asked, Bench, bench_of
 from tests.support.stores import PREFIXES

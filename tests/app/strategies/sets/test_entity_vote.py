@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.strategies.retrieval import CandidatePath, NodeSet
-from app.strategies.sets.entity_vote import ScoredWay, sorted_by, sorter_of, vote
+from app.strategies.sets.vote import ScoredWay, sorted_by, sorter_of, vote
 from kg_store.terms import NO_MIDS, NodeKind, as_mids
 
 PLACE = NodeSet("Eq7f2k", NO_MIDS, "person", NodeKind.ENTITY)

@@ -13,11 +13,18 @@ from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.retriever.features import PLACEHOLDER, read_text
 from app.retriever.retriever import Retriever
 from app.strategies.base import StrategyInput
-from app.strategies.retrieval import CandidatePath, NodeSet
-from app.strategies.retriever_input import utterances_of
-from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathRanker
-from app.strategies.sets.candidate_paths import MAX_OFFERED, CandidateFinder
-from app.strategies.sets.offered_ways import RETRIEVED, NearestWays, RetrievedWays, WaySelector
+from app.strategies.retrieval import CandidatePath, NodeSet, utterances_of
+from app.strategies.sets.candidates import (
+    MAX_OFFERED,
+    RETRIEVED,
+    CandidateFinder,
+    CandidatePages,
+    NearestWays,
+    Paginator,
+    PathRanker,
+    RetrievedWays,
+    WaySelector,
+)
 from kg_store.graph.traversal import concept_of, kind_of
 from tests.support.asking import Asked, Bench, bench_of
 from tests.support.retrievers import FavouringRetriever, untrained

@@ -16,7 +16,7 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import ReplyUnusableError
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.base import Limits, RetrievalResult
-from app.strategies.sets.candidate_paths import MAX_OFFERED
+from app.strategies.sets.candidates import MAX_OFFERED
 from app.strategies.sets.strategy import SetsStrategy
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
