@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,20 +16,19 @@ from app.chat.turns import did_you_mean
 from app.language.protocol import Language
 from app.language.readings import UnansweredQuestion
 from app.llm.tasks import DialogueReply, Evidence, ReplyInput
-from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonym_format import words_in
 from app.privacy.words.lexicon import words_in as lexicon_words
 from app.strategies.base import Draft, FoundFact
 from app.strategies.dialogue import written
 from app.strategies.drafts import REFUSALS
 from app.strategies.start import declares_kinds
-from client_sdk.protocol import Item, Sentence
+from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import kinds_of
 from kg_store.lexicon import in_lexicon
 from kg_store.storage.vault import NO_NAME
-from kg_store.terms import NO_MIDS, Mids, ValueKind
+from kg_store.terms import NO_MIDS, ValueKind
 from kg_store.text.inflection import lemmas_of
 
 NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
@@ -68,13 +67,15 @@ def refusal(run: QuestionRun) -> str:
     asked = _read(run)
     typed = {match[0] for match in lexicon_words(run.request.messages[-1].content)}
     if asked.lacking:
-        common = [word for word in asked.lacking if _may_quote(word, typed)]
-        return NOT_READ.format(words=_quoted(common)) if common else NOT_KNOWN
+        common = [word for word in asked.lacking if word in typed and in_lexicon(word)]
+        named = [f"“{word}”" for word in common[:MAX_NAMED]]
+        several = f"{', '.join(named[:-1])} and {named[-1]} mean" if len(named) > 1 else ""
+        return NOT_READ.format(words=several or f"{named[0]} means") if named else NOT_KNOWN
     if run.found.draft is not None:
         return NOT_IN_GRAPH
     word = asked.unread or asked.operator
     # "top" is read together with the word after it, which may be a name.
-    is_common = word == asked.operator or all(_may_quote(part, typed) for part in word.split())
+    is_common = word == asked.operator or all(part in typed and in_lexicon(part) for part in word.split())
     return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
 
 
@@ -89,10 +90,6 @@ def _read(run: QuestionRun) -> UnansweredQuestion:
     return run.reader.read_unanswered(_as_typed(run), schema, kinds_of(schema) if declares_kinds(schema) else ())
 
 
-def _may_quote(word: str, typed: Collection[str]) -> bool:
-    return word in typed and in_lexicon(word)
-
-
 def _as_typed(run: QuestionRun) -> str:
     """The question with pseudonyms of nothing that the asker may see replaced by what was typed."""
     table, question = run.conversation.table, str(run.read.dialogue.question)
@@ -103,12 +100,6 @@ def _as_typed(run: QuestionRun) -> str:
         if meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
             question = question.replace(word, meaning.literal)
     return question
-
-
-def _quoted(words: list[str]) -> str:
-    named = [f"“{word}”" for word in words[:MAX_NAMED]]
-    listed = ", ".join(named[:-1]) + f" and {named[-1]}" if len(named) > 1 else named[0]
-    return f"{listed} mean" if len(named) > 1 else f"{listed} means"
 
 
 NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
@@ -149,14 +140,11 @@ def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionRes
     if not any(each.facts for each in told):
         return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=lost, attachment=attachment)
     text = " ".join([*(each.text for each in told), *((IN_MODELS_WORDS,) if own else ())])
-    conclusion = _concluded(run, told, text)
+    # The things that its facts lead to, for clients that read the reply as data.
+    ends = dict.fromkeys(found.evidence[at].end for each in told for at in each.facts)
+    conclusion = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS) or Conclusion(text, (), {})
     return ConclusionResult(
-        conclusion,
-        grounded=not own,
-        sentence=conclusion.text,
-        sentences=tuple(told),
-        removed=lost,
-        attachment=attachment,
+        conclusion, not own, conclusion.text, sentences=tuple(told), removed=lost, attachment=attachment
     )
 
 
@@ -176,8 +164,7 @@ def stays(text: str, facts: Sequence[FoundFact], read_back: ReadBack) -> bool:
 
 def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
     """True if each word of `text` is a pseudonym, a form of a word of the facts' relations and kinds, or a function
-    word that asserts. Words that deny, doubt or narrow ("never", "may", "only") are not allowed.
-    """
+    word that asserts. Words that deny, doubt or narrow ("never", "may", "only") are not allowed."""
     schema = [text for fact in facts for text in (*fact.path, fact.start_concept, fact.end_concept)]
     said = (word for text in schema for word in _WORD.findall(text.lower()))
     allowed = _ASSERTING.union(*map(lemmas_of, said))
@@ -222,21 +209,6 @@ def _grounded(text: str, run: QuestionRun) -> str | None:
         return None
 
 
-def _concluded(run: QuestionRun, told: Sequence[Sentence], text: str) -> Conclusion:
-    """The reply with the things that its facts lead to, for clients that read it as data."""
-    ends = dict.fromkeys(run.found.evidence[at].end for each in told for at in each.facts)
-    found = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS)
-    return found or Conclusion(text, (), {})
-
-
-Extract = Callable[[str, str, str, bool], tuple[str, ...]]
-
-
-def reading_back(answers: Extract) -> ReadBack:
-    """Returns the trained extractor as a function that reads the other end of a relation from a text."""
-    return lambda text, known, relation: answers(text, known, relation, False)
-
-
 NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
 NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
 
@@ -262,30 +234,19 @@ def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> Con
         return checked_reply(run, read_back)
     found, table = run.found, run.conversation.table
     allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
+    # The single things that the question itself names; sets of earlier answers may be asked for again.
+    named = [topic.mids for topic in run.read.dialogue.topics if topic.newest and len(topic.mids) == 1]
     try:
         grounded = ground(draft.text, draft.expressions, allowed, table)
-        conclusion = run.executor.conclude(grounded, _named_in(run.read), found.in_order)
+        topics = np.unique(np.concatenate(named)) if named else NO_MIDS
+        conclusion = run.executor.conclude(grounded, topics, found.in_order)
     except (NotGroundedError, ExpressionError):
         return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
     if conclusion is None:
         return ConclusionResult(sentence=refusal(run))
-    if _is_nameless(conclusion):
+    items = [item for item in conclusion.items if item.kind in ("set", "entity")]
+    names = {name for item in items if (held := conclusion.names.get(item.pseudonym)) for name in held.names}
+    # What only joins other things has no name, as an admission joins a patient and a ward.
+    if names == {NO_NAME} and all(item.kind != "value" for item in conclusion.items):
         return ConclusionResult(sentence=NAMELESS)
     return ConclusionResult(conclusion, sentence=conclusion.text)
-
-
-def _is_nameless(conclusion: Conclusion) -> bool:
-    """True if everything found only joins other things and has no name, as an admission joins a patient and a ward."""
-    names = [name for item in conclusion.items if item.kind in ("set", "entity") for name in _names(conclusion, item)]
-    return bool(names) and set(names) == {NO_NAME} and all(item.kind != "value" for item in conclusion.items)
-
-
-def _names(conclusion: Conclusion, item: Item) -> list[str]:
-    found = conclusion.names.get(item.pseudonym)
-    return found.names if found else []
-
-
-def _named_in(read: Anonymised) -> Mids:
-    """The single things that the question itself names; sets of earlier answers may be asked for again."""
-    named = [topic.mids for topic in read.dialogue.topics if topic.newest and len(topic.mids) == 1]
-    return np.unique(np.concatenate(named)) if named else NO_MIDS

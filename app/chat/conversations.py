@@ -40,8 +40,7 @@ _ADD = insert(conversations)
 
 class UnknownConversationError(Exception):
     """There is no such conversation for this caller: unknown, expired, or of another key or graph; these look the
-    same.
-    """
+    same."""
 
 
 class ConversationBusyError(Exception):
@@ -51,8 +50,7 @@ class ConversationBusyError(Exception):
 @dataclass(slots=True)
 class Reason:
     """The reason for the last answer, in pseudonyms: its cited facts in the order they were found, and its
-    expressions.
-    """
+    expressions."""
 
     facts: list[Fact] = field(default_factory=list)
     expressions: list[str] = field(default_factory=list)
@@ -98,12 +96,10 @@ class ConversationStore:
 
     def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
         """Returns a new conversation, or the caller's own with that id. Raises UnknownConversationError,
-        MasterKeyError.
-        """
+        MasterKeyError."""
         if conversation_id is None:
-            return Conversation(
-                secrets.token_urlsafe(ID_BYTES), tenant, key_id, graph, 0, PseudonymTable.new()
-            )  # fmt: skip
+            new_id = secrets.token_urlsafe(ID_BYTES)
+            return Conversation(new_id, tenant, key_id, graph, 0, PseudonymTable.new())
         wanted = {"id": conversation_id, "tenant": tenant, "key_id": key_id, "graph": graph}
         with self._engine.connect() as connection:
             row = connection.execute(_FIND, {**wanted, "now": dt.datetime.now(dt.UTC)}).one_or_none()
@@ -114,10 +110,7 @@ class ConversationStore:
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
     def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:
-        """Returns the name of the graph that a key's conversation is about;
-
-        None if there is none or it has expired.
-        """
+        """Returns the graph that a key's conversation is about; None if there is none or it has expired."""
         query = select(conversations.c.graph).where(
             conversations.c.id == conversation_id,
             conversations.c.tenant == tenant,

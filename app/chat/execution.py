@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import compress
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
 from app.chat.grounding import PLACEHOLDER, Grounded
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Item, ItemKind, Names
-from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra
+from kg_store.algebra.evaluator import ExpressionResult, Operand
 from kg_store.algebra.expressions import Expression, Name, Row, parse
 from kg_store.algebra.rewriting import written
+from kg_store.catalog import PrivateGraph
 from kg_store.errors import ExpressionError
-from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, kind_of
-from kg_store.storage.vault import Vault, VaultRecord, readable_name
+from kg_store.storage.vault import VaultRecord, readable_name
 from kg_store.terms import Mid, Mids, NodeKind, as_mids
 from kg_store.text.literals import plain_number
 
@@ -31,17 +31,6 @@ _SENTENCE: Final = re.compile(r"(?<=[.?!]) ")
 
 Order = Callable[[Mids], Mids]
 """Sorts things into the order in which they are listed."""
-
-
-class GraphView(Protocol):
-    """The parts of a private graph that are needed here (kg_store.catalog.PrivateGraph)."""
-
-    @property
-    def blind(self) -> BlindGraph: ...
-    @property
-    def vault(self) -> Vault: ...
-    @property
-    def algebra(self) -> SetAlgebra: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +48,7 @@ class AnswerExecutor:
     `most_names`: the greatest number of names restored for one set; they are in `language` if there are such names.
     """
 
-    def __init__(self, graph: GraphView, table: PseudonymTable, most_names: int, language: str = "") -> None:
+    def __init__(self, graph: PrivateGraph, table: PseudonymTable, most_names: int, language: str = "") -> None:
         self._graph, self._table, self._most, self._language = graph, table, most_names, language
 
     def conclude(self, grounded: Grounded, topics: Mids, order: Order | None = None) -> Conclusion | None:
@@ -95,24 +84,24 @@ class AnswerExecutor:
 
     def truth_of(self, expression: str) -> bool | None:
         """The yes or no that `expression` gives; None if it gives none or cannot be executed."""
-        try:
-            return self._graph.algebra.evaluate(parse(expression), self._operand).truth
-        except ExpressionError:
-            return None
+        outcome = self._evaluated(expression)
+        return outcome.truth if outcome is not None else None
 
     def result_of(self, expression: str) -> ExpressionResult | None:
         """The result of `expression`; None if it is empty or cannot be executed."""
+        outcome = self._evaluated(expression)
+        return None if outcome is None or _is_empty(outcome) else outcome
+
+    def _evaluated(self, expression: str) -> ExpressionResult | None:
         try:
-            outcome = self._graph.algebra.evaluate(parse(expression), self._operand)
+            return self._graph.algebra.evaluate(parse(expression), self._operand)
         except ExpressionError:
             return None
-        return None if _is_empty(outcome) else outcome
 
     def are_equal(self, expression: str, other: str) -> bool:
         """True if both expressions give the same result; False if one of them cannot be executed."""
-        try:
-            given, wanted = (self._graph.algebra.evaluate(parse(each), self._operand) for each in (expression, other))
-        except ExpressionError:
+        given, wanted = self._evaluated(expression), self._evaluated(other)
+        if given is None or wanted is None:
             return False
         if given.kind == wanted.kind == "set":
             return set(given.mids) == set(wanted.mids)
@@ -136,22 +125,15 @@ class AnswerExecutor:
         meaning = self._table.meaning(pseudonym)
         if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
             return []
-        if meaning.is_ranked:
+        outcome = self._evaluated(meaning.expression) if meaning.expression and not meaning.is_ranked else None
+        if outcome is not None and outcome.ordered and outcome.mids:
+            mids = list(outcome.mids)
+        elif meaning.is_ranked:
             mids = meaning.mids.tolist()
         else:
-            mids = self._in_order(meaning.expression) or self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
+            mids = self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
         named = self._graph.vault.records(mids[: self._most])
         return [self._pseudonym_of_one(mid) for mid in mids[: self._most] if mid in named]
-
-    def _in_order(self, expression: str | None) -> list[int]:
-        """The members of an ordered result; empty if it has no order or cannot be computed again."""
-        if expression is None:
-            return []
-        try:
-            outcome = self._graph.algebra.evaluate(parse(expression), self._operand)
-        except ExpressionError:
-            return []
-        return list(outcome.mids) if outcome.ordered else []
 
     def _pseudonym_of_one(self, mid: int) -> str:
         is_value = kind_of(self._graph.blind, as_mids([mid])) is NodeKind.VALUE

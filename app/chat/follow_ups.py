@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
-from app.chat.execution import AnswerExecutor, GraphView
+from app.chat.execution import AnswerExecutor
 from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonym_format import Standing, replaced, words_in
 from app.privacy.pseudonyms import PseudonymTable
@@ -15,6 +15,7 @@ from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.privacy.shared_names import choices_among, in_own_order
 from client_sdk.protocol import Ambiguity, Fact
 from client_sdk.protocol.answers import chains
+from kg_store.catalog import PrivateGraph
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mids, ValueKind, as_mids
@@ -121,30 +122,57 @@ class DialogueState:
     meant: tuple[str, ...] = ()
 
 
-class Meanings(Protocol):
-    """The meanings of pseudonyms, as far as a dialogue needs them."""
+# Words of relations that only people have; resolving pronouns needs no more than a good guess.
+_OF_PEOPLE = frozenset(
+    "birth born gender sex spouse married lives parent parents child children sibling siblings profession occupation "
+    "nationality person religion graduated education died death salary employer".split()
+)
+
+
+class PseudonymMeanings:
+    """Looks up what the pseudonyms of one conversation stand for on one graph."""
+
+    def __init__(self, graph: PrivateGraph, table: PseudonymTable, concluder: AnswerExecutor) -> None:
+        self._graph, self._table, self._concluder = graph, table, concluder
 
     def listed(self, word: str) -> Sequence[str]:
         """The members of a set, one pseudonym each, in the order in which the asker saw their names."""
-        ...
+        return self._concluder.listed(word)
 
     def choices(self, word: str) -> Sequence[str]:
         """The things that a shared name may mean."""
-        ...
+        meaning = self._table.meaning(word)
+        return choices_among(meaning.mids, self._table) if meaning is not None and meaning.kind == "group" else ()
 
     def namesakes(self, word: str) -> Sequence[str]:
         """All things that share the name by which a single thing was asked for, including itself."""
-        ...
+        mid = self._table.entity(word)
+        shared = self._table.sharing(mid) if mid is not None else ()
+        return in_own_order(shared[0], self._table) if shared else ()
 
-    def concept(self, word: str) -> str: ...
+    def concept(self, word: str) -> str:
+        return concept_of(self._graph.blind, self.mids(word))
 
-    def is_person(self, word: str) -> bool: ...
+    def is_person(self, word: str) -> bool:
+        """True of a single thing that has relations which only people have."""
+        mid = self._table.entity(word)
+        return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
+
+    def mids(self, word: str) -> Mids:
+        return self._table.resolve(word, self._graph.blind)[0]
+
+
+def are_persons(graph: BlindGraph, mids: Mids) -> bool:
+    """True if some of `mids` have relations which only people have."""
+    labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
+    words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
+    return not _OF_PEOPLE.isdisjoint(words)
 
 
 class FollowUps:
     """Reads a dialogue turn by turn, in pseudonyms only; its output holds no word that was not in a safe turn."""
 
-    def __init__(self, table: PseudonymTable, meanings: Meanings) -> None:
+    def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
         self._table, self._meanings = table, meanings
         self._persons = PronounResolver(meanings.is_person)
 
@@ -279,8 +307,7 @@ _JOINING = re.compile(r"\b(?:the|a|an|which|what|any|every|all|some|many|other) 
 
 def needs_context(dialogue: SafeDialogue) -> bool:
     """True of a question that needs earlier turns: it was completed from them, holds a word that refers to them, or
-    names nothing.
-    """
+    names nothing."""
     words = {word.casefold() for word in _WORD.findall(_JOINING.sub("", dialogue.question))}
     names_something = any(topic.newest for topic in dialogue.topics)
     return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)
@@ -328,64 +355,13 @@ def _walked(path: Sequence[str]) -> str:
     )
 
 
-_LABEL_WORD = re.compile(r"[A-Za-z]+")
-# Words of relations that only people have; resolving pronouns needs no more than a good guess.
-_OF_PEOPLE = frozenset(
-    "birth born gender sex spouse married lives parent parents child children sibling siblings profession occupation "
-    "nationality person religion graduated education died death salary employer".split()
-)
-
-
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """The dialogue with its last question complete.
-
-    `pointed`: set if the question only names one thing of an earlier answer; `lost`: it points at a thing that is not
-    there.
-    """
+    """The dialogue with its last question complete; `pointed` and `lost` as in CompletedQuestion."""
 
     read: Anonymised
     pointed: str | None = None
     lost: bool = False
-
-
-class PseudonymMeanings:
-    """Looks up what the pseudonyms of one conversation stand for on one graph (used by
-    app/chat/follow_ups.py).
-    """
-
-    def __init__(self, graph: GraphView, table: PseudonymTable, concluder: AnswerExecutor) -> None:
-        self._graph, self._table, self._concluder = graph, table, concluder
-
-    def listed(self, word: str) -> Sequence[str]:
-        return self._concluder.listed(word)
-
-    def choices(self, word: str) -> Sequence[str]:
-        meaning = self._table.meaning(word)
-        return choices_among(meaning.mids, self._table) if meaning is not None and meaning.kind == "group" else ()
-
-    def namesakes(self, word: str) -> Sequence[str]:
-        mid = self._table.entity(word)
-        shared = self._table.sharing(mid) if mid is not None else ()
-        return in_own_order(shared[0], self._table) if shared else ()
-
-    def concept(self, word: str) -> str:
-        return concept_of(self._graph.blind, self.mids(word))
-
-    def is_person(self, word: str) -> bool:
-        """True of a single thing that has relations which only people have."""
-        mid = self._table.entity(word)
-        return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
-
-    def mids(self, word: str) -> Mids:
-        return self._table.resolve(word, self._graph.blind)[0]
-
-
-def are_persons(graph: BlindGraph, mids: Mids) -> bool:
-    """True if some of `mids` have relations which only people have."""
-    labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
-    words = {part.lower() for label in labels if not label.startswith("^") for part in _LABEL_WORD.findall(label)}
-    return not _OF_PEOPLE.isdisjoint(words)
 
 
 class DialogueCompleter:
@@ -405,20 +381,16 @@ class DialogueCompleter:
             self._table.settle(mid, by_user=True)
         turns = (*read.dialogue.turns[:-1], SafeTurn("user", whole.question))
         dialogue = SafeDialogue(turns, tuple(self._topics(said, read.dialogue.topics)), whole.leans)
-        return Completed(replace(read, dialogue=dialogue, ambiguous=self._ambiguous(said), notes=notes), whole.pointed)
+        offered = ((word, list(self._meanings.choices(word))) for word in said)
+        ambiguous = tuple(Ambiguity(pseudonym=word, choices=choices) for word, choices in offered if choices)
+        return Completed(replace(read, dialogue=dialogue, ambiguous=ambiguous, notes=notes), whole.pointed)
 
     def _topics(self, said: list[str], before: tuple[Topic, ...]) -> Iterator[Topic]:
         known = {topic.pseudonym: topic for topic in before}
         for word in said:
-            yield replace(known[word], newest=True) if word in known else self._topic(word)
+            meaning = self._table.meaning(word)
+            is_value = meaning is not None and meaning.kind in ("value", "literal")
+            kind = (meaning.value_kind or ValueKind.TEXT) if meaning is not None and is_value else None
+            new = known[word] if word in known else Topic(word, self._meanings.mids(word), kind)
+            yield replace(new, newest=True)
         yield from (replace(topic, newest=False) for topic in before if topic.pseudonym not in said)
-
-    def _topic(self, word: str) -> Topic:
-        meaning = self._table.meaning(word)
-        is_value = meaning is not None and meaning.kind in ("value", "literal")
-        kind = (meaning.value_kind or ValueKind.TEXT) if meaning is not None and is_value else None
-        return Topic(word, self._meanings.mids(word), kind)
-
-    def _ambiguous(self, said: list[str]) -> tuple[Ambiguity, ...]:
-        offered = ((word, list(self._meanings.choices(word))) for word in said)
-        return tuple(Ambiguity(pseudonym=word, choices=choices) for word, choices in offered if choices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -193,8 +193,7 @@ def is_prose(text: str, is_pseudonym: Callable[[str], bool]) -> bool:
 
 def _marked(text: str, is_pseudonym: Callable[[str], bool], part: int | None) -> str:
     """`text` with one sign for each name; words that agree in number become their first or second form, or a sign of
-    their own.
-    """
+    their own."""
 
     def sign(found: re.Match[str]) -> str:
         if found[2] is None:
@@ -296,14 +295,11 @@ class Grounded:
 
 
 def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str], table: PseudonymTable) -> Grounded:
-    """Parses and checks a draft; `allowed` are the pseudonyms of the evidence and of the question's topics.
+    """Parses and checks a draft; `allowed`: pseudonyms of evidence and topics. Raises NotGroundedError.
 
     Promise: a draft that passes cites no pseudonym that was invented or copied from elsewhere, and holds nothing on
     which a browser, a mail program or a viewer of Markdown or HTML would act. Otherwise a restored name could be sent
-    away by a click or by loading a picture. Limit: free words of the draft are the model's own and nobody has checked
-    them.
-
-    Raises NotGroundedError.
+    away by a click or by loading a picture. Limit: free words of the draft are the model's own, checked by nobody.
     """
     issued = table.issued
 
@@ -316,37 +312,25 @@ def ground(draft_text: str, expressions: Sequence[str], allowed: AbstractSet[str
     text = parted(text, is_pseudonym)
     if not is_prose(text, is_pseudonym):
         raise NotGroundedError("address")
-    parsed = tuple(_parsed(expression) for expression in expressions)
+    if any(len(expression) > MAX_TEXT_CHARS for expression in expressions):
+        raise NotGroundedError("too_long")
+    try:
+        parsed = tuple(map(parse, expressions))
+    except ExpressionError:
+        raise NotGroundedError("bad_expression") from None
     cited = [name for expression in parsed for name in names_in(expression)]
-    stated = _cited_in(text, table)
-    _check_cited([*cited, *stated], allowed, table)
+    # What is a pseudonym or looks like one, and what differs from an issued one by capitals only.
+    folded = {word.casefold() for word in issued}
+    almost = [word.word for word in words_in(text) if word.word.casefold() in folded]
+    stated = list(dict.fromkeys([*almost, *(word.word for word in shaped_in(text))]))
+    for word in [*cited, *stated]:
+        if word not in issued:
+            raise NotGroundedError("unknown_pseudonym")
+        if word not in allowed:
+            raise NotGroundedError("outside_evidence")
     placeholders = [int(found[1]) for found in PLACEHOLDER.finditer(text)]
     if not all(1 <= number <= len(parsed) for number in placeholders):
         raise NotGroundedError("bad_placeholder")
     if not cited and not stated:
         raise NotGroundedError("nothing_cited")
     return Grounded(parsed, text)
-
-
-def _parsed(expression: str) -> Expression:
-    if len(expression) > MAX_TEXT_CHARS:
-        raise NotGroundedError("too_long")
-    try:
-        return parse(expression)
-    except ExpressionError:
-        raise NotGroundedError("bad_expression") from None
-
-
-def _cited_in(text: str, table: PseudonymTable) -> list[str]:
-    """Words that are pseudonyms or look like one, and words that differ from an issued pseudonym by capitals only."""
-    folded = {word.casefold() for word in table.issued}
-    almost = [word.word for word in words_in(text) if word.word.casefold() in folded]
-    return list(dict.fromkeys([*almost, *(word.word for word in shaped_in(text))]))
-
-
-def _check_cited(cited: Iterable[str], allowed: AbstractSet[str], table: PseudonymTable) -> None:
-    for word in cited:
-        if word not in table.issued:
-            raise NotGroundedError("unknown_pseudonym")
-        if word not in allowed:
-            raise NotGroundedError("outside_evidence")

@@ -47,11 +47,7 @@ class Tracer:
     """
 
     def __init__(
-        self,
-        ledger: Ledger,
-        conversations: ConversationStore,
-        catalog: Catalog,
-        budget: NamesBudget | None = None,
+        self, ledger: Ledger, conversations: ConversationStore, catalog: Catalog, budget: NamesBudget | None = None
     ) -> None:
         self._ledger, self._conversations, self._catalog, self._budget = ledger, conversations, catalog, budget
 
@@ -61,32 +57,23 @@ class Tracer:
         Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError, NamesUsedUpError.
         """
         parse_public_key(public_key)  # Checked before any lookup, so that a bad key reveals nothing.
-        entries = self._entries(caller, answer_id)
+        key_id = None if caller.is_admin else caller.key_id
+        entries = self._ledger.entries(caller.tenant, key_id, answer_id, MAX_ENTRIES)[::-1]
+        if not entries:
+            raise UnknownAnswerError
         graph = self._conversations.graph_of(caller.tenant, entries[0].caller, entries[0].conversation)
         if not caller.may_inspect(graph):
             raise UnknownAnswerError
-        calls = _calls(entries, self._ledger.replies_to(entries))
+        replies = self._ledger.replies_to(entries)
+        calls = [_call(entry, replies.get(entry.id)) for entry in entries]
         table = None if graph is None else self._names(caller, entries[0], graph, calls)
         content = TraceContent(answer_id=answer_id, calls=calls, names_kept=table is not None, table=table or {})
         return SealedTrace(answer=answer_id, capsule=seal_trace(public_key, content))
 
-    def _entries(self, caller: Caller, answer_id: str) -> Sequence[LedgerEntry]:
-        """The entries of the answer in the order in which they were sent; at least one, else raises
-        UnknownAnswerError.
-        """
-        key_id = None if caller.is_admin else caller.key_id
-        entries = self._ledger.entries(caller.tenant, key_id, answer_id, MAX_ENTRIES)
-        if not entries:
-            raise UnknownAnswerError
-        return entries[::-1]
-
     def _names(
         self, caller: Caller, entry: LedgerEntry, graph_name: str, calls: Sequence[TracedCall]
     ) -> dict[str, Names] | None:
-        """The names behind the pseudonyms of `calls`, on the graph as it is now;
-
-        None if they are not known any more.
-        """
+        """The names behind the pseudonyms of `calls` on the graph as it is now; None if not known any more."""
         try:
             role = None if caller.is_admin else caller.role_in(graph_name)
             graph = self._catalog.open_as(entry.tenant, graph_name, role)
@@ -104,10 +91,6 @@ class Tracer:
         if self._budget is not None:
             self._budget.take(graph, caller, "", table_of_names)
         return table_of_names
-
-
-def _calls(entries: Sequence[LedgerEntry], replies: dict[str, LedgerReply]) -> list[TracedCall]:
-    return [_call(entry, replies.get(entry.id)) for entry in entries]
 
 
 def _call(entry: LedgerEntry, reply: LedgerReply | None) -> TracedCall:

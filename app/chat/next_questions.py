@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from app.chat.execution import AnswerExecutor
 from app.chat.follow_ups import are_persons
 from app.chat.question_run import QuestionRun, StageTimer, SuggestedQuestion
 from app.chat.reply import cited_by
+from app.chat.service import ChatService
 from app.chat.suggestions import QuestionMaker
 from app.egress.budgets import BudgetUsedUpError
 from app.language.readings import AskedStep
@@ -28,18 +29,7 @@ from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Message
 from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
 from kg_store.storage.vault import NO_NAME, readable_name
-from kg_store.terms import (
-    NO_MIDS,
-    Hop,
-    Mid,
-    Mids,
-    NodeKind,
-    Schema,
-    Step,
-    ValueKind,
-    as_mids,
-    cached_by_version,
-)
+from kg_store.terms import NO_MIDS, Hop, Mid, Mids, NodeKind, Schema, Step, ValueKind, as_mids, cached_by_version
 from kg_store.text.labels import plain_words, reversed_label
 from kg_store.text.morphology import verbs_of
 from kg_store.text.plurals import singular
@@ -131,17 +121,14 @@ def _subjects(run: QuestionRun) -> Iterator[Subject]:
     for _, mids in told:
         if 1 < len(mids) <= MAX_OF_THEM and kind_of(graph, mids) is NodeKind.ENTITY:
             yield Subject(mids)
-            first = _first_of(run, mids)
+            # The first by name among those whose names are restored.
+            records = run.graph.vault.records(mids[: run.request.options.names].tolist())
+            named = {mid: readable_name(record, run.language) for mid, record in records.items()}
+            held = (Mid(mid) for mid, name in named.items() if name != NO_NAME)
+            first = min(held, key=lambda mid: named[mid], default=None)
             if first is not None and first not in seen:
                 seen.add(first)
                 yield Subject(as_mids([first]), first)
-
-
-def _first_of(run: QuestionRun, mids: Mids) -> Mid | None:
-    """The first thing by name among those whose names are restored; it gets a pseudonym only if it is suggested."""
-    records = run.graph.vault.records(mids[: run.request.options.names].tolist())
-    named = {mid: readable_name(record, run.language) for mid, record in records.items()}
-    return min((Mid(mid) for mid, name in named.items() if name != NO_NAME), key=lambda mid: named[mid], default=None)
 
 
 def _of_kinds(run: QuestionRun) -> list[NextQuestion]:
@@ -169,8 +156,7 @@ class _Way:
     @property
     def worth(self) -> tuple[bool, bool, bool, bool, int, str]:
         """A sort key: few results first, own relations before those that lead to it, descriptions first, things before
-        values, common relations first.
-        """
+        values, common relations first."""
         inverse, is_value = self.label.startswith("^"), self.value is not None
         describes = not inverse and "describe" in synonyms_of(self.label)
         return len(self.members) > MAX_FEW, inverse, not describes, is_value, -self.spread, self.label
@@ -231,35 +217,23 @@ def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
     for fact in cited_by(table, run.found, run.ended.conclusion):
         if len(fact.path) != 1:
             continue
-        if _is_same(table.resolve(fact.start, graph)[0], subject.mids):
+        if np.array_equal(table.resolve(fact.start, graph)[0], subject.mids):
             told.add(fact.path[0])
-        if _is_same(table.resolve(fact.end, graph)[0], subject.mids) and subject.mid is None:
+        if np.array_equal(table.resolve(fact.end, graph)[0], subject.mids) and subject.mid is None:
             told.add(reversed_label(fact.path[0]))
     return told
 
 
 def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
-    """Everything that the question named or the answer told; a question answered by only these would
-    tell nothing new.
-    """
+    """All that the question named or the answer told; a question answered by these would tell nothing new."""
     table, graph = run.conversation.table, run.graph.blind
     yield from (topic.mids for topic in run.read.dialogue.topics if topic.newest)
     for item in run.ended.conclusion.items if run.ended.conclusion else ():
         yield table.resolve(item.pseudonym, graph)[0] if item.kind in ("entity", "set", "value") else NO_MIDS
 
 
-def _is_same(mids: Mids, others: Mids) -> bool:
-    return len(mids) == len(others) and bool((mids == others).all())
-
-
 MAX_TRIED: Final = 6
 MAX_WORDINGS: Final = 2
-
-
-class Concluder(Protocol):
-    """Reads a question and searches for its answer; keeps nothing."""
-
-    async def concluded(self, run: QuestionRun, timer: StageTimer) -> QuestionRun: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +248,13 @@ class NextQuestions:
     leaves. Limit: a model that answers later may read the same question differently.
     """
 
-    chat: Concluder = field(repr=False)
+    chat: ChatService = field(repr=False)
     most: int = 3
 
     async def after(self, run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-        """Returns at most as many questions as were asked for, in pseudonyms; pseudonyms of their subjects are issued
-        here.
-        """
+        """Returns at most as many questions as were asked for; pseudonyms of their subjects are issued here."""
         most = min(self.most, run.request.options.suggestions)
-        if not _is_sure(run):
+        if not run.ended.grounded or run.read.ambiguous:
             return ()
         candidates = await asyncio.to_thread(next_questions, run)
         saved = await asyncio.to_thread(run.conversation.table.to_bytes, run.graph.blind.schema)
@@ -291,7 +263,8 @@ class NextQuestions:
         for candidate, wording in islice(_in_turn(candidates, asked), MAX_TRIED):
             if await self._holds(run, saved, candidate, wording):
                 asked.add(candidate.relation)
-                text = _in_pseudonyms(candidate, wording, run.conversation.table)
+                mid, table = candidate.subject.mid, run.conversation.table
+                text = wording if mid is None else wording.replace(THING, table.of_entity(mid))
                 chosen.append(SuggestedQuestion(text, candidate.expected))
             if len(chosen) == most:
                 break
@@ -307,11 +280,6 @@ class NextQuestions:
         except (BudgetUsedUpError, PrivacyError, ReasonerError):
             return False  # The user did not ask this question, so its failure is not reported.
         return _is_answer(ended, candidate)
-
-
-def _is_sure(run: QuestionRun) -> bool:
-    """True of an answer with no doubt about what it was asked about."""
-    return run.ended.grounded and not run.read.ambiguous
 
 
 def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
@@ -333,11 +301,6 @@ def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterato
             if candidate.relation not in asked and wording not in tried:
                 tried.add(wording)
                 yield candidate, wording
-
-
-def _in_pseudonyms(candidate: NextQuestion, wording: str, table: PseudonymTable) -> str:
-    mid = candidate.subject.mid
-    return wording if mid is None else wording.replace(THING, table.of_entity(mid))
 
 
 def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> QuestionRun | None:
@@ -377,11 +340,7 @@ def _is_answer(ended: QuestionRun, candidate: NextQuestion) -> bool:
     if len(conclusion.items) != 1 or conclusion.items[0].kind not in ("entity", "set", "value"):
         return False
     told = ended.conversation.table.resolve(conclusion.items[0].pseudonym, ended.graph.blind)[0]
-    return _are_same(told, candidate.expected, candidate.subject.mids)
-
-
-def _are_same(told: Mids, expected: Mids, named: Mids) -> bool:
-    """True of equal sets; the answer may leave out things that the question names, if other members remain."""
-    others = as_mids(np.setdiff1d(expected, named))
+    # The answer may leave out things that the question names, if other members remain.
+    expected, others = candidate.expected, as_mids(np.setdiff1d(candidate.expected, candidate.subject.mids))
     wanted = others if len(others) else expected
     return np.array_equal(as_mids(told), wanted) or np.array_equal(as_mids(told), as_mids(expected))

@@ -1,6 +1,4 @@
-"""QuestionRun: one question on its way through the stages of the service, with the options and the
-timing of stages.
-"""
+"""QuestionRun: one question on its way through the stages of the service, with their options and their times."""
 
 from __future__ import annotations
 
@@ -60,15 +58,13 @@ class NamesBudget:
         names = {name for each in table.values() for name in each.names if any(map(str.isalpha, name))}
         if not names:
             return
-        most = self._per_day or max(MIN_NAMES, int(SHARE * _things(graph.whole or graph)))
+        signatures = (graph.whole or graph).blind.schema.signatures
+        things = sum(each.size for each in signatures if each.kind is NodeKind.ENTITY)
+        most = self._per_day or max(MIN_NAMES, int(SHARE * things))
         reader = Reader(graph.tenant, graph.name, caller.key_id, person, caller.is_admin)
         before, now = self._reads.take(reader, names, most)
         if before < ALARM_AT * most <= now:
             log.warning("many_names_read", caller=caller.key_id, count=now)
-
-
-def _things(graph: PrivateGraph) -> int:
-    return sum(signature.size for signature in graph.blind.schema.signatures if signature.kind is NodeKind.ENTITY)
 
 
 AUTO: Final = "auto"
@@ -105,14 +101,12 @@ SuggestNext = Callable[["QuestionRun"], Awaitable[tuple[SuggestedQuestion, ...]]
 
 
 async def nothing_next(_run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-    """Makes no follow-up questions: used by the chat that checks them, and where only an endpoint
-    could answer them.
-    """
+    """Makes no follow-up questions: for the chat that checks them, and where only an endpoint could answer them."""
     return ()
 
 
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
-    """Suggests nothing: used by the chat that checks suggestions, and where only an endpoint could answer them."""
+    """Suggests nothing, as `nothing_next` does."""
     return GraphSuggestions(questions=[])
 
 

@@ -41,7 +41,11 @@ def shortest_path_to(
         scored = [(_fit(reached(graph, topics, path), right), path) for path in paths]
         best = max((fit for fit, _ in scored), default=0.0)
         if best > 0:
-            return _nearest(graph, [path for fit, path in scored if fit == best], asked, embed)
+            fitting = [path for fit, path in scored if fit == best]
+            labels = [tuple(graph.schema.label_step(step) for step in path) for path in fitting]
+            if len(labels) == 1:
+                return labels[0]
+            return max(labels, key=lambda path: float(embed(" ".join(map(typed, path))) @ asked.vector))
     return None
 
 
@@ -59,13 +63,6 @@ def _fit(found: Mids, right: Sequence[Sequence[int]]) -> float:
     if met < MIN_REACHED * len(right):
         return 0.0
     return 2 * met / (len(held) + len(right))
-
-
-def _nearest(graph: BlindGraph, paths: Sequence[Path], asked: CaseContent, embed: Embed) -> LabelPath:
-    labels = [tuple(graph.schema.label_step(step) for step in path) for path in paths]
-    if len(labels) == 1:
-        return labels[0]
-    return max(labels, key=lambda path: float(embed(" ".join(typed(step) for step in path)) @ asked.vector))
 
 
 _TRIES: Final = 5
@@ -117,7 +114,13 @@ class RatingService:
         conversation.answers[wanted.answer] = replace(answer, rating=wanted.rating)
         # First the save that fails if another request was faster, then the steps that may be repeated.
         self._conversations.save(conversation, schema)
-        self._keep(caller, name, wanted, answer, content)
+        kept = self._learning.store
+        if content is None:
+            kept.forget_answer(caller.tenant, name, caller.key_id, wanted.answer)
+        else:
+            kept.keep(caller.tenant, name, caller.key_id, wanted.answer, content)
+        if answer.leaned:
+            kept.count_rating(caller.tenant, name, answer.rating, wanted.rating)
         held = content is not None and content.is_held
         return AnswerRated(answer=wanted.answer, rating=wanted.rating, learnt=content is not None, held=held)
 
@@ -147,27 +150,13 @@ class RatingService:
             raise UnknownRatedAnswerError
         return self._memory
 
-    def _keep(
-        self, caller: Caller, graph: str, wanted: AnswerRating, answer: RatableAnswer, content: CaseContent | None
-    ) -> None:
-        kept = self._learning.store
-        if content is None:
-            kept.forget_answer(caller.tenant, graph, caller.key_id, wanted.answer)
-        else:
-            kept.keep(caller.tenant, graph, caller.key_id, wanted.answer, content)
-        if answer.leaned:
-            kept.count_rating(caller.tenant, graph, answer.rating, wanted.rating)
-
 
 def _linked(graph: PrivateGraph, names: Sequence[str]) -> list[tuple[int, ...]]:
     """The things that each of `names` may mean in the asker's view of the graph; unknown names are left out."""
-    found = [_meanings(graph, name.strip()) for name in names]
-    if graph.holds is not None:
-        found = [graph.holds(mids) for mids in found]
+    found = []
+    for name in map(str.strip, names):
+        spelt = [hit.mids for hit in graph.names.find(name) if hit.start == 0 and hit.end == len(name)]
+        read = [each.mids for each in graph.linker.find_mentions(f'"{name}"') if each.end - each.start >= len(name)]
+        mids = tuple(dict.fromkeys(int(mid) for mids in (*spelt, *read) for mid in mids))
+        found.append(mids if graph.holds is None else graph.holds(mids))
     return [mids for mids in found if mids]
-
-
-def _meanings(graph: PrivateGraph, name: str) -> tuple[int, ...]:
-    spelt = [hit.mids for hit in graph.names.find(name) if hit.start == 0 and hit.end == len(name)]
-    read = [each.mids for each in graph.linker.find_mentions(f'"{name}"') if each.end - each.start >= len(name)]
-    return tuple(dict.fromkeys(int(mid) for mids in (*spelt, *read) for mid in mids))

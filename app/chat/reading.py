@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -75,8 +76,7 @@ def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
 
 def _language_in(text: Normalised, record: VaultRecord) -> str | None:
     """The language of the label in `text`; empty for the preferred name or several languages, None if there is no
-    label.
-    """
+    label."""
     typed = {(label, language) for language, label in record.labels if _holds(text, label)}
     if not typed:
         return "" if _holds(text, record.names[0]) else None
@@ -87,12 +87,8 @@ def _language_in(text: Normalised, record: VaultRecord) -> str | None:
 
 def _holds(text: Normalised, name: str) -> bool:
     words = normalise(name).text
-    at = text.text.find(words)
-    while words and at >= 0:
-        if text.is_border(at) and text.is_border(at + len(words)):
-            return True
-        at = text.text.find(words, at + 1)
-    return False
+    places = (found.start() for found in re.finditer(f"(?={re.escape(words)})", text.text)) if words else ()
+    return any(text.is_border(at) and text.is_border(at + len(words)) for at in places)
 
 
 MIN_WORDS_OF_TALK: Final = 3
@@ -151,11 +147,16 @@ class QuestionReader:
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
         read_so_far = replace(read_so_far, turn=turn, strategy=strategy_for(turn, run.request.strategy))
-        known = _known(completed) or _needs_no_search(read_so_far, talk)
+        if completed.lost:
+            known: RetrievalResult | None = NOT_FOUND
+        elif completed.pointed:
+            known = RetrievalResult(Draft((completed.pointed,), "That is {1}."), (completed.pointed,), (), 0)
+        else:
+            known = _needs_no_search(read_so_far, talk)
         return replace(read_so_far, known=known, invites=invites(talk))
 
     def _talk(self, run: QuestionRun) -> Talk | None:
-        """The kind of small talk; judged by likeness only if the turn names nothing and holds no word of the graph."""
+        """Judged by likeness only if the turn names nothing and holds no word of the graph."""
         question = str(run.read.dialogue.question)
         words = question.lower().split()
         is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" is a follow-up.
@@ -164,9 +165,6 @@ class QuestionReader:
         return talk_of(question, self._options.likeness)
 
     def _turn(self, run: QuestionRun, talk: Talk | None) -> TurnKind:
-        """The kind of the last turn: by wording for small talk and descriptions, else by the classifier; "question"
-        without one.
-        """
         if talk is not None:
             return "neither"
         thing = described_thing(run.read.dialogue.question)
@@ -208,16 +206,6 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
         yield QuestionReading(sorted_by, needs, by_kinds=True)
     if valued := read.with_values():
         yield QuestionReading(valued, needs, by_values=True)
-
-
-def _known(completed: Completed) -> RetrievalResult | None:
-    """The reply if the question only points at a thing of an earlier answer, or at one that is not
-    there; else None.
-    """
-    if completed.lost:
-        return NOT_FOUND
-    pointed = completed.pointed
-    return RetrievalResult(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:

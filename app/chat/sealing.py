@@ -7,7 +7,6 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from app.chat.execution import GraphView
 from app.privacy.pseudonym_format import words_in
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.crypto.sealing import (
@@ -29,6 +28,7 @@ from client_sdk.protocol import (
     Names,
     TraceContent,
 )
+from kg_store.catalog import PrivateGraph
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.masked_relations import masks_of
 from kg_store.graph.traversal import concept_of, kind_of
@@ -60,8 +60,7 @@ def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
 
 def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str, Names]) -> GraphPreview:
     """Returns `preview` with the names of its sample sealed. Raises BadPublicKeyError. Promise and limits: as
-    `seal_names`.
-    """
+    `seal_names`."""
     content = CapsuleContent(answer_id=preview.id, table=dict(table))
     return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
 
@@ -80,7 +79,9 @@ def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule
     return Capsule(suite=key.suite.name, sealed=to_base64url(seal(padded, key, context)))
 
 
-def names_of_masks(graph: GraphView, texts: Iterable[str], words: Mapping[str, str] | None = None) -> dict[str, Names]:
+def names_of_masks(
+    graph: PrivateGraph, texts: Iterable[str], words: Mapping[str, str] | None = None
+) -> dict[str, Names]:
     """Returns the own words of every masked relation whose opaque word occurs in `texts`.
 
     `words` maps the graph's opaque words to those that were sent, if the texts hold the latter.
@@ -110,12 +111,25 @@ def hints_for(choices: Sequence[str], graph: BlindGraph, table: PseudonymTable) 
         return []
     shared = set.intersection(*({*graph.relations_of(as_mids([mid]))} for mid in mids))
     relations = graph.schema.relations
+
+    def is_value(mid: Mid) -> bool:
+        return kind_of(graph, as_mids([mid])) is NodeKind.VALUE
+
     forwards = sorted((hop for hop in shared if not hop.inverse), key=lambda hop: hop.relation)
     for hop in sorted(forwards, key=lambda hop: _ORDER.index(relations[hop.relation].value_kind)):
         tails = [_only_tail(graph, mid, hop) for mid in mids]
         if None not in tails and len(set(tails)) == len(tails):
             pairs = zip(choices, mids, (tail for tail in tails if tail is not None), strict=True)
-            return [_fact(graph, table, choice, mid, hop, tail) for choice, mid, tail in pairs]
+            return [
+                Fact(
+                    head=choice,
+                    head_concept=concept_of(graph, as_mids([mid])),
+                    path=[graph.schema.label(hop)],
+                    tail=table.of_value(tail) if is_value(tail) else table.of_entity(tail),
+                    tail_concept=concept_of(graph, as_mids([tail])),
+                )
+                for choice, mid, tail in pairs
+            ]
     return []
 
 
@@ -124,14 +138,3 @@ def _only_tail(graph: BlindGraph, mid: Mid, hop: Hop) -> Mid | None:
     if len(tails) != 1 or kind_of(graph, tails) is NodeKind.MEDIATOR:
         return None
     return Mid(int(tails[0]))
-
-
-def _fact(graph: BlindGraph, table: PseudonymTable, choice: str, mid: Mid, hop: Hop, tail: Mid) -> Fact:
-    is_value = kind_of(graph, as_mids([tail])) is NodeKind.VALUE
-    return Fact(
-        head=choice,
-        head_concept=concept_of(graph, as_mids([mid])),
-        path=[graph.schema.label(hop)],
-        tail=table.of_value(tail) if is_value else table.of_entity(tail),
-        tail_concept=concept_of(graph, as_mids([tail])),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from app.chat.concluding import conclude
@@ -28,13 +28,13 @@ from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.in_house import InHouseRunner
 from app.egress.ledger.request_log import RequestLog
 from app.egress.wire_pseudonyms import AnswerPseudonyms
-from app.llm.reasoner import Reasoner, ReasonerError, ReasonerRefusedError, ReplyUnusableError, TaskRunner
+from app.llm.reasoner import Reasoner, ReasonerError, ReasonerRefusedError, ReplyUnusableError
 from app.strategies.base import Limits, RetrievalResult, Strategy, StrategyInput
 from app.telemetry.logs import event_log
 from client_sdk.protocol import Names
 from kg_store.graph.compact_graph import RememberedGraph
 from kg_store.graph.traversal import kinds_of
-from kg_store.terms import Schema, ValueKind, cached_by_version
+from kg_store.terms import ValueKind
 
 SURE: Final = 0.9
 """From this confidence on the service's own reading is used without a second opinion. Chosen by hand; not fitted."""
@@ -74,9 +74,7 @@ def remarked(own: QuestionRun, remark: str) -> QuestionRun:
 
 
 def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> QuestionRun:
-    """Returns the end that is told. `is_capable`: the model has shown that it reads questions, so its reading counts
-    if the service has none or is unsure.
-    """
+    """Returns the end that is told. `is_capable`: the model's reading counts if the service has none or is unsure."""
     if asked.found.over_budget:
         return remarked(own, OVER_BUDGET)
     if asked.found.withheld:
@@ -84,8 +82,9 @@ def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> Questi
     if asked.ended.conclusion is None or not _uses_what_is_named(asked):
         return remarked(own, MODEL_NONE) if is_capable else own
     if own.ended.conclusion is None:
-        return _warned(asked) if is_capable else own
-    if _agree(own, asked):
+        return _with_text(asked, f"{asked.ended.sentence} {MODEL_ALONE}", {}) if is_capable else own
+    mine, theirs = own.found.draft, asked.found.draft
+    if mine and theirs and own.executor.are_equal(mine.expressions[0], theirs.expressions[0]):
         return own
     if is_capable and not is_sure(own):
         return _both(asked, own, OWN_ELSE)
@@ -104,17 +103,6 @@ def _uses_what_is_named(run: QuestionRun) -> bool:
     for _ in ends:
         used |= {ends[word] for word in used if word in ends}
     return not named.isdisjoint(used)
-
-
-def _agree(own: QuestionRun, asked: QuestionRun) -> bool:
-    mine, theirs = own.found.draft, asked.found.draft
-    if mine is None or theirs is None:
-        return False
-    return own.executor.are_equal(mine.expressions[0], theirs.expressions[0])
-
-
-def _warned(asked: QuestionRun) -> QuestionRun:
-    return _with_text(asked, f"{asked.ended.sentence} {MODEL_ALONE}", {})
 
 
 def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:
@@ -160,19 +148,6 @@ Strategies = Mapping[str, Strategy]
 """Strategies by name."""
 
 
-@cached_by_version
-def _labels(schema: Schema) -> frozenset[str]:
-    return frozenset(relation.label for relation in schema.relations)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asker:
-    """The reasoner that reads a question, and how much its prompts may show of the graph."""
-
-    runner: TaskRunner
-    profile: Profile
-
-
 class GraphSearch:
     """Searches with the requested strategy, through one guarded reasoner for each question."""
 
@@ -189,9 +164,10 @@ class GraphSearch:
 
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Returns the run with its end. Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (no more was
-        sent), ReasonerError.
-        """
-        own = await self._own(run, timer) if self._has_second_opinion(run) else None
+        sent), ReasonerError."""
+        is_model = self._reasoner.longest_reply > 0 and run.known is None and run.strategy == DEFAULT_STRATEGY
+        has_second = is_model and self._options.in_house is not None and self._options.endpoint_use != "alone"
+        own = await self._own(run, timer) if has_second else None
         if own is not None and self._options.endpoint_use == "unsure" and is_sure(own):
             return own
         async with self._guarded(run) as reasoner:
@@ -201,20 +177,16 @@ class GraphSearch:
         found = replace(told.found, notes=(*told.found.notes, *shown.notes, *odd))
         return replace(told, found=found, spent=reasoner.spent, anonymity=shown.fewest, withheld=shown.kept)
 
-    def _has_second_opinion(self, run: QuestionRun) -> bool:
-        is_model = self._reasoner.longest_reply > 0 and run.known is None and run.strategy == DEFAULT_STRATEGY
-        return is_model and self._options.in_house is not None and self._options.endpoint_use != "alone"
-
     async def _asked(
         self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer
     ) -> QuestionRun:
         """The end of the question with the model, combined with the service's own reading if there is one."""
         try:
             if own is None:
-                return await self._read_in_turn(run, _Asker(reasoner, self._options.profile), timer)
+                return await self._read_in_turn(run, reasoner, timer)
             readings = [own.reading] if own.is_settled and not own.reading.by_kinds else list(run.readings)
             first = replace(run, readings=tuple(in_order(readings, is_model=True)[:1]))
-            asked = await self._read_in_turn(first, _Asker(reasoner, self._options.profile), timer)
+            asked = await self._read_in_turn(first, reasoner, timer)
             return weighed(own, asked, is_capable=reasoner.is_capable)
         except (ReasonerError, BudgetUsedUpError) as error:
             if not (reasoner.is_model and self._options.falls_back and self._options.in_house):
@@ -223,23 +195,21 @@ class GraphSearch:
             return remarked(own or await self._own(run, timer), why_not(error))
 
     async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """The end of the question by the reasoner inside the service; nothing is sent, so prompts may
-        show everything.
-        """
+        """The end of the question by the reasoner inside the service."""
         assert self._options.in_house is not None
-        asker = _Asker(InHouseRunner(self._options.in_house), Profile.OPEN)
         strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy
-        return await self._read_in_turn(replace(run, strategy=strategy), asker, timer)
+        return await self._read_in_turn(replace(run, strategy=strategy), InHouseRunner(self._options.in_house), timer)
 
-    async def _read_in_turn(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> QuestionRun:
+    async def _read_in_turn(
+        self, run: QuestionRun, runner: InHouseRunner | GuardedReasoner, timer: StageTimer
+    ) -> QuestionRun:
         """Tries reading after reading until one settles the question."""
         asks_back: QuestionRun | None = None
         last = run
-        for reading in in_order(run.readings, is_model=asker.runner.is_model):
-            run = replace(run, reading=reading)
-            run = await self._with_cases(run)
+        for reading in in_order(run.readings, is_model=runner.is_model):
+            run = await self._with_cases(replace(run, reading=reading))
             with timer.stage("finding"):
-                run = replace(run, found=run.known or await self._found(run, asker, timer))
+                run = replace(run, found=run.known or await self._found(run, runner, timer))
             run = await timer.in_thread("concluding", conclude, run, self._options.read_back)
             if run.is_settled:
                 return run
@@ -252,12 +222,16 @@ class GraphSearch:
         cases = self._options.cases
         if cases is None or run.known is not None:
             return run
-        labels, person = _labels(run.graph.blind.schema), run.request.options.person
-        asked = run.tenant, run.request.graph, run.conversation.key_id, person, labels, run.read.dialogue.question
+        labels = frozenset(relation.label for relation in run.graph.blind.schema.relations)
+        person, question = run.request.options.person, run.read.dialogue.question
+        asked = run.tenant, run.request.graph, run.conversation.key_id, person, labels, question
         return replace(run, near_cases=await asyncio.to_thread(cases.near, *asked))
 
-    async def _found(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> RetrievalResult:
-        asked, runner = run.request.options, asker.runner
+    async def _found(
+        self, run: QuestionRun, runner: InHouseRunner | GuardedReasoner, timer: StageTimer
+    ) -> RetrievalResult:
+        asked = run.request.options
+        # To the reasoner inside nothing is sent, so its prompts may show everything.
         guarded = runner if isinstance(runner, GuardedReasoner) else None
         inquiry = StrategyInput(
             dialogue=run.read.dialogue,
@@ -268,7 +242,7 @@ class GraphSearch:
             needs_context=run.reading.needs_context,
             language=run.reader,
             on_round=timer.begin_round,
-            profile=asker.profile,
+            profile=self._options.profile if guarded else Profile.OPEN,
             wider=guarded.disclosure.wider if guarded else {},
             truth_of=run.executor.truth_of,
             result_of=run.executor.result_of,

@@ -67,8 +67,7 @@ class QuestionMaker:
 
     def candidates(self) -> Iterator[QuestionCandidate]:
         """Yields candidates in the order in which they are tried, each form in turn; masked relations
-        are never used.
-        """
+        are never used."""
         forms = (self._greatest(), self._counts(), self._averages(), self._totals())
         return (each for each in chain.from_iterable(zip_longest(*forms)) if each is not None)
 
@@ -101,20 +100,16 @@ class QuestionMaker:
             relation, tail = self._schema.relations[hop.relation], tail_concept(self._schema, (hop,))
             if relation.value_kind is not None or not _is_plain(tail):
                 continue
-            is_only = len(self._leading(concept, tail)) == 1
-            asked = AskedOfKind("per_group", concept, relation.label, tail, is_only=is_only)
+            own = (each for each in self._schema.signatures if self._schema.concepts[each.id] == concept)
+            hops = {hop for each in own for hop in each.hops}
+            leading = {hop for hop in hops if tail in tail_concept(self._schema, (hop,)).split(", ")}
+            asked = AskedOfKind("per_group", concept, relation.label, tail, is_only=len(leading) == 1)
             wordings = tuple(self.language.word_question(asked))
             members = members_of(self.graph, concept)
             ends = reached(self.graph, members, ((hop,),)) if wordings else members
             # Nameless ends could not be told apart, and groups of one thing each are not worth counting.
             if len(ends) < len(members) and kind_of(self.graph, ends) is NodeKind.ENTITY:
                 yield QuestionCandidate(wordings, frozenset({"table"}), len(ends))
-
-    def _leading(self, concept: str, tail: str) -> set[Hop]:
-        """The hops that lead from things of `concept` to things of `tail`."""
-        own = (each for each in self._schema.signatures if self._schema.concepts[each.id] == concept)
-        hops = {hop for each in own for hop in each.hops}
-        return {hop for hop in hops if tail in tail_concept(self._schema, (hop,)).split(", ")}
 
     def _totals(self) -> Iterator[QuestionCandidate]:
         schema = self._schema

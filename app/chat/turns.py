@@ -59,15 +59,13 @@ def with_knowledge(sentence: str, known: Sequence[str], kind: str, relations: Se
 
 
 def without_questions(messages: Iterable[Message]) -> list[Message]:
-    """Returns the turns without the help that `with_knowledge` and `with_questions` added; later questions never refer
-    to it.
-    """
-    return [_bare(message) if message.role == "assistant" else message for message in messages]
-
-
-def _bare(message: Message) -> Message:
-    said = message.content.partition(TO_TRY)[0].partition(f" {KNOWN}")[0].strip()
-    return message.model_copy(update={"content": said}) if said and said != message.content else message
+    """Returns the turns without the help that was added, to which later questions never refer."""
+    bare = []
+    for message in messages:
+        said = message.content.partition(TO_TRY)[0].partition(f" {KNOWN}")[0].strip()
+        is_helped = message.role == "assistant" and said and said != message.content
+        bare.append(message.model_copy(update={"content": said}) if is_helped else message)
+    return bare
 
 
 def _turn(*ways: str) -> re.Pattern[str]:
@@ -114,11 +112,11 @@ _ABOUT = _turn(
     r"|info(?:rmation)? (?:on|about)|details (?:on|of|about)|about|(?:please |can you |could you )*summari[sz]e)?"
     r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})"
     r"(?:['’]s (?:file|record|profile|details|data|info(?:rmation)?))?(?: for (?:me|us))?"
-    r"\W*(?:please|thanks|thank you|i(?:'m|’m| am) new(?: here)?)?",
+    r"\W*(?:please|thanks|thank you|i(?:'m|’m| am) new(?: here)?)?"
 )
 _SORT = _turn(
     r"what (?:kind|sort|type)s? of (?:a )?(?:thing|person|place|object|entity) (?:is|was)"
-    r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})(?: please)?",
+    r"\s*(?:the (?:\w+ )?)?(?P<thing>E(?=[a-z]*[0-9])[a-z0-9]{5})(?: please)?"
 )
 _A_NOUN = r"(?:an?|the|(?:one|some) of (?:the|our|my)) ((?:[a-z]+ )?[a-z]+)"
 _TWO_NOUNS = rf"{_A_NOUN},? or {_A_NOUN}"
@@ -247,8 +245,7 @@ def word_groups(text: str) -> set[str]:
 
 def lengths(text: str) -> list[float]:
     """Returns a constant, the number of words divided by 20, and 0 or 1 for few (under 4), many (over 15) and at most
-    one.
-    """
+    one."""
     count = len(text.split())
     return [1.0, count / 20, float(count < 4), float(count > 15), float(count <= 1)]
 
@@ -287,8 +284,7 @@ class TurnClassifier:
 
     def chances(self, text: str) -> dict[TurnKind, float]:
         """Returns the chance of each kind (they add up to 1); `text` has `NAME` in place of every name
-        of the graph.
-        """
+        of the graph."""
         scores = words_row(self._model.groups, text) @ self._model.words + lengths(text) @ self._model.lengths
         if self._model.vector is not None and self._vector_of is not None:
             scores = scores + VECTOR_SCALE * self._vector_of(text) @ self._model.vector
@@ -306,8 +302,7 @@ def words_row(groups: dict[str, int], text: str) -> Floats:
 
 def read_turn_model(file: Path = WEIGHTS, model_digest: str = "") -> TurnModel:
     """Returns the weights for the sentence model with this digest; weights for words alone if the digest is another
-    one.
-    """
+    one."""
     with np.load(file, allow_pickle=False) as kept:
         groups = {str(each): at for at, each in enumerate(kept["groups"])}
         is_same = bool(model_digest) and str(kept["model"]) == model_digest

@@ -87,9 +87,7 @@ def understood(run: QuestionRun) -> list[Understood]:
 
 
 def worked_out(run: QuestionRun) -> list[str]:
-    """Returns sentences on how each part of the answer was computed; none for a part that the evidence
-    holds as it is.
-    """
+    """Returns sentences on how each part of the answer was computed, unless the evidence holds it as it is."""
     if run.ended.conclusion is None or run.found.draft is None:
         return []
     sentences: list[str] = []
@@ -182,9 +180,7 @@ def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], 
 
 
 def _is_told_by_facts(expression: Expression) -> bool:
-    """True of expressions that the facts explain by themselves: hops, existence, truth, and what
-    several sets share.
-    """
+    """True of what the facts explain by themselves: hops, existence, truth, and what several sets share."""
     if isinstance(expression, Name):
         return True
     shared = expression.function in ("exists", "holds", "intersect", "union", "reach")

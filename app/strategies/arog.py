@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -54,12 +53,8 @@ MAX_NAMED = 16  # relations beside those of the evidence
 MAX_CANDIDATES = 90  # candidates are numbered, and numbers up to 99 are public words
 
 
-@dataclass(frozen=True, slots=True)
-class _Cluster:
-    """The things that one head reaches by one relation: the fact that says so, and the place where it leads."""
-
-    place: NodeSet
-    fact: FoundFact
+_Cluster = tuple[NodeSet, FoundFact]
+"""The things that one head reaches by one relation: the place where it leads, and the fact that says so."""
 
 
 @dataclass(slots=True)
@@ -116,7 +111,14 @@ class ArogStrategy:
             if progress.drafts.refusal:
                 return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.sufficient and reply.answer:
-                return _found(progress, draft_of(inquiry.language, reply.answer, _shown(inquiry, progress)))
+                shown = StepInput(
+                    question=inquiry.dialogue.question,
+                    dialogue=show_dialogue(inquiry),
+                    things=show_things(inquiry, progress.things),
+                    evidence=show_evidence(inquiry, progress.facts),
+                    candidates=[],
+                )
+                return _found(progress, draft_of(inquiry.language, reply.answer, shown))
         return _found(progress, None)
 
     async def _structure(self, inquiry: StrategyInput, progress: _Progress) -> list[PathTriple]:
@@ -129,9 +131,7 @@ class ArogStrategy:
         return parse_path(reply.path, Vocabulary.of(inquiry.graph.schema, [p.pseudonym for p in progress.things]))
 
     async def _choose(self, inquiry: StrategyInput, progress: _Progress) -> list[CandidatePath]:
-        """Relation retrieval: the `width` relations that the model chooses on the frontier, from every head that has
-        them.
-        """
+        """Relation retrieval: the `width` relations that the model chooses, from every head that has them."""
         ways = [CandidatePath(p, (step,)) for p in progress.frontier for step in steps_from(inquiry.graph, p.mids)]
         ways = self._offered(inquiry, progress, ways)
         if not ways:
@@ -164,20 +164,27 @@ class ArogStrategy:
         arrivals = [arrival for way in chosen if (arrival := arrive(inquiry, way)) is not None]
         # Compared without concepts, because these may have been renamed since.
         known = {_identity(fact) for fact in progress.facts}
-        clusters = [_Cluster(place, fact) for place, fact in arrivals if _identity(fact) not in known]
+        clusters = [(place, fact) for place, fact in arrivals if _identity(fact) not in known]
         if not clusters:
             return []
         shown = [
-            Cluster(number=number, relations=self._nearest_relations(inquiry, cluster.place))
-            for number, cluster in enumerate(clusters, start=1)
+            Cluster(number=number, relations=self._nearest_relations(inquiry, place))
+            for number, (place, _) in enumerate(clusters, start=1)
         ]
         masked = show_masked(inquiry, *(label for cluster in shown for label in cluster.relations))
         given = NameInput(question=inquiry.dialogue.question, clusters=shown, masked_relations=masked)
         reply = (await inquiry.reasoner.ask(Task(NAME, given))).value
         # A model may guess a name, so only words of the schema and general nouns are kept.
         words = Vocabulary.of(inquiry.graph.schema, ())
-        concepts = {named.number: _joined(words.keep(each) for each in named.concepts) for named in reply.concepts}
-        return [_renamed(cluster, concepts.get(number, "")) for number, cluster in enumerate(clusters, start=1)]
+        concepts = {
+            named.number: ", ".join(dict.fromkeys(filter(None, map(words.keep, named.concepts))))
+            for named in reply.concepts
+        }
+        told = [concepts.get(number) for number in range(1, len(clusters) + 1)]
+        return [
+            (replace(place, concept=concept), replace(fact, end_concept=concept)) if concept else (place, fact)
+            for concept, (place, fact) in zip(told, clusters, strict=True)
+        ]
 
     def _nearest_relations(self, inquiry: StrategyInput, place: NodeSet) -> list[str]:
         """Relation filtering: the K relations around the cluster that are most like the question."""
@@ -188,24 +195,21 @@ class ArogStrategy:
         return [schema.label(hops[int(i)]) for i in nearest]
 
     def _keep(self, inquiry: StrategyInput, progress: _Progress, clusters: list[_Cluster]) -> tuple[NodeSet, ...]:
-        """Abstraction-driven retrieval: the `width` clusters whose paths are most like a triple of the
-        concept path.
-        """
+        """Abstraction-driven retrieval: the `width` clusters most like a triple of the concept path."""
         if not clusters:
             return ()
         wanted = [_path_text(triple, progress.things) for triple in progress.path] or [
             asked_words(inquiry.dialogue.question)
         ]
-        paths = [described_path(inquiry, c.fact.path) for c in clusters]
         found = [
-            f"{c.fact.start_concept} {path} {c.fact.end_concept}" for c, path in zip(clusters, paths, strict=True)
+            f"{fact.start_concept} {described_path(inquiry, fact.path)} {fact.end_concept}" for _, fact in clusters
         ]
         nearness = (self._embedder.sentences(found) @ self._embedder.sentences(wanted).T).max(axis=1)
         kept = [clusters[int(i)] for i in np.argsort(-nearness, kind="stable")[: inquiry.limits.width]]
-        progress.facts += [cluster.fact for cluster in kept]
+        progress.facts += [fact for _, fact in kept]
         if len(kept) < len(clusters):
             progress.notes.append(f"{len(clusters) - len(kept)} groups, ranked last, were not kept as evidence.")
-        return tuple({cluster.place.pseudonym: cluster.place for cluster in kept}.values())
+        return tuple({place.pseudonym: place for place, _ in kept}.values())
 
     async def _answer(self, inquiry: StrategyInput, progress: _Progress, last: bool) -> AnswerReply:
         evidence = show_evidence(inquiry, progress.facts)
@@ -221,17 +225,6 @@ class ArogStrategy:
             last_round=last,
         )
         return await progress.drafts.ask(Task(ANSWER, given))
-
-
-def _shown(inquiry: StrategyInput, progress: _Progress) -> StepInput:
-    """The facts behind an answer, as the input for writing its sentence."""
-    return StepInput(
-        question=inquiry.dialogue.question,
-        dialogue=show_dialogue(inquiry),
-        things=show_things(inquiry, progress.things),
-        evidence=show_evidence(inquiry, progress.facts),
-        candidates=[],
-    )
 
 
 def _choice(inquiry: StrategyInput, progress: _Progress, ways: Ways) -> Task[ChooseReply]:
@@ -257,17 +250,7 @@ def _identity(fact: FoundFact) -> tuple[str, tuple[str, ...], str]:
     return fact.start, fact.path, fact.end
 
 
-def _renamed(cluster: _Cluster, concept: str) -> _Cluster:
-    if not concept:
-        return cluster
-    return _Cluster(replace(cluster.place, concept=concept), replace(cluster.fact, end_concept=concept))
-
-
 def _path_text(triple: PathTriple, things: tuple[NodeSet, ...]) -> str:
     """A triple of the concept path as words, with each pseudonym replaced by its concept."""
     concepts = {place.pseudonym: place.concept for place in things}
     return " ".join((concepts.get(triple.head, triple.head), triple.relation, concepts.get(triple.tail, triple.tail)))
-
-
-def _joined(concepts: Iterable[str]) -> str:
-    return ", ".join(dict.fromkeys(concept for concept in concepts if concept))

@@ -12,7 +12,6 @@ from app.egress.in_house import InHouseRunner
 from app.language.protocol import Language
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import DialogueReply, ReplyInput, Task, TaskKind, WordedReply
-from app.privacy.safe_text import Topic
 from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
 from app.strategies.dialogue_facts import (
     MAX_TAILS,
@@ -88,7 +87,11 @@ class DialogueStrategy:
         if not facts:
             return over_budget(RetrievalResult(None, things, (), 0, notes))
         told, is_worded = await self._told(inquiry, task)
-        ours = [(text, _in_our_order(stated, task)) for text, stated in told[:MAX_SENTENCES]]
+        # Positions in the shuffled evidence that was shown become positions among our facts.
+        shown = cast(ReplyInput, task.input).ranked
+        ours = [
+            (text, tuple(shown.index(at) for at in stated if at in shown)) for text, stated in told[:MAX_SENTENCES]
+        ]
         draft = Draft((), " ".join(text for text, _ in ours)) if ours else None
         return RetrievalResult(
             draft,
@@ -111,7 +114,9 @@ class DialogueStrategy:
         if inquiry.turn == "tell":
             return describing(inquiry, near, told), was_cut(near)
         scores = self._ranker.scores(dialogue, graph, near)
-        bridges = _bridges(near, scores) if self._ranker.looks_further else []
+        order = np.argsort(-scores, kind="stable") if self._ranker.looks_further else ()
+        ends = dict.fromkeys(near[at].tail for at in order if near[at].kind is NodeKind.ENTITY)
+        bridges = list(ends)[:MAX_BRIDGES]
         candidates = near + list(_sayable(inquiry, facts_around(graph, bridges, as_mids(spoken), is_behind=True)))
         scores = self._ranker.scores(dialogue, graph, candidates) if bridges else scores
         return nearest(inquiry, candidates, scores, told), was_cut(candidates)
@@ -139,15 +144,10 @@ def spoken_of(inquiry: StrategyInput) -> list[Mid]:
     Things that share a name, and the members of a small set, are listed one by one.
     """
     newest = [topic for topic in inquiry.dialogue.topics if topic.newest]
-    if newest:
-        return _few(newest)[:MAX_SPOKEN_OF]
-    return _few(inquiry.dialogue.topics)[:MAX_EARLIER]
-
-
-def _few(topics: Sequence[Topic]) -> list[Mid]:
+    topics = newest or inquiry.dialogue.topics
     named = [topic for topic in topics if len(topic.mids) <= MAX_SPOKEN_OF and topic.value_kind is None]
-    found = [Mid(int(mid)) for topic in named for mid in topic.mids]
-    return list(dict.fromkeys(found))
+    found = dict.fromkeys(Mid(int(mid)) for topic in named for mid in topic.mids)
+    return list(found)[: MAX_SPOKEN_OF if newest else MAX_EARLIER]
 
 
 def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator[CandidateFact]:
@@ -156,15 +156,17 @@ def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator
     return (fact for fact in facts if inquiry.language.can_word(label(fact.step)))
 
 
-def _bridges(facts: Sequence[CandidateFact], scores: np.ndarray) -> list[Mid]:
-    """The most relevant things one step away from which further facts are looked for."""
-    order = np.argsort(-scores, kind="stable")
-    ends = dict.fromkeys(facts[at].tail for at in order if facts[at].kind is NodeKind.ENTITY)
-    return list(ends)[:MAX_BRIDGES]
-
-
 def _task(inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any]) -> Task[Any]:
-    places = [_place(inquiry, topic) for topic in inquiry.dialogue.topics if len(topic.mids)]
+    places = [
+        NodeSet(
+            topic.pseudonym,
+            topic.mids,
+            inquiry.shown_concept(concept_of(inquiry.graph, topic.mids)),
+            NodeKind.VALUE if topic.value_kind else NodeKind.ENTITY,
+        )
+        for topic in inquiry.dialogue.topics
+        if len(topic.mids)
+    ]
     shown = [place for place in places if any(place.pseudonym in (fact.start, fact.end) for fact in facts)]
     # A model sees each fact in one direction, whichever end it was found from (SURGE, invariance to inversion).
     ordered = [upright(fact) for fact in facts] if inquiry.reasoner.is_model else list(facts)
@@ -180,14 +182,3 @@ def _task(inquiry: StrategyInput, facts: Sequence[FoundFact], kind: TaskKind[Any
         describes=inquiry.turn == "tell",
     )
     return Task(kind, given)
-
-
-def _in_our_order(stated: Sequence[int], task: Task[Any]) -> tuple[int, ...]:
-    """Turns positions in the shuffled evidence that was shown into positions among the service's facts."""
-    shown = cast(ReplyInput, task.input).ranked
-    return tuple(shown.index(at) for at in stated if at in shown)
-
-
-def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
-    concept = inquiry.shown_concept(concept_of(inquiry.graph, topic.mids))
-    return NodeSet(topic.pseudonym, topic.mids, concept, NodeKind.VALUE if topic.value_kind else NodeKind.ENTITY)

@@ -28,9 +28,7 @@ MAX_TAILS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class CandidateFact:
-    """The fact that `head` reaches `tail` by `step`, which leads to `size` things. `is_behind`: the dialogue does not
-    mention `head`.
-    """
+    """`head` reaches `tail` by `step`, which leads to `size` things. `is_behind`: the dialogue mentions no `head`."""
 
     head: Mid
     step: Step
@@ -56,7 +54,9 @@ def facts_around(
     """Yields the facts one step around each of `heads`, without those that lead to `without` or to a mediator."""
     for head in heads:
         one = as_mids([head])
-        for step in filter(_leads_one_way, steps_from(graph, one)):
+        for step in steps_from(graph, one):
+            if len({hop.inverse for hop in step}) > 1:
+                continue  # It turns at a mediator: what else was billed to an insurer says nothing about it.
             tails = reached(graph, one, (step,))
             tails = tails[~np.isin(tails, (*without, head))]
             kind = kind_of(graph, tails) if len(tails) else NodeKind.MEDIATOR
@@ -65,13 +65,6 @@ def facts_around(
                     CandidateFact(head, step, Mid(int(tail)), len(tails), kind, is_behind)
                     for tail in tails[:MAX_TAILS]
                 )
-
-
-def _leads_one_way(step: Step) -> bool:
-    """False of a step that changes direction at a mediator: what else was billed to an insurer says
-    nothing about it.
-    """
-    return len({hop.inverse for hop in step}) == 1
 
 
 def was_cut(facts: Iterable[CandidateFact]) -> bool:
@@ -107,7 +100,9 @@ class LikenessRanker:
     def scores(self, dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> Floats:
         words = [relation_words(graph.schema, fact.step) for fact in facts]
         unique = list(dict.fromkeys(words))
-        turn = _without_stand_ins(dialogue)
+        turn = str(dialogue.question)
+        for topic in dialogue.topics:
+            turn = turn.replace(topic.pseudonym, _STAND_IN)
         near = dict(zip(unique, self._embedder.similarity(turn, unique).tolist(), strict=True)) if unique else {}
         return np.array([near[each] for each in words], np.float32)
 
@@ -125,9 +120,7 @@ class TrainedRanker:
 
 
 def query_of(dialogue: SafeDialogue, graph: BlindGraph, facts: Sequence[CandidateFact]) -> RetrievalQuery:
-    """Returns the dialogue and its candidates as the retriever reads them: relation words, and numbers instead of
-    things.
-    """
+    """Returns the dialogue and its candidates as the retriever reads them: with numbers instead of things."""
     ends = dict.fromkeys(mid for fact in facts for mid in (fact.head, fact.tail))
     number = {mid: at for at, mid in enumerate(ends)}
     spoken = {
@@ -152,13 +145,6 @@ def _profile(graph: BlindGraph, mid: Mid) -> EntityProfile:
     return EntityProfile(*(tuple(words for inverse, words in said if inverse is way) for way in (False, True)))
 
 
-def _without_stand_ins(dialogue: SafeDialogue) -> str:
-    text = str(dialogue.question)
-    for topic in dialogue.topics:
-        text = text.replace(topic.pseudonym, _STAND_IN)
-    return text
-
-
 MAX_TOLD: Final = 8
 """The greatest number of facts in a description. Chosen by hand; not fitted."""
 MAX_TALKED: Final = 3
@@ -176,7 +162,10 @@ Told = frozenset[int]
 
 def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Told) -> list[FoundFact]:
     """Returns the facts that describe a thing: its own before those of which it is the object, and few before many."""
-    groups = _groups(facts)
+    by_step: defaultdict[tuple[Mid, Step], list[CandidateFact]] = defaultdict(list)
+    for fact in facts:
+        by_step[fact.head, fact.step].append(fact)
+    groups = list(by_step.values())
     kept = [each for each in groups if each[0].size <= MAX_TOGETHER and not _is_said_forwards(each[0], facts)]
     schema = inquiry.graph.schema
 
@@ -184,7 +173,8 @@ def describing(inquiry: StrategyInput, facts: Sequence[CandidateFact], told: Tol
         first, label = group[0], schema.label_step(group[0].step)
         describes = not first.is_inverse and "describe" in synonyms_of(label)
         is_value = first.kind is NodeKind.VALUE
-        return _is_told(group, told), first.is_inverse, not describes, is_value, first.size, label
+        is_told = all(fact.tail in told for fact in group)
+        return is_told, first.is_inverse, not describes, is_value, first.size, label
 
     if kept:
         heads = list(dict.fromkeys(fact.head for fact in facts))
@@ -204,7 +194,8 @@ def nearest(inquiry: StrategyInput, facts: Sequence[CandidateFact], scores: Floa
     order = sorted(range(len(facts)), key=lambda at: (facts[at].tail in told, -float(scores[at])))
     chosen: list[CandidateFact] = []
     for at in order:
-        steps = [*_leading_to(facts[at], facts), facts[at]]
+        leading = (each for each in facts if not each.is_behind and each.tail == facts[at].head)
+        steps = [next(leading), facts[at]] if facts[at].is_behind else [facts[at]]
         new = [each for each in steps if not _is_among(each, chosen)]
         if len(chosen) + len(new) <= MAX_TALKED:
             chosen += new
@@ -221,13 +212,6 @@ def upright(fact: FoundFact) -> FoundFact:
     return FoundFact(fact.end, fact.end_concept, (step[1:],), fact.start, fact.start_concept, "1")
 
 
-def _leading_to(fact: CandidateFact, facts: Sequence[CandidateFact]) -> list[CandidateFact]:
-    """The fact that leads to the head of `fact`, if the dialogue does not mention that head; else empty."""
-    if not fact.is_behind:
-        return []
-    return [next(each for each in facts if not each.is_behind and each.tail == fact.head)]
-
-
 def _is_among(fact: CandidateFact, chosen: Sequence[CandidateFact]) -> bool:
     """True if a chosen fact already says it, as part of the same set or from its other end."""
     return any(
@@ -242,17 +226,6 @@ def _is_said_forwards(fact: CandidateFact, facts: Sequence[CandidateFact]) -> bo
     """True of an inverse fact whose forward form is among `facts` too: siblings are siblings both ways."""
     ends = fact.head, fact.tail, fact.relations
     return fact.is_inverse and any((each.head, each.tail, each.relations) == ends for each in facts if each != fact)
-
-
-def _groups(facts: Sequence[CandidateFact]) -> list[list[CandidateFact]]:
-    groups: defaultdict[tuple[Mid, Step], list[CandidateFact]] = defaultdict(list)
-    for fact in facts:
-        groups[fact.head, fact.step].append(fact)
-    return list(groups.values())
-
-
-def _is_told(group: Sequence[CandidateFact], told: Told) -> bool:
-    return all(fact.tail in told for fact in group)
 
 
 def _as_set(inquiry: StrategyInput, group: Sequence[CandidateFact]) -> FoundFact:

@@ -12,7 +12,7 @@ from app.egress.disclosure import Profile
 from app.language.protocol import DraftChecks, Language
 from app.language.readings import Contradiction, ResultKind, schema_steps
 from app.llm.in_house import ReadingScores
-from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput, StepReply, Task, TaskModel, Thing
+from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput, StepReply, Task, TaskModel
 from app.strategies.base import Draft, OwnReading, StrategyInput
 from app.strategies.retrieval import NodeSet, show_things, steps_shown
 from app.strategies.start import declares_kinds, own_steps, whole_kinds
@@ -80,16 +80,12 @@ class CheckedDrafts:
         reply = await self.inquiry.reasoner.ask(task)
         self.own = OwnReading(reply.scores) if reply.scores else self.read
         self.asks_back = reply.asks_back
-        found = self._contradicted(task.input, reply.value) if reply.is_of_model else None
+        found, given, answer = None, task.input, _answer_of(reply.value)
+        checks = self._of_question() if reply.is_of_model and answer else None
+        if checks is not None and isinstance(given, StepInput | AnswerInput):
+            found = checks.contradiction(answer, given)
         self.refusal = REFUSALS[found] if found is not None else ""
         return reply.value
-
-    def _contradicted(self, given: TaskModel, reply: TaskModel) -> Contradiction | None:
-        answer = _answer_of(reply)
-        if not answer or not isinstance(given, StepInput | AnswerInput):
-            return None
-        checks = self._of_question()
-        return checks.contradiction(answer, given) if checks is not None else None
 
     def _of_question(self) -> DraftChecks | None:
         dialogue, graph = self.inquiry.dialogue, self.inquiry.graph
@@ -102,9 +98,7 @@ class CheckedDrafts:
 def _answer_of(reply: TaskModel) -> Sequence[str]:
     if isinstance(reply, StepReply):
         return reply.answer if reply.action == "answer" else ()
-    if isinstance(reply, AnswerReply):
-        return reply.answer if reply.sufficient else ()
-    return ()
+    return reply.answer if isinstance(reply, AnswerReply) and reply.sufficient else ()
 
 
 _LABEL: Final = re.compile(r'"([^"]*)"')
@@ -151,6 +145,10 @@ async def meaning_of(inquiry: StrategyInput, places: Sequence[NodeSet]) -> Quest
 def _read(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:
     steps, kinds = schema_steps(inquiry.graph), whole_kinds(inquiry)
     things = show_things(inquiry, places)
+    # Where a prompt tells of kinds alone, each thing is taken to have the steps of its kind.
+    of_kinds = {
+        each.name: tuple(step.label for step in steps if step.kind in each.concept.split(", ")) for each in things
+    }
     given = StepInput(
         question=inquiry.dialogue.question,
         things=things,
@@ -158,7 +156,7 @@ def _read(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning 
         candidates=[],
         steps=steps,
         kinds=kinds,
-        own=own_steps(inquiry, places) if inquiry.profile is Profile.OPEN else _of_their_kinds(inquiry, things),
+        own=own_steps(inquiry, places) if inquiry.profile is Profile.OPEN else of_kinds,
         wordings=dict(words_of_steps(inquiry.graph.schema)),
         kind_words=dict(words_of_kinds(inquiry.graph.schema)),
     )
@@ -171,7 +169,8 @@ def _read(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning 
 
 def read_prompt(language: Language, given: StepInput) -> QuestionMeaning | None:
     """The reading of a prompt over a graph without kinds, by what it shows and nothing else; None where none fits."""
-    ways = {_stand_in(way.number): way for way in given.candidates}
+    # Names of sets that no conversation uses, because pseudonyms hold no run of three zeros.
+    ways = {f"S000{way.number:02}": way for way in given.candidates}
     walked = [
         Evidence(start=way.start, path=way.path, end=name, end_concept=way.concept) for name, way in ways.items()
     ]
@@ -183,15 +182,3 @@ def read_prompt(language: Language, given: StepInput) -> QuestionMeaning | None:
     for name, way in ways.items():
         text = text.replace(name, walked_along(way.start, way.path))
     return QuestionMeaning(text, None, found.scores)
-
-
-def _stand_in(number: int) -> str:
-    """A set's name that no conversation uses as a pseudonym, because pseudonyms hold no run of three zeros."""
-    return f"S000{number:02}"
-
-
-def _of_their_kinds(inquiry: StrategyInput, things: Sequence[Thing]) -> dict[str, tuple[str, ...]]:
-    """For each of `things`, the labels of the steps that its kind has."""
-    steps = schema_steps(inquiry.graph)
-    kinds = {thing.name: thing.concept.split(", ") for thing in things}
-    return {name: tuple(step.label for step in steps if step.kind in mine) for name, mine in kinds.items()}

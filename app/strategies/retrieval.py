@@ -35,7 +35,11 @@ def utterances_of(dialogue: SafeDialogue, numbers: Mapping[str, tuple[int, ...]]
 
 def relation_words(schema: Schema, step: Step) -> str:
     """Returns the words of a step without its direction: `has admission ward`."""
-    return _words_by_step(schema).setdefault(step, _said(schema, step))
+    known = _words_by_step(schema)
+    if step not in known:
+        relations = [schema.relations[hop.relation] for hop in step]
+        known[step] = " ".join((each.description if each.mask is not None else "") or each.label for each in relations)
+    return known[step]
 
 
 def _mentions(text: str, numbers: Mapping[str, tuple[int, ...]]) -> list[Mention]:
@@ -52,18 +56,10 @@ def _words_by_step(_schema: Schema) -> dict[Step, str]:
     return {}
 
 
-def _said(schema: Schema, step: Step) -> str:
-    relations = [schema.relations[hop.relation] for hop in step]
-    return " ".join((each.description if each.mask is not None else "") or each.label for each in relations)
-
-
 def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """One for each candidate, in their order; empty where there is none."""
-    return tuple(_allowed(inquiry, inquiry.language.word_candidate(way)) for way in candidates)
-
-
-def _allowed(inquiry: StrategyInput, phrase: str) -> str:
-    return phrase if phrase and inquiry.may_leave(phrase) else ""
+    phrases = map(inquiry.language.word_candidate, candidates)
+    return tuple(phrase if phrase and inquiry.may_leave(phrase) else "" for phrase in phrases)
 
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
@@ -119,19 +115,14 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
     concept = concept_of(inquiry.graph, members)
     if len(members) > 1:
         # The schema's concepts for the relation: some members may be of further kinds.
-        concept = _joined(concept, tail_concept(inquiry.graph.schema, way.path[-1]))
+        further = tail_concept(inquiry.graph.schema, way.path[-1])
+        concept = ", ".join(dict.fromkeys([*concept.split(", "), *further.split(", ")]))
     place = NodeSet(pseudonym, members, concept, kind, way.start.kin.along(way.path))
     return place, fact_of(inquiry, way, place)
 
 
-def _joined(concept: str, further: str) -> str:
-    return ", ".join(dict.fromkeys([*concept.split(", "), *further.split(", ")]))
-
-
 def _arrive_unseen(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact]:
-    """Walks a candidate and reports only what the schema says: not how many things are there, nor whether there are
-    any.
-    """
+    """Reports only what the schema says: not how many things are there, nor whether there are any."""
     members = reached(inquiry.graph, way.start.mids, way.path)
     pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     schema, last = inquiry.graph.schema, way.path[-1]
@@ -234,8 +225,7 @@ MAX_RELATIONS = 6
 
 def near_relations(inquiry: StrategyInput, likeness: Likeness) -> list[str]:
     """Returns relation labels, those most like the question first: an answer may filter, sort or group by a relation
-    that is on no path. Empty under the strict profile, where they would say something about the question.
-    """
+    that is on no path. Empty under the strict profile, where they would say something about the question."""
     if not inquiry.reasoner.is_model or inquiry.profile is Profile.STRICT:
         return []
     schema = inquiry.graph.schema
@@ -321,9 +311,7 @@ class Vocabulary:
         return cls(pseudonyms, _words_of(schema))
 
     def keep(self, text: str) -> str:
-        """Returns `text` without every word outside the vocabulary, so that a name guessed by the model is not sent
-        again.
-        """
+        """Returns `text` without words outside of it, so that a name guessed by the model is not sent again."""
         kept = [word for word in _WORD.findall(text) if word in self._pseudonyms or word.casefold() in self._words]
         return " ".join(kept)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,11 @@ def starting_places(inquiry: StrategyInput, embedder: Embedder) -> Start:
     kinds = _named_kinds(inquiry)
     if any(place.kind is not NodeKind.VALUE for place in places):
         return Start(tuple(places), kinds)
-    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), ())
+    if not kinds:
+        every = kinds_of(inquiry.graph.schema)
+        nearest = np.argsort(-embedder.similarity(asked_words(inquiry.asked), every), kind="stable")
+        kinds = _of_kinds(inquiry, [every[int(i)] for i in nearest])
+    return Start((*places, *kinds), ())
 
 
 def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
@@ -75,10 +79,14 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """Kinds that the question names, in its order: what it asks for comes first."""
     schema = inquiry.graph.schema
-    said, stems = [singular(word) for word in _words(inquiry.asked)], _stems_of_kinds(schema)
+    said, stems = _stems(inquiry.asked), _stems_of_kinds(schema)
     kinds_with = _kinds_with(schema)
     if declares_kinds(schema):
-        said = [_as_known(word, kinds_with) for word in said]
+        # A word of which the graph has no kind stands for another word for the same kind.
+        others = [[other for other in sorted(kind_words(word)) if other in kinds_with] for word in said]
+        said = [
+            word if word in kinds_with or not known else known[0] for word, known in zip(said, others, strict=True)
+        ]
     asked = frozenset(said)
     # In the order of the schema, which decides between kinds that share a word.
     near = sorted({at for word in asked for at in kinds_with.get(word, ())})
@@ -92,7 +100,7 @@ def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
 def _stems_of_kinds(schema: Schema) -> dict[str, list[frozenset[str]]]:
     """For each kind, the singular words of each name that it has."""
     further = words_of_kinds(schema)
-    return {kind: [_stems(each) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
+    return {kind: [frozenset(_stems(each)) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
 
 
 @cached_by_version
@@ -119,17 +127,6 @@ def is_wide(schema: Schema) -> bool:
     return len(schema.relations) > MAX_RELATIONS
 
 
-def _as_known(word: str, known: Collection[str]) -> str:
-    """`word`, or another word for the same kind if the graph has no kind called `word`."""
-    return word if word in known else next((other for other in sorted(kind_words(word)) if other in known), word)
-
-
-def _nearest_kinds(inquiry: StrategyInput, embedder: Embedder) -> tuple[NodeSet, ...]:
-    kinds = kinds_of(inquiry.graph.schema)
-    nearest = np.argsort(-embedder.similarity(asked_words(inquiry.asked), kinds), kind="stable")
-    return _of_kinds(inquiry, [kinds[int(i)] for i in nearest])
-
-
 def _of_kinds(inquiry: StrategyInput, kinds: Sequence[str]) -> tuple[NodeSet, ...]:
     places = []
     for kind in kinds[:MAX_KINDS]:
@@ -140,9 +137,5 @@ def _of_kinds(inquiry: StrategyInput, kinds: Sequence[str]) -> tuple[NodeSet, ..
     return tuple(places)
 
 
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(singular(word) for word in _words(text))
+def _stems(text: str) -> list[str]:
+    return [singular(word.casefold()) for word in _WORD.findall(text)]

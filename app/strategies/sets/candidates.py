@@ -192,8 +192,7 @@ class PathRanker:
         self, inquiry: StrategyInput, place: NodeSet, trail: PathPrefix, longest: int, most: int
     ) -> RankedPaths:
         """Returns the `most` best candidates of at most `longest` steps for the kind of `place`, plus all single
-        steps.
-        """
+        steps."""
         known = paths_of(inquiry.graph, place.kin, longest)
         if not known.paths:
             return RankedPaths([], [])
@@ -285,8 +284,7 @@ WORSE = 0.75
 @dataclass(frozen=True, slots=True)
 class CandidatePages:
     """Candidates in pages; a page is shown only if no candidate before it fits. `cut`: the number that
-    no page holds.
-    """
+    no page holds."""
 
     pages: tuple[tuple[CandidatePath, ...], ...]
     cut: int = 0
@@ -366,8 +364,7 @@ class Paginator:
 
     def _with_beginnings(self, ways: list[CandidatePath], kept: list[int], mine: list[int]) -> list[int]:
         """Adds the first two steps of each path of three, because an answer may have to exclude
-        something on the way.
-        """
+        something on the way."""
         position = {(ways[i].start.pseudonym, ways[i].path): i for i in mine}
         wanted = [(ways[i].start.pseudonym, ways[i].path[:2]) for i in kept if len(ways[i].path) > 2]
         return list(dict.fromkeys([*kept, *(position[each] for each in wanted if each in position)]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from app.language.readings import AskedForm
 from app.llm.endpoint.capability_probe import Puzzle
 from app.llm.tasks import Candidate, PathTriple, StepInput, StepReply, Task, TaskKind, Thing
 from app.privacy.safe_text import SafeText
@@ -41,17 +40,13 @@ _WAYS: Final = {
 
 
 def _puzzle(question: str, named: Sequence[str], *right: str) -> Puzzle:
-    things = [Thing(name=name, concept=_kind(name)) for name in named]
+    things = [Thing(name=name, concept="book" if name == _BOOK else "person") for name in named]
     ways = [(name, path, concept) for name in named for path, concept in _WAYS.get(name, ())]
     candidates = [
         Candidate(number=number, start=start, path=path, concept=concept)
         for number, (start, path, concept) in enumerate(ways, start=1)
     ]
     return Puzzle(Task(STEP, StepInput(question=question, things=things, evidence=[], candidates=candidates)), right)
-
-
-def _kind(name: str) -> str:
-    return "book" if name == _BOOK else "person"
 
 
 PUZZLES: Final = (
@@ -101,7 +96,10 @@ def question_in_form(inquiry: StrategyInput) -> str:
     """Returns the form in fixed words, with the operator and the value's pseudonym if the question compares."""
     named = sum(topic.newest for topic in inquiry.dialogue.topics)
     form = inquiry.language.read_form(inquiry.dialogue.question, named)
-    return f"{PATH}: {ASKED[form.form]}{_rest(form)}?"
+    rest = f" {form.operator} {form.value}" if form.form == "filter" else ""
+    if form.form in ("extreme", "compare") and form.function in FUNCTIONS:
+        rest = f" {FUNCTIONS[form.function]}"
+    return f"{PATH}: {ASKED[form.form]}{rest}?"
 
 
 def nearest_paths(inquiry: StrategyInput, ways: Ways) -> list[PathTriple]:
@@ -116,9 +114,3 @@ def _triples(schema: Schema, way: CandidatePath) -> Iterator[PathTriple]:
         there = tail_concept(schema, step)
         yield PathTriple(head=here, relation=schema.label_step(step), tail=there)
         here = there
-
-
-def _rest(form: AskedForm) -> str:
-    if form.form == "filter":
-        return f" {form.operator} {form.value}"
-    return f" {FUNCTIONS[form.function]}" if form.form in ("extreme", "compare") and form.function in FUNCTIONS else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -44,9 +44,14 @@ class SaidSchema:
     def of(
         cls, inquiry: StrategyInput, said: SaidLabels, places: Sequence[NodeSet], ways: Sequence[WalkedWay]
     ) -> SaidSchema:
-        own = tuple(_own(inquiry, ways))
+        graph = inquiry.graph
+        own = tuple(
+            step_of_kind(graph, each.way.start.pseudonym, each.way.path[0], concept_of(graph, each.members))
+            for each in ways
+        )
         near = {kind for step in own for kind in step.concept.split(", ")}
-        measures = _measures(inquiry, near) if said.is_measured else ()
+        every = schema_steps(inquiry.graph) if said.is_measured else ()
+        measures = (each for each in every if each.kind in near and each.value in ("date", "number"))
         found = (*own, *said.steps(), *measures)
         steps = tuple({(each.kind, plain_words(each.shown)): each for each in reversed(found)}.values())[::-1]
         kinds = dict.fromkeys(kind for step in steps for kind in (step.kind, *step.concept.split(", ")))
@@ -56,7 +61,11 @@ class SaidSchema:
             Thing(name=f"S{at:05}", concept=kind) for at, kind in enumerate(kinds) if kind not in named | roles
         )
         named_mids = (mid for place in places for mid in place.mids.tolist())
-        things = tuple(map(_of_its_own_kind, show_things(inquiry, places)))
+        # Each thing is also a kind of its own; values are not.
+        things = tuple(
+            thing if thing.name[0] == "V" else thing.model_copy(update={"concept": f"{thing.concept}, {thing.name}"})
+            for thing in show_things(inquiry, places)
+        )
         leaving = {
             name: tuple(each.label for each in own if each.kind == name)
             for name in dict.fromkeys(each.kind for each in own)
@@ -87,22 +96,6 @@ def _of_same_words(steps: Iterable[SchemaStep]) -> dict[str, tuple[str, ...]]:
         by_words.setdefault(plain_words(shown), []).append(label)
     several = (labels for labels in by_words.values() if len(labels) > 1)
     return {label: tuple(one for one in labels if one != label) for labels in several for label in labels}
-
-
-def _own(inquiry: StrategyInput, ways: Sequence[WalkedWay]) -> Iterator[SchemaStep]:
-    for each in ways:
-        ends = concept_of(inquiry.graph, each.members)
-        yield step_of_kind(inquiry.graph, each.way.start.pseudonym, each.way.path[0], ends)
-
-
-def _measures(inquiry: StrategyInput, kinds: set[str]) -> Iterator[SchemaStep]:
-    return (each for each in schema_steps(inquiry.graph) if each.kind in kinds and each.value in ("date", "number"))
-
-
-def _of_its_own_kind(thing: Thing) -> Thing:
-    if thing.name.startswith("V"):
-        return thing
-    return thing.model_copy(update={"concept": f"{thing.concept}, {thing.name}"})
 
 
 def held_meaning(

@@ -176,9 +176,12 @@ class SetsStrategy:
                 return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.action == "answer" and reply.answer:
                 draft = _draft(inquiry, progress, reply, offered)
-                if progress.timed is not None:
-                    return await asyncio.to_thread(_in_time, progress.timed, progress, draft)
-                return _found(progress, draft)
+                timed = progress.timed
+                if timed is None:
+                    return _found(progress, draft)
+                settled = await asyncio.to_thread(timed.settled, draft, progress.facts)
+                found = _found(progress, settled or (draft if timed.may_stand else None))
+                return replace(found, things=(*found.things, *timed.names))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, offered)):
                 return _found(progress, None)
         return _found(progress, None)
@@ -197,7 +200,8 @@ class SetsStrategy:
                 return reply, offered
             if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, offered):
                 return reply, offered
-        _note_what_was_cut(progress, number, shelf.cut)
+        if shelf.cut:
+            progress.notes.append(f"Step {number}: {shelf.cut} possible paths, ranked last, were not offered.")
         return reply, offered
 
     async def _shelf(self, inquiry: StrategyInput, progress: SearchProgress, number: int) -> CandidatePages:
@@ -237,7 +241,9 @@ class SetsStrategy:
         whole = numbered(inquiry, ways)
         if inquiry.profile is Profile.STRICT and not progress.path:
             progress.path = nearest_paths(inquiry, ways)
-        if self._hints and number == 1 and _needs_prompt_reading(inquiry, progress):
+        is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
+        has_none = progress.meaning is None and not declares_kinds(inquiry.graph.schema)
+        if self._hints and number == 1 and is_asked and has_none:
             progress.meaning = await asyncio.to_thread(
                 read_prompt, inquiry.language, _step(inquiry, progress, whole, number, further, is_last=False)
             )
@@ -286,11 +292,6 @@ def _step(
     if hint and hint not in progress.may_leave:
         progress.may_leave[hint] = inquiry.may_leave(hint)
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
-
-
-def _needs_prompt_reading(inquiry: StrategyInput, progress: SearchProgress) -> bool:
-    is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
-    return is_asked and progress.meaning is None and not declares_kinds(inquiry.graph.schema)
 
 
 def _chosen(inquiry: StrategyInput, reply: StepReply, offered: NumberedWays) -> list[CandidatePath]:
@@ -345,17 +346,6 @@ def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, o
     shown = _step(plainly, progress, offered, progress.round, 0, is_last=False)
     shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
     return draft_of(inquiry.language, expressions, shown)
-
-
-def _in_time(timed: TimedPaths, progress: SearchProgress, draft: Draft) -> RetrievalResult:
-    narrowed = timed.settled(draft, progress.facts) or (draft if timed.may_stand else None)
-    found = _found(progress, narrowed)
-    return replace(found, things=(*found.things, *timed.names))
-
-
-def _note_what_was_cut(progress: SearchProgress, number: int, count: int) -> None:
-    if count:
-        progress.notes.append(f"Step {number}: {count} possible paths, ranked last, were not offered.")
 
 
 def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:

@@ -196,9 +196,7 @@ class DateReader:
         return f'{"argmin" if relation == "after" else "argmax"}({found}, "{by}")'
 
     def _last_begun(self, things: str, begun: str, dates: HeldDates, date: str) -> str:
-        """The last holder of an office, if the tenure has not ended; earlier holders have left even if no end is
-        stored.
-        """
+        """The last holder of an office, if still in it; earlier ones have left even if no end is stored."""
         return f'difference(argmax({begun}, "{dates.starts}"), filter({things}, "{dates.ends}", <, {date}))'
 
 
@@ -298,15 +296,13 @@ class TimedPaths:
         if any(self.inquiry.result_of(expression) is None for expression in draft.expressions):
             return None
         by_end = {fact.end: fact for fact in facts}
-        told = [self._settled(expression, by_end) for expression in draft.expressions]
+        told = [written(self._with_time(parse(expression), by_end)) for expression in draft.expressions]
         if list(draft.expressions) == told or self.inquiry.result_of(told[0]) is None:
             return None
         return replace(draft, expressions=tuple(told))
 
     def excludes(self, draft: Draft | None, facts: Sequence[FoundFact]) -> bool:
-        """True of a draft that ignores the stated time, although everything it walked has dates and
-        none of them fit.
-        """
+        """True of a draft that ignores the stated time, although all that it walked has dates and none of them fit."""
         if draft is None or not self.asked.is_stated:
             return False
         if any(name in expression for expression in draft.expressions for name in self.asked.names):
@@ -319,9 +315,6 @@ class TimedPaths:
         head = path[-1].rpartition("|")[0]
         between = f'reach({walked_along(start, path[:-1])}, "{head}")'
         return bool(head) and self._dates.of(between, in_passing=False) is not None
-
-    def _settled(self, expression: str, facts: Mapping[str, FoundFact]) -> str:
-        return written(self._with_time(parse(expression), facts))
 
     def _with_time(self, expression: Expression, facts: Mapping[str, FoundFact]) -> Expression:
         walked = _path_of(expression, facts)

@@ -80,8 +80,7 @@ def vote(ways: Sequence[ScoredWay]) -> EntityVote:
 
 def sorted_by(sorting: Sequence[ScoredWay], ways: Sequence[ScoredWay]) -> list[ScoredWay]:
     """Returns those of `ways` that share members with `sorting`, narrowed to these: of those born in a town, the
-    lawyers.
-    """
+    lawyers."""
     if not sorting:
         return []
     known = np.unique(np.concatenate([each.members for each in sorting]))
@@ -100,28 +99,22 @@ MAX_BEHIND: Final = 0.2
 """A candidate with fitting dates may score this much less than the best one. Chosen by hand; not fitted."""
 MAX_STARTS: Final = 2_000
 """The greatest number of things of one name from which steps are looked for; beyond it the steps of their kind are
-used.
-"""
+used."""
 
 MIN_SURE: Final = 0.9
 """If the winner's confidence is at least this, no chain of steps is tried. Chosen by hand; not fitted."""
 
 
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
-    """True if steps of the named things themselves are faster to find than those of their kinds: on schemas of many
-    relations, of which one thing has few, and only without a model.
-    """
+    """True where the steps of the named things are faster to find than those of their kinds: without a model, on
+    schemas of many relations, of which one thing has few."""
     named = [place for place in places if len(place.mids) and not place.reached]
     return (
         is_wide(inquiry.graph.schema)
         and not inquiry.reasoner.is_model
         and 0 < len(named) == len(places)
-        and _are_few(named)
+        and all(place.kind is not NodeKind.MEDIATOR and len(place.mids) <= MAX_STARTS for place in named)
     )
-
-
-def _are_few(places: Sequence[NodeSet]) -> bool:
-    return all(place.kind is not NodeKind.MEDIATOR and len(place.mids) <= MAX_STARTS for place in places)
 
 
 class WalkedWay(NamedTuple):
@@ -133,9 +126,7 @@ class WalkedWay(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VotedWays:
-    """The candidates of one question, those that lead to the winner of the vote first; `vote` is None if there are
-    none.
-    """
+    """The candidates of one question, those that lead to the winner of the vote first; without any `vote` is None."""
 
     ways: tuple[ScoredWay, ...] = ()
     vote: EntityVote | None = None
@@ -201,8 +192,11 @@ def walked_ways(graph: BlindGraph, places: Sequence[NodeSet]) -> list[WalkedWay]
     named = np.unique(np.concatenate([place.mids for place in places]))
     found: list[WalkedWay] = []
     for place, steps in zip(places, steps_from_each(graph, [place.mids for place in places]), strict=True):
-        ends = ((step, _others(named_of(graph, reached(graph, place.mids, (step,))), named)) for step in steps)
-        found += [WalkedWay(CandidatePath(place, (step,)), mids) for step, mids in ends if len(mids)]
+        for step in steps:
+            ends = named_of(graph, reached(graph, place.mids, (step,)))
+            others = ends[ends != named[0]] if len(named) == 1 else np.setdiff1d(ends, named, assume_unique=True)
+            if len(others):
+                found.append(WalkedWay(CandidatePath(place, (step,)), others))
     return found
 
 
@@ -238,7 +232,3 @@ def _narrowed(inquiry: StrategyInput, ways: Sequence[ScoredWay], timed: TimedPat
         if len(members):
             found.append(replace(each, members=as_mids(members)))
     return found
-
-
-def _others(mids: Mids, named: Mids) -> Mids:
-    return mids[mids != named[0]] if len(named) == 1 else np.setdiff1d(mids, named, assume_unique=True)

@@ -14,11 +14,12 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.strategies.arog import MAX_CANDIDATES, ArogStrategy
-from app.strategies.base import Limits, RetrievalResult
+from app.strategies.base import Limits
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
+from tests.support.asking import Bench, bench_of, plan_along, secrets_in
 from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
 from tests.support.stores import PREFIXES
+from tests.support.talk import Talk
 
 QUESTION = "Which wards was Zofia Quarrel admitted to?"
 NOT_YET = {"thought": "", "sufficient": False, "answer": [], "text": ""}
@@ -50,21 +51,6 @@ def enough(*expressions: str) -> dict[str, Any]:
     return {"thought": "", "sufficient": True, "answer": list(expressions), "text": "It is {1}."}
 
 
-async def find(
-    asked: Asked,
-    model: PromptedReasoner,
-    embedder: Embedder,
-    question: str = QUESTION,
-    limits: Limits = Limits(),  # noqa: B008
-) -> RetrievalResult:
-    return await ArogStrategy(embedder).find(asked.inquiry(model, question, limits=limits))
-
-
-@pytest.fixture
-def asked(bench: Bench, model: PromptedReasoner) -> Asked:
-    return bench.asked(model)
-
-
 @pytest.mark.parametrize(
     ("question", "path", "names"),
     [
@@ -82,7 +68,7 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
         endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
         model = PromptedReasoner(endpoint, embedder)
         asked = bench.asked(model)
-        finding = await find(asked, model, embedder, question)
+        finding = await ArogStrategy(embedder).find(asked.inquiry(model, question))
         await endpoint.close()
         assert finding.draft is not None
         assert asked.names(finding.draft.expressions[0]) == names
@@ -91,39 +77,29 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
         assert secrets_in(b"\n".join(received.head + received.body for received in scripted.received)) == []
 
 
-async def test_the_embedded_reasoner_answers_too(asked: Asked, embedded: EmbeddedReasoner, embedder: Embedder) -> None:
-    finding = await ArogStrategy(embedder).find(asked.inquiry(embedded, QUESTION))
-    assert finding.draft is not None
-    assert asked.names(finding.draft.expressions[0]) == {"Kestrel Wing", "Gyrfalcon Wing"}
-
-
-async def test_the_four_tasks_come_in_the_papers_order(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = Model(wanted=("treated by", "works in"), answers=lambda request: NOT_YET)
-    finding = await find(asked, model, embedder, limits=Limits(depth=2))
+async def test_the_four_tasks_come_in_the_papers_order(talk: Talk) -> None:
+    talk.server.replies = Model(wanted=("treated by", "works in"), answers=lambda request: NOT_YET)
+    finding = await talk.find(ArogStrategy, limits=Limits(depth=2))
     once = ["choose_relations", "name_concepts", "answer"]
-    assert [request.task for request in server.received] == ["structure", *once, *once]
-    assert [each["last_round"] for each in sent_to(server, "answer")] == [False, True]
-    assert (finding.draft, finding.rounds, asked.rounds) == (None, 2, [1, 2])
-    temperatures = {request.task: request.json["temperature"] for request in server.received}
+    assert [request.task for request in talk.server.received] == ["structure", *once, *once]
+    assert [each["last_round"] for each in talk.sent("answer")] == [False, True]
+    assert (finding.draft, finding.rounds, talk.asked.rounds) == (None, 2, [1, 2])
+    temperatures = {request.task: request.json["temperature"] for request in talk.server.received}
     assert temperatures == {"structure": 0, "choose_relations": 0.4, "name_concepts": 0.4, "answer": 0}
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
-async def test_no_more_than_the_width_is_chosen_or_kept(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, width: int
-) -> None:
-    server.replies = Model(wanted=("treated by", "lives in", "date of birth", "married to", "^lives in"))
-    finding = await find(asked, model, embedder, limits=Limits(width=width, depth=2))
-    assert {each["width"] for each in sent_to(server, "choose_relations")} == {width}
+async def test_no_more_than_the_width_is_chosen_or_kept(talk: Talk, width: int) -> None:
+    talk.server.replies = Model(wanted=("treated by", "lives in", "date of birth", "married to", "^lives in"))
+    finding = await talk.find(ArogStrategy, limits=Limits(width=width, depth=2))
+    assert {each["width"] for each in talk.sent("choose_relations")} == {width}
     assert len(finding.evidence) <= 2 * width
-    assert len(sent_to(server, "answer")[0]["evidence"]) == width
+    assert len(talk.sent("answer")[0]["evidence"]) == width
 
 
 @pytest.mark.parametrize(("width", "kept"), [(1, 1), (3, 2)])
 async def test_a_relation_is_followed_from_every_head_and_the_nearest_clusters_are_kept(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, width: int, kept: int
+    talk: Talk, width: int, kept: int
 ) -> None:
     def first_only(request: Request) -> Canned:
         model = Model(wanted=("lives in",))
@@ -132,84 +108,70 @@ async def test_a_relation_is_followed_from_every_head_and_the_nearest_clusters_a
         fits = [each["number"] for each in request.input["candidates"] if each["path"] == ["treated by"]]
         return reply({"choices": fits[:1]})
 
-    server.replies = first_only
+    talk.server.replies = first_only
     question = "Who are Zofia Quarrel and Bertil Oxenhame treated by?"
-    finding = await find(asked, model, embedder, question, limits=Limits(width=width, depth=1))
-    assert [len(each["clusters"]) for each in sent_to(server, "name_concepts")] == [2]
+    finding = await talk.find(ArogStrategy, question, limits=Limits(width=width, depth=1))
+    assert [len(each["clusters"]) for each in talk.sent("name_concepts")] == [2]
     assert len(finding.evidence) == kept
     assert any("not kept" in note for note in finding.notes) == (kept < 2)
 
 
-async def test_a_cluster_shows_at_most_k_relations_and_no_thing(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = Model()
-    await find(asked, model, embedder, limits=Limits(relations_per_concept=2))
-    clusters = [cluster for each in sent_to(server, "name_concepts") for cluster in each["clusters"]]
+async def test_a_cluster_shows_at_most_k_relations_and_no_thing(talk: Talk) -> None:
+    talk.server.replies = Model()
+    await talk.find(ArogStrategy, limits=Limits(relations_per_concept=2))
+    clusters = [cluster for each in talk.sent("name_concepts") for cluster in each["clusters"]]
     assert clusters
     assert {tuple(cluster) for cluster in clusters} == {("number", "relations")}
     assert max(len(cluster["relations"]) for cluster in clusters) == 2
 
 
-async def test_several_concepts_are_joined_and_words_of_no_schema_are_dropped(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = Model(("treated by",), concepts=("doctor", "person called Brackwater", "Ottoline", "doctor"))
-    await find(asked, model, embedder, limits=Limits(depth=1))
-    (fact,) = sent_to(server, "answer")[0]["evidence"]
+async def test_several_concepts_are_joined_and_words_of_no_schema_are_dropped(talk: Talk) -> None:
+    talk.server.replies = Model(("treated by",), concepts=("doctor", "person called Brackwater", "Ottoline", "doctor"))
+    await talk.find(ArogStrategy, limits=Limits(depth=1))
+    (fact,) = talk.sent("answer")[0]["evidence"]
     assert fact["end_concept"] == "doctor, person"
-    assert secrets_in(server.everything) == []
+    assert secrets_in(talk.server.everything) == []
 
 
-async def test_a_cluster_without_a_usable_concept_keeps_its_own(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = Model(("treated by",), concepts=("Brackwater",))
-    await find(asked, model, embedder, limits=Limits(depth=1))
-    assert sent_to(server, "answer")[0]["evidence"][0]["end_concept"] == "doctor"
+async def test_a_cluster_without_a_usable_concept_keeps_its_own(talk: Talk) -> None:
+    talk.server.replies = Model(("treated by",), concepts=("Brackwater",))
+    await talk.find(ArogStrategy, limits=Limits(depth=1))
+    assert talk.sent("answer")[0]["evidence"][0]["end_concept"] == "doctor"
 
 
-async def test_the_concept_path_guides_and_invented_names_in_it_and_the_guess_are_dropped(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_the_concept_path_guides_and_invented_names_in_it_and_the_guess_are_dropped(talk: Talk) -> None:
     path = [{"head": "Zofia", "relation": "admitted to the Kestrel", "tail": "ward"}]
-    server.replies = Model(path=path)
-    await find(asked, model, embedder, limits=Limits(depth=1))
-    (chosen,) = sent_to(server, "choose_relations")
+    talk.server.replies = Model(path=path)
+    await talk.find(ArogStrategy, limits=Limits(depth=1))
+    (chosen,) = talk.sent("choose_relations")
     assert chosen["path"] == [{"head": "thing", "relation": "admitted to", "tail": "ward"}]
-    assert secrets_in(server.everything) == []
+    assert secrets_in(talk.server.everything) == []
 
 
-async def test_no_fact_is_gathered_twice_though_its_concepts_change(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = Model(("married to",), concepts=("person",))
-    finding = await find(asked, model, embedder, "Who is Zofia Quarrel married to?")
+async def test_no_fact_is_gathered_twice_though_its_concepts_change(talk: Talk) -> None:
+    talk.server.replies = Model(("married to",), concepts=("person",))
+    finding = await talk.find(ArogStrategy, "Who is Zofia Quarrel married to?")
     facts = [(fact.start, fact.path, fact.end) for fact in finding.evidence]
     assert len(facts) == len(set(facts)) == 2
-    assert sent_to(server, "answer")[-1]["last_round"]
+    assert talk.sent("answer")[-1]["last_round"]
 
 
-async def test_when_nothing_is_chosen_the_answer_is_asked_for_at_once(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = Model(wanted=("no such relation",))
-    finding = await find(asked, model, embedder)
-    assert [request.task for request in server.received] == ["structure", "choose_relations", "answer"]
-    assert sent_to(server, "answer")[0]["last_round"]
+async def test_when_nothing_is_chosen_the_answer_is_asked_for_at_once(talk: Talk) -> None:
+    talk.server.replies = Model(wanted=("no such relation",))
+    finding = await talk.find(ArogStrategy)
+    assert [request.task for request in talk.server.received] == ["structure", "choose_relations", "answer"]
+    assert talk.sent("answer")[0]["last_round"]
     assert (finding.draft, finding.evidence) == (None, ())
 
 
-async def test_a_draft_needs_the_flag_and_an_expression(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_a_draft_needs_the_flag_and_an_expression(talk: Talk) -> None:
     for says in ({**enough("Ea1b2c"), "sufficient": False}, enough()):
-        server.replies = Model(answers=lambda _request, says=says: says)  # type: ignore[misc]
-        assert (await find(asked, model, embedder, limits=Limits(depth=1))).draft is None
-    server.replies = Model(("treated by",), answers=lambda request: enough(request.input["evidence"][0]["end"]))
-    finding = await find(asked, model, embedder, "Who treats Zofia Quarrel?")
+        talk.server.replies = Model(answers=lambda _request, says=says: says)  # type: ignore[misc]
+        assert (await talk.find(ArogStrategy, limits=Limits(depth=1))).draft is None
+    talk.server.replies = Model(("treated by",), answers=lambda request: enough(request.input["evidence"][0]["end"]))
+    finding = await talk.find(ArogStrategy, "Who treats Zofia Quarrel?")
     assert finding.draft is not None
-    assert asked.names(finding.draft.expressions[0]) == {"Ottoline Brackwater"}
+    assert talk.asked.names(finding.draft.expressions[0]) == {"Ottoline Brackwater"}
     assert finding.rounds == 1
 
 
@@ -221,7 +183,9 @@ async def test_what_is_cut_by_rank_is_told(
     text = PREFIXES + facts + ':f1 rdfs:label "Gribblewerk" ; :treatedBy :m1 .'
     asked = bench_of(tmp_path, embedder, text).asked(model)
     server.replies = Model()
-    finding = await find(asked, model, embedder, "Who is Gribblewerk treated by?", Limits(depth=1))
+    finding = await ArogStrategy(embedder).find(
+        asked.inquiry(model, "Who is Gribblewerk treated by?", limits=Limits(depth=1))
+    )
     (chosen,) = sent_to(server, "choose_relations")
     assert len(chosen["candidates"]) == MAX_CANDIDATES
     assert ["treated by"] in [each["path"] for each in chosen["candidates"]]

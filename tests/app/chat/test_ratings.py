@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import datetime as dt
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from app.chat.conversations import ConversationStore
 from app.chat.reply import LEANS_ON_APPROVED, LEANS_ON_RATING
 from app.chat.search import SURE
-from app.database.tables import cases, conversations
+from app.database.tables import cases
 from app.memory.cases import MAX_CORRECTED_CONFIDENCE, CaseContent, RatableAnswer
 from client_sdk.errors import BadRequestError, RefusedError, UnknownConversationError
 from tests.support.rated_graph import ASKED, PEOPLE, RELATIONS, SECRETS, TOWNS, case_list, chat, town, turtle
@@ -205,14 +204,6 @@ async def test_another_key_can_not_rate_and_is_told_what_it_is_told_of_no_conver
     nobodys = await house.http.post("/ratings", json={**body, "conversation": "c"}, headers=bearer(key_of(house)))
     assert theirs.status_code == nobodys.status_code == 404
     assert {**theirs.json(), "id": ""} == {**nobodys.json(), "id": ""}
-
-
-async def test_an_expired_conversation_says_so(house: Running) -> None:
-    answer = await chat(house, key=(key := key_of(house))).ask(ASKED.format(PEOPLE[0]))
-    with house.services.store.engine.begin() as connection:
-        connection.execute(update(conversations).values(expires_at=dt.datetime(2020, 1, 1, tzinfo=dt.UTC)))
-    with pytest.raises(UnknownConversationError):
-        await chat(house, key=key).rate(answer, "right")
 
 
 async def test_an_answer_of_another_id_can_not_be_rated(house: Running) -> None:

@@ -9,15 +9,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from app.chat.grounding import (
-    MAX_EXPRESSIONS,
-    MAX_TEXT_CHARS,
-    NotGroundedError,
-    Reason,
-    ground,
-    is_prose,
-    parted,
-)
+from app.chat.grounding import MAX_EXPRESSIONS, MAX_TEXT_CHARS, NotGroundedError, Reason, ground, is_prose, parted
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Names
 from client_sdk.restore import restore
@@ -243,21 +235,6 @@ def test_what_is_too_long_is_refused(table: PseudonymTable, words: dict[str, str
 def test_a_draft_with_a_web_address_is_refused(table: PseudonymTable, words: dict[str, str], text: str) -> None:
     """A name would be restored into it, and a viewer or a click would send it away."""
     assert reason(text, [words["one"]], words, table) == "address"
-
-
-def test_two_names_that_touch_are_parted(table: PseudonymTable, words: dict[str, str]) -> None:
-    """The first may be a web address, in which the second would go on."""
-    one, two = words["one"], words["two"]
-    grounded = ground(f"It is {{1}}/{{2}}, or {one},{two}\u00a0{{1}}.", [one, two], {one, two}, table)
-    assert grounded.text == f"It is {{1}} / {{2}}, or {one}, {two} {{1}}."
-
-
-@pytest.mark.parametrize(
-    "text", ["It is {1} and/or {2}, i.e. {1}.", "Dr. {1} a.k.a. {2} [1]: 5 < 6", "{1}: 3/4 of it"]
-)
-def test_ordinary_signs_are_no_address(table: PseudonymTable, words: dict[str, str], text: str) -> None:
-    one, two = words["one"], words["two"]
-    assert ground(text, [one, two], {one, two}, table).text == text
 
 
 def test_braces_that_are_no_placeholder_stay(table: PseudonymTable, words: dict[str, str]) -> None:

@@ -43,6 +43,7 @@ PEOPLE_ALONE = """
 OWNER, DESK = (
     Caller("default", name, "user", frozenset({grant})) for name, grant in (("k1", "*"), ("k2", "wards#desk"))
 )
+pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,6 @@ async def asked(service: Services, text: str, caller: Caller = OWNER, graph: str
     return await service.chat.answer(caller, ChatRequest(graph=graph, messages=messages))
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("graph", ["wards", "people"])
 async def test_each_suggestion_is_answered_as_it_stands(service: Services, graph: str) -> None:
     told = (await service.suggester.suggest(OWNER, graph)).questions
@@ -71,7 +71,6 @@ async def test_each_suggestion_is_answered_as_it_stands(service: Services, graph
         assert (await asked(service, question, graph=graph)).answered, question
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("turn", ["hello", "What can I ask?", "Who is the great-aunt of Zorblax?"])
 async def test_greetings_and_refusals_end_with_the_suggestions(service: Services, turn: str) -> None:
     told = (await service.suggester.suggest(OWNER, "wards")).questions
@@ -80,7 +79,6 @@ async def test_greetings_and_refusals_end_with_the_suggestions(service: Services
     assert not [name for name in NAMES if name in reply]
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("turn", ["thank you", "Which nurses are assigned to Heronquay?"])
 async def test_thanks_and_answers_end_without(service: Services, turn: str) -> None:
     reply = await asked(service, turn)
@@ -88,7 +86,6 @@ async def test_thanks_and_answers_end_without(service: Services, turn: str) -> N
     assert TO_TRY not in reply.message.content
 
 
-@pytest.mark.model
 async def test_a_role_is_told_nothing_of_what_it_does_not_see(service: Services) -> None:
     owners = " ".join((await service.suggester.suggest(OWNER, "wards")).questions)
     reply = (await asked(service, "help", DESK)).message.content
@@ -97,7 +94,6 @@ async def test_a_role_is_told_nothing_of_what_it_does_not_see(service: Services)
     assert "salary" not in reply
 
 
-@pytest.mark.model
 async def test_they_are_made_once_for_a_version_and_never_of_codes(service: Services) -> None:
     before = len(service.store.ledger.entries("default"))
     first = await service.suggester.suggest(OWNER, "wards")
@@ -107,7 +103,6 @@ async def test_they_are_made_once_for_a_version_and_never_of_codes(service: Serv
     assert "isbn" not in " ".join(first.questions)
 
 
-@pytest.mark.model
 async def test_an_endpoint_is_asked_for_none_of_them(tmp_path: Path) -> None:
     file = tmp_path / "wards.ttl"
     file.write_text(WARDS, "utf-8")

@@ -17,13 +17,13 @@ from app.chat.service import ChatService
 from app.egress.disclosure import Disclosure
 from app.egress.ledger.request_log import InHouseLog
 from app.wiring.services import Services, build
-from client_sdk import AsyncChat, KeyPair
+from client_sdk import KeyPair
 from client_sdk.answers.answer import Answer
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer
 from evaluation.bench.bench import CALLER as BENCH_CALLER
 from evaluation.bench.bench import Bench
-from tests.support.service import running, settings_in
+from tests.support.service import settings_in
 
 WARDS = """
 @prefix : <http://wards.invalid/> .
@@ -51,6 +51,7 @@ OWNER, DESK = (
     Caller("default", name, "user", frozenset({grant})) for name, grant in (("k1", "*"), ("k2", "wards#desk"))
 )
 ASKED = "Which ward is Ilse Quandtner assigned to?"
+pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +78,6 @@ class Talk:
         return self._dialogue.accept(text, self.sealed[-1])
 
 
-@pytest.mark.model
 async def test_what_is_suggested_is_about_what_was_told_and_is_answered_as_it_stands(service: Services) -> None:
     suggested = (await Talk(service).ask(ASKED)).suggestions
     assert "Which hospital is Heronquay part of?" in suggested
@@ -88,7 +88,6 @@ async def test_what_is_suggested_is_about_what_was_told_and_is_answered_as_it_st
         assert (await talk.ask(question)).answered, question
 
 
-@pytest.mark.model
 async def test_nothing_is_suggested_twice_in_a_dialogue_that_follows_it(service: Services) -> None:
     talk = Talk(service)
     asked, answer = {ASKED}, await talk.ask(ASKED)
@@ -101,7 +100,6 @@ async def test_nothing_is_suggested_twice_in_a_dialogue_that_follows_it(service:
         assert len(asked) < 20
 
 
-@pytest.mark.model
 async def test_names_of_suggestions_travel_in_the_capsule_alone(service: Services) -> None:
     talk = Talk(service)
     answer = await talk.ask(ASKED)
@@ -111,7 +109,6 @@ async def test_names_of_suggestions_travel_in_the_capsule_alone(service: Service
     assert not [name for name in NAMES if name in json.dumps(travels, ensure_ascii=False)]
 
 
-@pytest.mark.model
 async def test_a_role_is_suggested_nothing_of_what_it_does_not_see(service: Services) -> None:
     owners = " ".join((await Talk(service).ask("Who is assigned to Plovermoor?")).suggestions)
     assert "live in" in owners
@@ -120,7 +117,6 @@ async def test_a_role_is_suggested_nothing_of_what_it_does_not_see(service: Serv
     assert not [word for word in ("live", "salary") if word in " ".join(answer.suggestions)]
 
 
-@pytest.mark.model
 async def test_about_all_of_a_kind_the_greatest_is_asked_for(service: Services) -> None:
     talk = Talk(service)
     answer = await talk.ask("How many nurses are there?")
@@ -129,7 +125,6 @@ async def test_about_all_of_a_kind_the_greatest_is_asked_for(service: Services) 
     assert (await Talk(service, DESK).ask("How many nurses are there?")).suggestions == ()
 
 
-@pytest.mark.model
 async def test_about_several_they_are_asked_for_together(service: Services) -> None:
     talk = Talk(service)
     answer = await talk.ask("Which nurses are assigned to Heronquay?")
@@ -137,7 +132,6 @@ async def test_about_several_they_are_asked_for_together(service: Services) -> N
     assert set((await talk.ask("Which cities do they live in?")).names) == {"Zemgalburg", "Umbrathal"}
 
 
-@pytest.mark.model
 async def test_trying_them_records_nothing_and_costs_nothing(service: Services) -> None:
     rows, costs = [], []
     for most in (0, 3):
@@ -150,7 +144,6 @@ async def test_trying_them_records_nothing_and_costs_nothing(service: Services) 
     assert costs[0] == costs[1]
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("asked", [ASKED, "Which nurses are assigned to Heronquay?", "How many nurses are there?"])
 async def test_the_conversation_keeps_the_pseudonyms_of_what_is_shown_and_no_more(
     service: Services, asked: str
@@ -166,19 +159,16 @@ async def test_the_conversation_keeps_the_pseudonyms_of_what_is_shown_and_no_mor
     assert issued[1] <= issued[0]
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("most", [0, 1, 2])
 async def test_an_option_says_how_many(service: Services, most: int) -> None:
     assert len((await Talk(service, suggestions=most).ask(ASKED)).suggestions) == most
 
 
-@pytest.mark.model
 @pytest.mark.parametrize("turn", ["hello", "Who is the great-aunt of Zorblax?", "thank you"])
 async def test_refusals_and_small_talk_suggest_nothing_here(service: Services, turn: str) -> None:
     assert (await Talk(service).ask(turn)).suggestions == ()
 
 
-@pytest.mark.model
 async def test_without_a_key_they_are_asked_in_pseudonyms(service: Services) -> None:
     dialogue = Dialogue("wards", None, "sets", {})
     answer = dialogue.accept(ASKED, await service.chat.answer(OWNER, dialogue.request(ASKED, None, {})))
@@ -190,7 +180,6 @@ async def test_without_a_key_they_are_asked_in_pseudonyms(service: Services) -> 
         assert told.answered, question
 
 
-@pytest.mark.model
 @pytest.mark.parametrize(("k", "suggests"), [(1, True), (20, False)])
 async def test_none_is_suggested_that_the_rule_of_disclosure_would_refuse(
     service: Services, k: int, suggests: bool
@@ -206,7 +195,6 @@ async def test_none_is_suggested_that_the_rule_of_disclosure_would_refuse(
     assert bool(answer.suggestions) == suggests
 
 
-@pytest.mark.model
 async def test_an_endpoint_is_asked_for_none_of_them(tmp_path: Path) -> None:
     file = tmp_path / "wards.ttl"
     file.write_text(WARDS, "utf-8")
@@ -221,22 +209,6 @@ async def test_an_endpoint_is_asked_for_none_of_them(tmp_path: Path) -> None:
         assert sent[0] == sent[1]
 
 
-# --- over HTTP --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.model
-async def test_over_http_a_suggestion_is_asked_as_it_was_shown(tmp_path: Path) -> None:
-    async with running(tmp_path, thinks=True) as house:
-        house.load("default", "wards", WARDS, POLICY)
-        key = house.services.store.access.create("default", "user", ("wards",)).key
-        made = AsyncChat("http://service", key, "wards", key=KeyPair.generate(), plain_http=True, http=house.http)
-        async with made as chat:
-            first = (await chat.ask(ASKED)).suggestions[0]
-            assert first == "Which hospital is Heronquay part of?"
-            assert (await chat.ask(first)).names == ["Curlewstead"]
-
-
-@pytest.mark.model
 @pytest.mark.parametrize("most", [0, 1])
 async def test_an_operator_says_how_many_at_most(tmp_path: Path, most: int) -> None:
     services = build(settings_in(tmp_path, suggestions=most), error_body)
