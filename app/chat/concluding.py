@@ -15,12 +15,13 @@ from app.chat.question_run import ConclusionResult, QuestionRun, ReadBack
 from app.chat.turns import did_you_mean
 from app.language.protocol import Language
 from app.language.readings import UnansweredQuestion
-from app.llm.tasks import DialogueReply, Evidence, ReplyInput
+from app.llm.tasks import DialogueReply, ReplyInput
 from app.privacy.pseudonym_format import words_in
 from app.privacy.words.lexicon import words_in as lexicon_words
 from app.strategies.base import Draft, FoundFact
 from app.strategies.dialogue import written
 from app.strategies.drafts import REFUSALS
+from app.strategies.retrieval import evidence_of
 from app.strategies.start import declares_kinds
 from client_sdk.protocol import Sentence
 from kg_store.algebra.expressions import parse
@@ -149,7 +150,6 @@ def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionRes
 
 
 def _worded(text: str, facts: Sequence[FoundFact], run: QuestionRun, read_back: ReadBack | None) -> str | None:
-    """A model's sentence as it may be shown; None if it may not."""
     safe = _grounded(text, run)
     ends = {end for fact in facts for end in (fact.start, fact.end)}
     if safe is None or read_back is None or not set(run.conversation.table.known(safe)) <= ends:
@@ -183,24 +183,13 @@ def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:
 
 
 def _in_our_words(language: Language, facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence[Sentence]:
-    shown = [
-        Evidence(
-            start=fact.start,
-            start_concept=fact.start_concept,
-            path=list(fact.path),
-            end=fact.end,
-            end_concept=fact.end_concept,
-            size=fact.size,
-        )
-        for fact in facts
-    ]
+    shown = [evidence_of(fact) for fact in facts]
     all_of_them = DialogueReply(facts=[*range(1, len(shown) + 1)])
     told = written(language, ReplyInput(question="", things=[], evidence=shown), all_of_them)
     return [Sentence(text=text, facts=[places[at] for at in facts], restated=True) for text, facts in told]
 
 
 def _grounded(text: str, run: QuestionRun) -> str | None:
-    """The text as it may be shown; None if it may not."""
     topics = (topic.pseudonym for topic in run.read.dialogue.topics)
     ends = (end for fact in run.found.evidence for end in (fact.start, fact.end))
     try:

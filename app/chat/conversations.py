@@ -105,8 +105,7 @@ class ConversationStore:
             row = connection.execute(_FIND, {**wanted, "now": dt.datetime.now(dt.UTC)}).one_or_none()
         if row is None:
             raise UnknownConversationError
-        bound = Conversation(conversation_id, tenant, key_id, graph, row.version, PseudonymTable.new())
-        plain = self._master.open(PURPOSE, bound.context, row.sealed)
+        plain = self._master.open(PURPOSE, bind(tenant, key_id, graph, conversation_id), row.sealed)
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
     def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:

@@ -223,7 +223,13 @@ def _is_empty(outcome: ExpressionResult) -> bool:
 
 def _filled(text: str, items: Sequence[Item]) -> str:
     """`text` with each part's pseudonym inserted; parts that the text does not mention are added at its end."""
-    filled = PLACEHOLDER.sub(lambda match: _part(match, items[int(match[1]) - 1]), text)
+
+    def part(found: re.Match[str]) -> str:
+        # The pseudonym of a part, or the word that agrees with its size, which the answer shows in clear anyway.
+        item = items[int(found[1]) - 1]
+        return item.pseudonym if found[2] is None else found[2] if item.size == 1 else found[3]
+
+    filled = PLACEHOLDER.sub(part, text)
     missing = [item.pseudonym for item in items if item.pseudonym not in filled]
     if not missing:
         return filled
@@ -241,10 +247,3 @@ def _without_parts(text: str, kept: Sequence[bool]) -> str:
         each for each in _SENTENCE.split(text) if {int(found[1]) for found in PLACEHOLDER.finditer(each)} <= {*numbers}
     ]
     return PLACEHOLDER.sub(lambda found: found[0].replace(found[1], str(numbers[int(found[1])]), 1), " ".join(told))
-
-
-def _part(placeholder: re.Match[str], item: Item) -> str:
-    """The pseudonym of a part, or the word that agrees with its size, which the answer shows in clear anyway."""
-    if placeholder[2] is None:
-        return item.pseudonym
-    return placeholder[2] if item.size == 1 else placeholder[3]

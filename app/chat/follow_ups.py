@@ -219,7 +219,9 @@ class FollowUps:
     def _read(self, text: str, before: DialogueState) -> CompletedQuestion:
         if not before.question:
             return CompletedQuestion(SafeText(text))
-        found = _POINTING.search(text) or self._pointing_alone(text)
+        found, alone = _POINTING.search(text), _POINTING_ALONE.search(text)
+        if found is None and alone and self._says_nothing_else(text[: alone.start()]):
+            found = alone
         if found is None:
             if self._says_nothing_else(text) and self._table.known(text):
                 return self._same_question(text, before, strictly=False)
@@ -236,10 +238,6 @@ class FollowUps:
         # The person behind a pronoun is a guess, so earlier turns are kept as context.
         replaced_too = self._persons.replaced_in(text)
         return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
-
-    def _pointing_alone(self, text: str) -> re.Match[str] | None:
-        found = _POINTING_ALONE.search(text)
-        return found if found and self._says_nothing_else(text[: found.start()]) else None
 
     def _says_nothing_else(self, text: str) -> bool:
         """True if `text` holds only pseudonyms and function words around them."""
@@ -263,20 +261,16 @@ class FollowUps:
         return CompletedQuestion(SafeText(question))
 
     def _old_topic(self, new: str, before: DialogueState, *, strictly: bool) -> str | None:
-        """The pseudonym of the last question that `new` replaces; None if none fits."""
         old = [word for word in self._table.known(before.question) if word != new]
         for fits in (
             lambda word: new in self._meanings.choices(word),
             lambda word: new in before.listed and word in before.listed,
-            lambda word: word[0] != "V" and new[0] != "V" and self._same_kind(word, new),
+            lambda word: "V" not in (word[0], new[0]) and self._meanings.concept(word) == self._meanings.concept(new),
         ):
             if found := next(filter(fits, old), None):
                 return found
         alike = [word for word in old if (word[0] == "V") == (new[0] == "V")]
         return alike[-1] if alike and not strictly else None
-
-    def _same_kind(self, word: str, other: str) -> bool:
-        return self._meanings.concept(word) == self._meanings.concept(other)
 
 
 def _picked(which: str, before: DialogueState) -> str | None:
@@ -336,15 +330,13 @@ def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
     """Returns the path from what was named to the answer, in pseudonyms; NO_REASON if nothing was kept."""
     if not facts and not expressions:
         return NO_REASON
-    sentences = [f"{_chain(chain)}." for chain in chains(facts)]
+    sentences = []
+    for chain in chains(facts):
+        steps = [f"by {_walked(fact.path)} to {fact.tail} ({fact.tail_concept})" for fact in chain]
+        sentences.append(f"From {chain[0].head} ({chain[0].head_concept}) {', and from there '.join(steps)}.")
     worked_out = [each for each in expressions if "(" in each]
     sentences += [f"From that the answer was worked out: {each}." for each in worked_out]
     return " ".join(sentences) or f"{', '.join(expressions)} was named in the question."
-
-
-def _chain(run: Sequence[Fact]) -> str:
-    steps = [f"by {_walked(fact.path)} to {fact.tail} ({fact.tail_concept})" for fact in run]
-    return f"From {run[0].head} ({run[0].head_concept}) " + ", and from there ".join(steps)
 
 
 def _walked(path: Sequence[str]) -> str:

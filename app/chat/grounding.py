@@ -236,7 +236,6 @@ def _is_sign(letter: str) -> bool:
 
 
 def _spans(text: str, is_pseudonym: Callable[[str], bool]) -> Sequence[tuple[int, int]]:
-    """The start and end of every place for a name, in order."""
     placed = [found.span() for found in PLACEHOLDER.finditer(text) if found[2] is None]
     return sorted([*placed, *_pseudonyms(text, is_pseudonym)])
 
@@ -246,7 +245,6 @@ def _pseudonyms(text: str, is_pseudonym: Callable[[str], bool]) -> list[tuple[in
 
 
 def _spaced(between: str) -> str:
-    """The signs between two names, with spaces added."""
     if any(letter.isspace() for letter in between):
         return between
     if not between:

@@ -59,7 +59,6 @@ def is_said(run: QuestionRun, mid: Mid, label: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _forms(word: str) -> frozenset[str]:
-    """`word`, its singular, and the verbs of which it is a form."""
     return frozenset({word, singular(word)}) | verbs_of(word)
 
 
@@ -211,7 +210,6 @@ def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
 
 
 def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
-    """The hops from the subject that led to this answer."""
     table, graph = run.conversation.table, run.graph.blind
     told = set[str]()
     for fact in cited_by(table, run.found, run.ended.conclusion):
@@ -294,7 +292,6 @@ def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> I
 
 
 def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
-    """The wordings for one subject, each once."""
     tried = set[str]()
     for candidate in candidates:
         for wording in candidate.wordings[:MAX_WORDINGS]:

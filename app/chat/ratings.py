@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -90,14 +91,11 @@ class RatingService:
 
         Raises UnknownConversationError, UnknownRatedAnswerError, NoGrantError, UnknownGraphError, MasterKeyError.
         """
-        for attempt in range(_TRIES):
-            try:
+        for _ in range(_TRIES - 1):
+            # Where a question of the same conversation was answered meanwhile, its row is read again.
+            with suppress(ConversationBusyError):
                 return self._rate(caller, wanted)
-            except ConversationBusyError:
-                # A question of the same conversation was answered meanwhile, so its row is read again.
-                if attempt == _TRIES - 1:
-                    raise
-        raise ConversationBusyError
+        return self._rate(caller, wanted)
 
     def _rate(self, caller: Caller, wanted: AnswerRating) -> AnswerRated:
         name = self._conversations.graph_of(caller.tenant, caller.key_id, wanted.conversation)
@@ -127,7 +125,6 @@ class RatingService:
     def _content(
         self, graph: PrivateGraph, conversation: Conversation, answer: RatableAnswer, wanted: AnswerRating
     ) -> CaseContent | None:
-        """The case that follows from the rating; None if there is none."""
         if wanted.rating == "right":
             return answer.rated_right() if answer.content.paths else None
         if not wanted.correct:

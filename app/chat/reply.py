@@ -20,7 +20,6 @@ from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
 from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
-from kg_store.terms import Schema
 
 
 def confidence_in(run: QuestionRun) -> float | None:
@@ -136,8 +135,11 @@ def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
 
 
 def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
-    """The facts behind the last answer, in pseudonyms, with the capsule of their names."""
-    reason = _still_shown(run.conversation.reason, run.graph.blind.schema)
+    reason = run.conversation.reason
+    shown = {relation.label for relation in run.graph.blind.schema.relations}
+    steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
+    if not shown.issuperset(steps):
+        reason = Reason()  # The caller may no longer see every relation in it.
     text = reason_of(reason.facts, reason.expressions)
     answer = ChatAnswer(
         id=run.answer_id,
@@ -157,13 +159,6 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     names = AnswerExecutor(run.graph, table, NAMES_IN_A_REASON).names_of(table.known(text))
     names |= names_of_masks(run.graph, [text, *(step for fact in reason.facts for step in fact.path)])
     return _sealed(run, answer, names, budget)
-
-
-def _still_shown(reason: Reason, schema: Schema) -> Reason:
-    """The reason, if the caller may still see every relation in it; else an empty one."""
-    shown = {relation.label for relation in schema.relations}
-    steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
-    return reason if shown.issuperset(steps) else Reason()
 
 
 def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAnswer:

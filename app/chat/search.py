@@ -180,7 +180,6 @@ class GraphSearch:
     async def _asked(
         self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer
     ) -> QuestionRun:
-        """The end of the question with the model, combined with the service's own reading if there is one."""
         try:
             if own is None:
                 return await self._read_in_turn(run, reasoner, timer)
@@ -195,7 +194,6 @@ class GraphSearch:
             return remarked(own or await self._own(run, timer), why_not(error))
 
     async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """The end of the question by the reasoner inside the service."""
         assert self._options.in_house is not None
         strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy
         return await self._read_in_turn(replace(run, strategy=strategy), InHouseRunner(self._options.in_house), timer)
@@ -218,7 +216,6 @@ class GraphSearch:
         return asks_back or last
 
     async def _with_cases(self, run: QuestionRun) -> QuestionRun:
-        """The run with the cases that this reading may use, limited to what the asker sees."""
         cases = self._options.cases
         if cases is None or run.known is not None:
             return run

@@ -85,7 +85,6 @@ class ChatService:
         return replace(run, ended=replace(run.ended, sentence=with_questions(sentence, told.questions)))
 
     async def _with_next(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """Adds follow-up questions to an answer."""
         makes = self.options.suggest_next is not nothing_next and run.request.options.suggestions > 0
         if not makes or run.ended.conclusion is None or run.invites:
             return run

@@ -206,7 +206,6 @@ class QuestionSuggester:
         return found
 
     async def _answered_wording(self, caller: Caller, graph: str, candidate: QuestionCandidate) -> str:
-        """The first wording that gets the expected answer; empty if none does."""
         for question in candidate.wordings:
             request = ChatRequest(graph=graph, messages=[Message(role="user", content=question)])
             try:

@@ -163,7 +163,6 @@ def _as_things(part: str) -> str:
 
 
 def _operator(asked: Call, is_date: Callable[[str], bool]) -> str:
-    """The word for a filter's operator; for dates "before" and "after"."""
     value = asked.operands[1] if len(asked.operands) > 1 else None
     dated = isinstance(value, Name) and is_date(value.pseudonym)
     return ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[asked.words[1]]
@@ -247,7 +246,6 @@ def _kind(concept: str) -> str:
 
 
 def _relations(run: QuestionRun, kinds: Sequence[str]) -> Iterator[str]:
-    """The words of every hop forwards from things of `kinds`."""
     for step in schema_steps(run.graph.blind):
         hops = step.label.split("|")
         is_plain = not any(hop.startswith("^") or is_mask_word(hop) for hop in hops)

@@ -11,7 +11,7 @@ from app.llm.tasks import SchemaStep
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.concept_paths import ConceptScope, paths_of
 from kg_store.graph.traversal import kinds_of, leads_to_values, tail_concept
-from kg_store.terms import Schema, Step, ValueKind
+from kg_store.terms import Step, ValueKind
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
 """The forms of answer that a question may ask for."""
@@ -172,9 +172,5 @@ def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
 def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:
     """`step` as things of `kind` leave by it, to things of `concept`."""
     schema = graph.schema
-    return SchemaStep(kind, schema.label_step(step), schema.described(step), concept, _value_kind(schema, step))
-
-
-def _value_kind(schema: Schema, step: Step) -> str:
-    kind = schema.relations[step[-1].relation].value_kind if leads_to_values(schema, step) else None
-    return str(kind) if kind else ""
+    value = schema.relations[step[-1].relation].value_kind if leads_to_values(schema, step) else None
+    return SchemaStep(kind, schema.label_step(step), schema.described(step), concept, str(value or ""))

@@ -151,7 +151,6 @@ def spoken_of(inquiry: StrategyInput) -> list[Mid]:
 
 
 def _sayable(inquiry: StrategyInput, facts: Iterable[CandidateFact]) -> Iterator[CandidateFact]:
-    """The facts whose relations the service can put into words."""
     label = inquiry.graph.schema.label_step
     return (fact for fact in facts if inquiry.language.can_word(label(fact.step)))
 

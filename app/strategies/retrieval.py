@@ -165,17 +165,19 @@ def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Coll
     `told`: pseudonyms whose concept the prompt shows elsewhere.
     """
     keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
-    return [
-        Evidence(
-            start=facts[i].start,
-            start_concept="" if facts[i].start in told else facts[i].start_concept,
-            path=list(facts[i].path),
-            end=facts[i].end,
-            end_concept=facts[i].end_concept,
-            size=facts[i].size,
-        )
-        for i in inquiry.pseudonyms.shuffled_order(keys)
-    ]
+    return [evidence_of(facts[i], is_told=facts[i].start in told) for i in inquiry.pseudonyms.shuffled_order(keys)]
+
+
+def evidence_of(fact: FoundFact, *, is_told: bool = False) -> Evidence:
+    """`is_told`: the concept of its start is shown elsewhere."""
+    return Evidence(
+        start=fact.start,
+        start_concept="" if is_told else fact.start_concept,
+        path=list(fact.path),
+        end=fact.end,
+        end_concept=fact.end_concept,
+        size=fact.size,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

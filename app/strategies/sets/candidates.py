@@ -265,7 +265,6 @@ class PathRanker:
 
 
 def _worded(schema: Schema, kin: ConceptScope, paths: Sequence[Path]) -> list[WordedPath]:
-    """Each path in words, from where the question started."""
     wholes = [(*kin.path, *path) for path in paths]
     steps = {step: (worded(schema, step), tail_concept(schema, step)) for whole in wholes for step in whole}
     told = [[steps[step] for step in whole] for whole in wholes]
@@ -321,7 +320,10 @@ class Paginator:
         self, frontier: list[NodeSet], earlier: list[NodeSet], walked: Collection[tuple[str, Path]]
     ) -> CandidatePages:
         """Returns the pages; the first one holds the best candidates from each thing that the question starts from."""
-        found = self._ranked(frontier, earlier)
+        found = [
+            self._ways.from_place(self._inquiry, place, self._trail(place), longest, MAX_OFFERED)
+            for place, longest in _lengths(frontier, earlier)
+        ]
         ways, scores = [way for each in found for way in each.ways], [s for each in found for s in each.scores]
         fresh = [i for i, way in enumerate(ways) if (way.start.pseudonym, way.path) not in walked]
         order = sorted(fresh, key=lambda i: (self._is_behind(ways[i]), -scores[i]))
@@ -337,12 +339,6 @@ class Paginator:
         parts = (first, offered[:second], offered[second:])
         cut = len(rest) - len(offered) + sum(each.cut for each in found)
         return CandidatePages(tuple(tuple(ways[i] for i in part) for part in parts if part), cut)
-
-    def _ranked(self, frontier: list[NodeSet], earlier: list[NodeSet]) -> list[RankedPaths]:
-        return [
-            self._ways.from_place(self._inquiry, place, self._trail(place), longest, MAX_OFFERED)
-            for place, longest in _lengths(frontier, earlier)
-        ]
 
     def _first_page(self, ways: list[CandidatePath], scores: list[float], order: list[int]) -> list[int]:
         page: list[int] = []

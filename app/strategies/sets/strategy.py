@@ -211,18 +211,16 @@ class SetsStrategy:
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
         if inquiry.profile.is_open:
-            return await asyncio.to_thread(self._own_ways, inquiry, progress, earlier)
+            finder = CandidateFinder(inquiry, self._selector)
+            offered = await asyncio.to_thread(finder.of, progress.frontier, earlier)
+            fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
+            return CandidatePages((tuple(fresh),), offered.cut)
         given = self._ways, self._selector, progress.places, progress.trails, progress.turned_pages
         shelves = Paginator(inquiry, *given)
         if shelves.is_ready(progress.frontier, earlier):
             return shelves.of(progress.frontier, earlier, progress.walked)
         # The steps of a kind are computed once, which takes seconds on a schema of thousands of relations.
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
-
-    def _own_ways(self, inquiry: StrategyInput, progress: SearchProgress, earlier: list[NodeSet]) -> CandidatePages:
-        offered = CandidateFinder(inquiry, self._selector).of(progress.frontier, earlier)
-        fresh = tuple(way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked)
-        return CandidatePages((fresh,), offered.cut)
 
     async def _ask(
         self, inquiry: StrategyInput, progress: SearchProgress, ways: Ways, number: int, further: int
@@ -314,7 +312,6 @@ def _follow(inquiry: StrategyInput, progress: SearchProgress, chosen: list[Candi
 
 
 def _walk(inquiry: StrategyInput, progress: SearchProgress, way: CandidatePath) -> NodeSet | None:
-    """The place where the candidate leads, or None; keeps the fact."""
     start = way.start.pseudonym
     progress.walked.add((start, way.path))
     arrival = arrive(inquiry, way)
@@ -329,7 +326,6 @@ def _walk(inquiry: StrategyInput, progress: SearchProgress, way: CandidatePath) 
 
 
 def _told(progress: SearchProgress) -> set[str]:
-    """Pseudonyms whose concept the prompt shows elsewhere."""
     return {*progress.things, *(fact.end for fact in progress.facts)}
 
 

@@ -124,7 +124,6 @@ class DateReader:
         return least is not None and least.kind == "set"
 
     def _dates(self) -> tuple[str, str] | None:
-        """Expressions for the first and the last date that the question asks about."""
         if self._asked.dates:
             return self._asked.dates[0], self._asked.dates[-1]
         if self._bounds is None:

@@ -201,7 +201,6 @@ def walked_ways(graph: BlindGraph, places: Sequence[NodeSet]) -> list[WalkedWay]
 
 
 def _scored(inquiry: StrategyInput, ranker: PathRanker, walked: Sequence[WalkedWay]) -> list[ScoredWay]:
-    """The candidates with their scores, best first."""
     found: list[ScoredWay] = []
     for place, group in groupby(walked, key=lambda each: each.way.start):
         ways = list(group)

@@ -154,16 +154,12 @@ async def test_one_keys_ratings_move_nothing_for_another_until_an_owner_approves
     mine, theirs = key_of(house), key_of(house)
     before = await told(house, theirs, 1)
     for person in range(6):
-        await taught_again(house, mine, person)
+        answer = await chat(house, key=mine).ask(ASKED.format(PEOPLE[person]))
+        await answer.rate("wrong", [town(person, LEARNT)])
     assert await told(house, mine, 7) == [town(7, LEARNT)]
     assert await told(house, theirs, 1) == before
     await approve(house)
     assert await told(house, theirs, 1) == [town(1, LEARNT)] != before
-
-
-async def taught_again(house: Running, key: str, person: int) -> None:
-    answer = await chat(house, key=key).ask(ASKED.format(PEOPLE[person]))
-    await answer.rate("wrong", [town(person, LEARNT)])
 
 
 async def test_only_an_admin_sees_approves_and_forgets_cases(house: Running) -> None:
