@@ -23,7 +23,7 @@ from app.api.state import (
     share_state,
 )
 from app.api.web_page import page_routes
-from app.chat.retention import RetentionDays, purge_expired
+from app.chat.conversations import RetentionDays, purge_expired
 from app.settings import ConfigurationError, Settings, load_settings
 from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
 from app.telemetry.metrics import Metrics

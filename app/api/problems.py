@@ -22,7 +22,7 @@ from app.accounts.api_keys import (
 from app.accounts.devices import DeviceNotAdmittedError, TooManyDevicesError, UnknownDeviceError
 from app.accounts.names_read import NamesUsedUpError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
-from app.chat.ratings.rating_service import UnknownRatedAnswerError
+from app.chat.ratings import UnknownRatedAnswerError
 from app.egress.budgets import (
     BudgetUsedUpError,
     ConversationRevealsUsedUpError,

@@ -13,8 +13,8 @@ from app.language.readings import (
     SureReading,
     UnansweredQuestion,
     WrittenSentence,
+    schema_steps,
 )
-from app.language.schema_steps import schema_steps
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.llm.in_house import AskedTime, HeldMeaning

@@ -61,9 +61,7 @@ class Pseudonyms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StrategyInput:
-    """One question, ready to be asked; it holds no name. `needs_context`: it can be understood only with earlier
-    turns.
-    """
+    """One question, ready to be asked; it holds no name. `needs_context`: it is understood only with earlier turns."""
 
     dialogue: SafeDialogue
     graph: BlindGraph
@@ -107,9 +105,7 @@ class StrategyInput:
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """One abstracted triple of the evidence: `start` along `path` reaches `end`; an empty `size` means that it is not
-    shown.
-    """
+    """One abstracted triple of the evidence: `start` along `path` reaches `end`; an empty `size` is not shown."""
 
     start: str
     start_concept: str
@@ -122,8 +118,7 @@ class FoundFact:
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An answer before execution: expressions, and a text of the service's own in which `{1}` stands for the first
-    one.
-    """
+    one."""
 
     expressions: tuple[str, ...]
     text: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.chat.ratings.case_admin import CaseAdmin
+from app.chat.case_admin import CaseAdmin
 from app.graphs.admin import GraphAdmin
 from app.graphs.erasure import Eraser, ErasureStores
 from app.settings import Settings

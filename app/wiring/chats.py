@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.chat.dialogue.turn_classifier import TurnClassifier
-from app.chat.next_questions.checked_questions import NextQuestions
+from app.chat.next_questions import NextQuestions
 from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, no_suggestions, nothing_next
 from app.chat.service import ChatService
+from app.chat.turns import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import InHouseLog

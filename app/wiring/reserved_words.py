@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from app.chat.dialogue.did_you_mean import LEAD
-from app.chat.refusals import SENTENCES
-from app.chat.search import NAMELESS, NOT_GROUNDED
+from app.chat.concluding import NAMELESS, NOT_GROUNDED, SENTENCES
+from app.chat.turns import DID_YOU_MEAN
 from app.llm.tasks import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskModel
-from app.strategies.sets.question_form import ASKED, FUNCTIONS, PATH
+from app.strategies.sets.prompts import ASKED, FUNCTIONS, PATH
 
 INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput)
 
@@ -26,7 +25,7 @@ def request_words() -> tuple[str, ...]:
     """
     words = {word for model in INPUTS for word in _schema_words(model.model_json_schema())}
     told = (PATH, *ASKED.values(), *FUNCTIONS.values())
-    return (*sorted(words), "json", "true", "false", "null", NAMELESS, NOT_GROUNDED, LEAD, *SENTENCES, *told)
+    return (*sorted(words), "json", "true", "false", "null", NAMELESS, NOT_GROUNDED, DID_YOU_MEAN, *SENTENCES, *told)
 
 
 def _schema_words(node: Any) -> Iterator[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
 from app.chat.question_run import ReadBack
-from app.chat.replies import reading_back
+from app.chat.turns import TurnClassifier, read_turn_model
 from app.extractor.extractor import open_extractor
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.encoders import TorchMissingError
@@ -59,7 +58,8 @@ def read_back_of(settings: Settings) -> ReadBack | None:
     if settings.extractor is None:
         return None
     try:
-        return reading_back(open_extractor(settings.extractor, settings.embedder, settings.cache_dir).answers)
+        extractor = open_extractor(settings.extractor, settings.embedder, settings.cache_dir)
+        return lambda text, known, relation: extractor.answers(text, known, relation, False)
     except (NetworkWeightsError, OSError) as problem:
         told = problem if isinstance(problem, NetworkWeightsError) else "the file can't be read"
         raise ConfigurationError(f"AROG_EXTRACTOR: {told}") from None

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from app.accounts.api_keys import Caller
-from app.chat.browsing.graph_browser import GraphBrowser
-from app.chat.browsing.suggestions import QuestionSuggester
-from app.chat.names_budget import NamesBudget
-from app.chat.question_run import OnStage, no_progress, no_suggestions
-from app.chat.ratings.case_admin import CaseAdmin
-from app.chat.ratings.rating_service import RatingService
-from app.chat.traces import Tracer
+from app.chat.case_admin import CaseAdmin
+from app.chat.inspecting import GraphBrowser, Tracer
+from app.chat.question_run import NamesBudget, OnStage, no_progress, no_suggestions
+from app.chat.ratings import RatingService
+from app.chat.suggestions import QuestionSuggester
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser
@@ -25,13 +23,12 @@ from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
 from app.reader.english import EnglishReader
 from app.settings import ConfigurationError, Settings
-from app.strategies.arog.prompts import AROG_TASKS, NAME
-from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.arog import ArogStrategy
 from app.strategies.base import Strategy
-from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
-from app.strategies.dialogue.prompts import REPLY, WORDED
-from app.strategies.dialogue.strategy import DialogueStrategy
-from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
+from app.strategies.dialogue import DialogueStrategy
+from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
+from app.strategies.prompts import AROG_TASKS, NAME, REPLY, WORDED
+from app.strategies.sets.candidates import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.administration import forgetter_of

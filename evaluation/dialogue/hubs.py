@@ -27,8 +27,14 @@ from app.retriever.retriever import Retriever, read_weights
 from app.settings import Settings
 from app.strategies.base import Limits, StrategyInput
 from app.strategies.retrieval import NodeSet
-from app.strategies.sets.candidate_paths import MAX_OFFERED, CandidateFinder
-from app.strategies.sets.offered_ways import RETRIEVED, NearestWays, RetrievedWays, WaySelector
+from app.strategies.sets.candidates import (
+    MAX_OFFERED,
+    RETRIEVED,
+    CandidateFinder,
+    NearestWays,
+    RetrievedWays,
+    WaySelector,
+)
 from evaluation.bench.bench import Bench
 from evaluation.bench.question_sets import WEBQSP, QuestionSets, Show
 from evaluation.datasets.gold_plan import plan_paths

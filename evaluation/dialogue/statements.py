@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from app.chat.concluding import stays
 from app.chat.question_run import ReadBack
-from app.chat.replies import stays
 from app.privacy.pseudonyms import is_shaped, words_in
 from app.strategies.base import FoundFact
 from evaluation.datasets.questions import QuestionsError

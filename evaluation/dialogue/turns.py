@@ -13,8 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from app.chat.dialogue.turn_classifier import KINDS, VECTOR_SCALE, words_row
-from app.chat.dialogue.turn_features import LENGTHS, lengths, word_groups
+from app.chat.turns import KINDS, LENGTHS, VECTOR_SCALE, lengths, word_groups, words_row
 from app.demo import POLICY_FILE
 from app.graphs.markdown_table import markdown_table
 from app.llm.embeddings.embedder import Embedder

@@ -6,7 +6,7 @@ from typing import Final
 
 from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import StepInput, StepReply, TaskModel, TaskName
-from app.strategies.sets.question_form import ASKED, PATH
+from app.strategies.sets.prompts import ASKED, PATH
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.fakes.scripted_replies import ScriptedReplies

@@ -17,7 +17,7 @@ from app.llm.endpoint.closed_schemas import tree_of, tree_of_reply
 from app.llm.endpoint.prompted_reasoner import wire_words
 from app.llm.endpoint.request_body import input_text
 from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
-from app.strategies.sets.puzzles import PUZZLES
+from app.strategies.sets.prompts import PUZZLES
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_replies import ScriptedReplies, Unmasked
 

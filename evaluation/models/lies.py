@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from app.chat.second_opinion import MODEL_ALONE, MODEL_ELSE, OWN_ELSE
+from app.chat.search import MODEL_ALONE, MODEL_ELSE, OWN_ELSE
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.llm.endpoint.closed_schemas import tree_of
 from app.llm.endpoint.request_body import read_step

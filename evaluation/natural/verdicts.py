@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import date, datetime
 from typing import Final, Literal
 
-from app.chat.refusals import NOT_IN_GRAPH
+from app.chat.concluding import NOT_IN_GRAPH
 from client_sdk.answers.answer import Answer
 from evaluation.checks.metrics import comparable
 from evaluation.natural.questions import Gold, NaturalQuestion

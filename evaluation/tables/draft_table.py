@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from app.llm.tasks import AnswerReply, StepReply
-from app.strategies.checked_drafts import REFUSALS
+from app.strategies.drafts import REFUSALS
 from client_sdk.answers.answer import Answer
 from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TO_THE_MODEL

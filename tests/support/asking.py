@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from app.chat.dialogue.follow_ups import needs_context
+from app.chat.follow_ups import needs_context
 from app.egress.disclosure import Profile
 from app.egress.guard import Guard, StaticSegments
 from app.egress.guarded_reasoner import GuardedReasoner, PseudonymSubstitution, RequestContext
@@ -21,8 +21,8 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon, schema_words
 from app.reader.concept_namer import ConceptNamer
-from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.base import Limits, StrategyInput
+from app.strategies.prompts import AROG_TASKS
 from app.strategies.sets.prompts import STEP
 from app.wiring.reserved_words import request_words
 from client_sdk.protocol import Message

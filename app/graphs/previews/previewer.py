@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from app.chat.answers.capsule import seal_preview
+from app.chat.sealing import seal_preview
 from app.graphs.previews.columns import columns_of, columns_seen, tables_seen
 from app.graphs.previews.policy_changes import with_changes
 from client_sdk.protocol import EntitySeen, FactSeen, GraphPreview, MaskedWord, Names, PolicyChanges, PredicateSeen

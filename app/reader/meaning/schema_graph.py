@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from app.language.schema_steps import schema_steps
+from app.language.readings import schema_steps
 from app.llm.tasks import SchemaStep, Thing
 from app.reader.language.question_words import names_people
 from app.reader.language.relation_wording import Wordings

@@ -166,7 +166,7 @@ def many(_single: str, several: str) -> str:
 
 
 def agree_with_count(single: str, several: str) -> str:
-    """Leaves the choice open until the size of the answer is known (app/chat/answers/execution.py): `{1:is|are}`."""
+    """Leaves the choice open until the size of the answer is known (app/chat/execution.py): `{1:is|are}`."""
     return f"{{1:{single}|{several}}}"
 
 

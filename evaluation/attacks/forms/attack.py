@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.demo import GRAPH_FILE
 from app.llm.endpoint.closed_schemas import marked_schema
-from app.strategies.dialogue.prompts import REPLY
+from app.strategies.prompts import REPLY
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
 from evaluation.attacks.forms.corpus import made_up

@@ -17,7 +17,7 @@ from app.llm.reasoner import ReasonerUnavailableError, Reply, Retry, Tokens
 from app.llm.tasks import ReplyT, SchemaStep, StepInput, StructureInput, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
-from app.strategies.arog.prompts import STRUCTURE
+from app.strategies.prompts import STRUCTURE
 from app.strategies.sets.prompts import STEP
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.name_words import NameWords

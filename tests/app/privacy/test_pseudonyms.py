@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.chat.dialogue.follow_ups import needs_context
+from app.chat.follow_ups import needs_context
 from app.privacy.pseudonyms import PseudonymTable, Standing, draw_word, is_shaped, replaced, shaped_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from kg_store.terms import NO_MIDS, Hop, Mid, Path, RelationId, Schema, ValueKind, as_mids

@@ -28,8 +28,8 @@ from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.reader.english import EnglishReader
 from app.retriever.retriever import write_weights
 from app.settings import ConfigurationError, Settings
-from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
-from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
+from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
+from app.strategies.sets.candidates import NearestWays, RetrievedWays
 from app.wiring.administration import graphs_of
 from app.wiring.reserved_words import request_words
 from app.wiring.services import Services, build, think

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.accounts.api_keys import Caller
-from app.chat.answers.capsule import seal_names
+from app.chat.sealing import seal_names
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message, Names, Usage
 from evaluation.attacks import injection, pseudonyms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.answers import grounding
+from app.chat import grounding
 from evaluation.attacks import links
 from evaluation.attacks.link_judge import follows
 from evaluation.attacks.setup.targets import AttackTargets

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from app.accounts.api_keys import Caller
-from app.chat.answers.capsule import seal_names
+from app.chat.sealing import seal_names
 from app.llm.reasoner import ReasonerUnavailableError, Reply, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress, SafeText, Segment

@@ -8,7 +8,7 @@ import pytest
 
 from app.llm.endpoint.request_body import step_text
 from app.llm.tasks import Candidate, Evidence, PathTriple, StepInput, StepReply
-from app.strategies.sets.question_form import ASKED, PATH
+from app.strategies.sets.prompts import ASKED, PATH
 from evaluation.fakes.path_following_endpoint import PathReader
 
 STATED = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.refusals import NO_PATH, NOT_IN_GRAPH
+from app.chat.concluding import NO_PATH, NOT_IN_GRAPH
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.evidence import Entity
 from client_sdk.protocol import ItemKind, Usage

@@ -26,7 +26,7 @@ from app.llm.endpoint.request_body import (
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, Reply, ReplyUnusableError, Retry, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
 from app.privacy.safe_text import Egress
-from app.strategies.arog.prompts import ANSWER
+from app.strategies.prompts import ANSWER
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, reply, serving

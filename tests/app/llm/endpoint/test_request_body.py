@@ -37,8 +37,7 @@ from app.llm.tasks import (
     Thing,
     Turn,
 )
-from app.strategies.arog.prompts import AROG_TASKS, STRUCTURE
-from app.strategies.dialogue.prompts import REPLY
+from app.strategies.prompts import AROG_TASKS, REPLY, STRUCTURE
 from app.strategies.sets.prompts import STEP
 from tests.support.tasks import step, thing, way
 
