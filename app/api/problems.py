@@ -13,13 +13,15 @@ from sqlalchemy.exc import OperationalError
 
 from app.accounts.api_keys import (
     BadGrantError,
+    DeviceNotAdmittedError,
     NoGrantError,
     NotAuthenticatedError,
     NotPermittedError,
+    TooManyDevicesError,
     UnknownAnswerError,
+    UnknownDeviceError,
     UnknownKeyError,
 )
-from app.accounts.devices import DeviceNotAdmittedError, TooManyDevicesError, UnknownDeviceError
 from app.accounts.names_read import NamesUsedUpError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
 from app.chat.ratings.rating_service import UnknownRatedAnswerError
@@ -32,15 +34,16 @@ from app.egress.budgets import (
 from app.egress.disclosure import StrategyNotOfferedError
 from app.egress.guard import BlockedError
 from app.egress.ledger.audit import LedgerBrokenError, UnknownCursorError
-from app.graphs.errors import (
+from app.graphs.jobs import (
     AmbiguousNameError,
     ErasureUnfinishedError,
     GraphBusyError,
     JobInterruptedError,
+    JobStoppedError,
+    NotWaitingError,
     UnknownJobError,
     UnknownNameError,
 )
-from app.graphs.job_control import JobStoppedError, NotWaitingError
 from app.graphs.previews.previewer import PreviewBusyError
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
 from app.memory.case_store import UnknownCaseError

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from app.chat.question_run import QuestionRun
 from app.llm.confidence import as_confidence, confidence_of
-from app.memory.answer_paths import paths_of_answer
+from app.memory.case_memory import paths_of_answer
 from app.memory.cases import Case
 
 

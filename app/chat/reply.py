@@ -15,8 +15,7 @@ from app.chat.dialogue.follow_ups import NO_REASON, reason_of
 from app.chat.names_budget import NamesBudget
 from app.chat.question_run import QuestionRun
 from app.chat.understanding import count_of, understood, worked_out
-from app.memory.answer_paths import is_one_path, paths_of_answer
-from app.memory.case_memory import CaseMemory
+from app.memory.case_memory import CaseMemory, is_one_path, paths_of_answer
 from app.memory.cases import RatableAnswer
 from app.privacy.anonymised import Anonymised
 from app.privacy.pseudonyms import PseudonymTable

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from app.cli.output import FAILED, NOT_USABLE, check_settings, failures_in_words, named, opened_store
+from app.cli.output import FAILED, NOT_USABLE, check_settings, errors, failures_in_words, named, opened_store, tell
 
 if TYPE_CHECKING:
     from app.egress.ledger.verification import Checked
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 GROUP = "ledger"
 Tenant = Annotated[str, typer.Option(help="The tenant whose ledger it is", callback=named)]
 _SHOWN = 20
-_errors = Console(stderr=True)
 
 
 def join(app: typer.Typer) -> None:
@@ -45,14 +43,14 @@ def verify(
 ) -> None:
     """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 where one was."""
     if file is None:
-        with failures_in_words(_errors):
+        with failures_in_words(errors):
             check_settings()
     from app.egress.ledger.export import ExportError
 
     try:
         outcomes = _check_tenants(tenant, kept) if file is None else [_check_file(file, key)]
     except ExportError as problem:
-        _errors.print(f"arog: {problem}.", markup=False, highlight=False, soft_wrap=True)
+        tell(f"arog: {problem}.")
         raise typer.Exit(NOT_USABLE) from None
     for outcome in outcomes:
         _show(outcome)
@@ -97,7 +95,7 @@ def checkpoint(tenant: Tenant = "default") -> None:
 
         signed = store.upkeep.checkpoint(tenant)
         key = store.upkeep.signer.public()
-    _errors.print(f"{tenant}: {signed.number} rows; public key {key}", highlight=False, soft_wrap=True)
+    tell(f"{tenant}: {signed.number} rows; public key {key}")
     print(json.dumps(line_of(signed), sort_keys=True))
 
 
@@ -127,17 +125,17 @@ def _show(checked: Checked) -> None:
     if checked.wrong > _SHOWN:
         print(f"  and {checked.wrong - _SHOWN} more")
     for remark in checked.remarks:
-        _errors.print(f"{checked.tenant}: {remark}", markup=False, highlight=False, soft_wrap=True)
+        tell(f"{checked.tenant}: {remark}")
 
 
 @contextmanager
 def _store() -> Iterator[ServiceContext]:
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         from app.egress.ledger.chain import BrokenHeadError
         from app.egress.ledger.ledger import BROKEN
 
         try:
             yield store
         except BrokenHeadError:
-            _errors.print(f"arog: {BROKEN}.", markup=False, highlight=False, soft_wrap=True)
+            tell(f"arog: {BROKEN}.")
             raise typer.Exit(FAILED) from None

@@ -281,6 +281,14 @@ class Settings(BaseSettings):
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.data_dir.resolve() / 'arog.db'}"
 
+    def require_master_key(self) -> None:
+        """Raises ConfigurationError if there is a key neither in the environment nor in a file. Reads no key."""
+        if self.master_key is None and not self.key_file.exists():
+            raise ConfigurationError(
+                "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE to the one that sealed this folder; for a "
+                "folder without graphs `arog serve --init` writes a new one"
+            )
+
     @property
     def key_file(self) -> Path:
         """The file of the master key, used if the key is not in the environment."""

@@ -52,7 +52,7 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
 def _namer_of(settings: Settings) -> NameConcepts:
     def name_concepts(schema: Schema) -> Sequence[str]:
         # Most commands load no graph, and what reads English takes a while to import.
-        from app.wiring.english import namer_of
+        from app.wiring.chats import namer_of
 
         return namer_of(settings)(schema)
 

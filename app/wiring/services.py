@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from app.accounts.api_keys import Caller
+from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
+from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
 from app.chat.names_budget import NamesBudget
-from app.chat.question_run import OnStage, no_progress, no_suggestions
+from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
 from app.chat.ratings.case_admin import CaseAdmin
 from app.chat.ratings.rating_service import RatingService
+from app.chat.replies import reading_back
 from app.chat.traces import Tracer
+from app.extractor.extractor import open_extractor
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser
 from app.graphs.jobs import DescribeError, JobRunner
+from app.llm.embeddings.adapters import NO_HEAD, AdapterError, RelationAdapter, read_head
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.model_files import weights_digest_of
+from app.llm.embeddings.network_weights import NetworkWeightsError
+from app.llm.embeddings.torch_encoder import TorchMissingError
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import TaskKind
 from app.reader.english import EnglishReader
+from app.retriever.retriever import Retriever
+from app.retriever.weights import read_weights
 from app.settings import ConfigurationError, Settings
 from app.strategies.arog.prompts import AROG_TASKS, NAME
 from app.strategies.arog.strategy import ArogStrategy
@@ -34,17 +44,72 @@ from app.strategies.dialogue.strategy import DialogueStrategy
 from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
+from app.telemetry.logs import event_log
 from app.wiring.administration import forgetter_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
-from app.wiring.master_key import read_master_key
-from app.wiring.sentence_models import embedder_of, head_of, read_back_of, retriever_of, turn_classifier_of
-from app.wiring.store import ServiceContext, delete_uploads, open_store
+from app.wiring.store import ServiceContext, delete_uploads, open_store, read_master_key
 from client_sdk.protocol import ChatAnswer, ChatRequest
+from kg_store.errors import StoreError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
 
-__all__ = ["ChatHandler", "ReasonerBundle", "Services", "build", "refiner_of", "think"]
+
+def embedder_of(settings: Settings) -> Embedder:
+    """Returns the sentence model, loaded. Raises ConfigurationError if it cannot be loaded."""
+    embedder = Embedder(settings.embedder, settings.cache_dir)
+    try:
+        embedder.load()
+    except (OSError, ValueError):
+        raise ConfigurationError(
+            "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
+        ) from None
+    except TorchMissingError:
+        raise ConfigurationError(
+            "the sentence model can't be run without torch, which this light installation has not: see that the "
+            "folder of AROG_CACHE_DIR can be written; for a model of AROG_EMBEDDER that is no BERT with the mean over "
+            "its tokens install all with `make serve`"
+        ) from None
+    return embedder
+
+
+def head_of(settings: Settings) -> RelationAdapter:
+    """Returns the adapter. Raises ConfigurationError if the file does not belong to the sentence model."""
+    if settings.reasoner_head is None:
+        return NO_HEAD
+    try:
+        return read_head(settings.reasoner_head, settings.embedder)
+    except AdapterError as problem:
+        raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
+
+
+def retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
+    """Returns the retriever. Raises ConfigurationError if the file does not belong to the sentence model."""
+    if settings.retriever is None:
+        return None
+    try:
+        return Retriever(read_weights(settings.retriever, settings.embedder), embedder)
+    except NetworkWeightsError as problem:
+        raise ConfigurationError(f"AROG_RETRIEVER: {problem}") from None
+
+
+def read_back_of(settings: Settings) -> ReadBack | None:
+    """Returns what reads a model's sentences back. Raises ConfigurationError if the file does not belong to the
+    sentence model.
+    """
+    if settings.extractor is None:
+        return None
+    try:
+        return reading_back(open_extractor(settings.extractor, settings.embedder, settings.cache_dir).answers)
+    except (NetworkWeightsError, OSError) as problem:
+        told = problem if isinstance(problem, NetworkWeightsError) else "the file can't be read"
+        raise ConfigurationError(f"AROG_EXTRACTOR: {told}") from None
+
+
+def turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
+    """Returns the classifier; it uses vectors only if the sentence model is the one of its training."""
+    model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
+    return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
 class ChatHandler(Protocol):
@@ -211,3 +276,40 @@ def _reasoner_of(
     is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
     salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
     return PromptedReasoner(first, reader.embedder, fallbacks, salt_key), "endpoint"
+
+
+MOST_WARMED: Final = 8
+"""Graphs, the newest first; each keeps its maps in memory."""
+MIN_THINGS: Final = 5_000
+"""Of a graph whose questions are tried, too; the first question to a smaller one takes little time."""
+WITHIN_S: Final = 60.0
+"""Seconds; what is not warm by then is opened by its first question."""
+_KEY_ID: Final = "suggestions"  # No key is called so.
+log = event_log("warm_start")
+
+
+async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> None:
+    """`told` hears how many of how many graphs are warm. Never raises: a graph that can't be opened is logged, and
+    says why to whoever asks it."""
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            newest = await asyncio.to_thread(services.store.catalog.newest, MOST_WARMED)
+            for done, (tenant, name) in enumerate(newest):
+                told(done, len(newest))
+                await _warm(services, tenant, name)
+    except TimeoutError:
+        log.info("warm_up_cut", seconds=WITHIN_S)
+
+
+async def _warm(services: Services, tenant: str, name: str) -> None:
+    """Its files are mapped and its words embedded; where a reasoner in the service answers, questions about a large
+    graph are tried, too, which the page suggests later."""
+    try:
+        opened = await asyncio.to_thread(services.store.catalog.open, tenant, name)
+        await asyncio.to_thread(services.thinking.wait_until_warm)
+        things = sum(signature.size for signature in opened.blind.schema.signatures)
+        if services.thinking.in_house is not None and things >= MIN_THINGS:
+            caller = Caller(tenant, _KEY_ID, "user", frozenset({EVERY_GRAPH}))
+            await services.suggester.suggest(caller, name)
+    except (StoreError, OSError) as error:
+        log.error("not_warmed", exc_info=error)

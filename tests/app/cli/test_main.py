@@ -13,7 +13,7 @@ import pytest
 from app.accounts.api_keys import Access
 from app.api.problems import error_body
 from app.cli import serve
-from app.cli.first_run import demo_key_file, prepare_folder
+from app.cli.serve import demo_key_file, prepare_folder
 from app.database.engine import make_engine
 from app.settings import Settings, load_settings
 from app.wiring import administration

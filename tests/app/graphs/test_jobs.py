@@ -12,9 +12,17 @@ from sqlalchemy import Engine, insert
 
 from app.api.problems import error_body
 from app.database.tables import jobs
-from app.graphs.errors import GraphBusyError, UnknownJobError
-from app.graphs.job_control import JobControl, JobStoppedError, NotWaitingError
-from app.graphs.jobs import MAX_CONCURRENT_LOADS, JobResult, JobRunner, Progress
+from app.graphs.jobs import (
+    MAX_CONCURRENT_LOADS,
+    GraphBusyError,
+    JobControl,
+    JobResult,
+    JobRunner,
+    JobStoppedError,
+    NotWaitingError,
+    Progress,
+    UnknownJobError,
+)
 from client_sdk.protocol import GraphSummary, JobStatus, PrivacySummary
 from kg_store.errors import LoadError
 

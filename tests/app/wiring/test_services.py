@@ -31,7 +31,7 @@ from app.settings import ConfigurationError, Settings
 from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
 from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.wiring.administration import graphs_of
-from app.wiring.reserved_words import request_words
+from app.wiring.chats import request_words
 from app.wiring.services import Services, build, think
 from app.wiring.store import open_store, read_master_key
 from client_sdk import Chat
@@ -180,7 +180,7 @@ def test_expired_payloads_are_purged(tmp_path: Path) -> None:
 
 
 def test_a_master_key_is_needed_and_no_example_is_taken(tmp_path: Path) -> None:
-    with pytest.raises(MasterKeyError, match="no master key"):
+    with pytest.raises(ConfigurationError, match="no master key"):
         open_store(settings_in(tmp_path, master_key_file=tmp_path / "none"))
     weak = settings_in(tmp_path, master_key_file=None, master_key="v1:" + "A" * 43)
     with pytest.raises(MasterKeyError):

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.api.errors import error_body
-from app.wiring import warm_start
-from app.wiring.services import build
-from app.wiring.warm_start import MOST_WARMED, warm_graphs
+from app.api.layers import error_body
+from app.wiring import services as wiring
+from app.wiring.services import MOST_WARMED, build, warm_graphs
 from kg_store.errors import MasterKeyError
 from tests.support.service import CLINIC, settings_in
 
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.model
 async def test_graphs_are_open_and_questions_about_large_ones_tried_before_anybody_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, min_things: int
 ) -> None:
-    monkeypatch.setattr(warm_start, "MIN_THINGS", min_things)
+    monkeypatch.setattr(wiring, "MIN_THINGS", min_things)
     services = build(settings_in(tmp_path), error_body)
     try:
         file = tmp_path / "clinic.ttl"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.graphs.load_job import PROPOSED
+from app.graphs.admin import PROPOSED
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, KeyCreated
 from tests.app.api.routes.test_chat import refused
 from tests.support.service import CLINIC, OPERATOR, SECRET_NAMES, Running, bearer, question, running

@@ -20,7 +20,7 @@ from app.llm.embeddings.onnx_encoder import OnnxEncoder
 from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, main, open_exported
 from app.llm.embeddings.torch_encoder import TorchEncoder
 from app.settings import ConfigurationError, load_settings
-from app.wiring.sentence_models import embedder_of
+from app.wiring.services import embedder_of
 from tests.support.processes.tiny_model import make_tiny_model
 from tests.support.service import settings_in
 from tests.support.waiting import run_together
