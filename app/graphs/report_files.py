@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.graphs.markdown_table import markdown_table
 from app.graphs.privacy_report import SHOWN
-from client_sdk.protocol import GraphReport, RelationUse, SetSizes
+from client_sdk.protocol import GraphReport, SetSizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,12 +18,52 @@ if TYPE_CHECKING:
 MAX_ROWS = 40
 """The greatest number of rows of concepts, relations, masked words and names; the JSON file has all. Chosen by hand.
 """
+MAX_CONCEPTS = 9
+NO_PICTURE = 'no picture was drawn: that takes pip install ".[report]"'
 
+_MAX_LABEL_LENGTH = 28
+_STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "arog",
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.parse_math": False,
+}
 _GAPS = (
     ("like_own_words", "equal to a word of our prompts or of this graph's relations and concepts"),
     ("like_frequent_words", "equal to one of the 3,000 most frequent English words"),
     ("of_one_character", "of one character"),
 )
+_SOURCES = {
+    "lemminflect": "the dictionary of lemminflect",
+    "webster": "Webster's Second",
+    "wordfreq": "the most frequent words of wordfreq",
+    "own": "words of today, chosen by hand",
+}
+
+
+def write_report(report: GraphReport, folder: Path) -> list[str]:
+    """Writes `report.md`, `report.json` and `report.svg` with mode 600, because they list names; returns sentences
+    about it.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {"report.md": markdown(report).encode(), "report.json": report.model_dump_json(indent=1).encode()}
+    notes = []
+    try:
+        files["report.svg"] = svg(report)
+    except ModuleNotFoundError:
+        notes.append(NO_PICTURE)
+    for name, content in files.items():
+        write_private(folder / name, content)
+    return [f"written to {folder}: {', '.join(files)}", *notes]
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Writes a file that only its owner may read, even if others could read it before."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(handle, "wb") as file:
+        os.fchmod(handle, 0o600)  # It may have been there, open to others.
+        file.write(content)
 
 
 def markdown(report: GraphReport) -> str:
@@ -31,7 +71,7 @@ def markdown(report: GraphReport) -> str:
     only.
     """
     sections = (_head, _told, _sets, _rare, _masked, _values, _names, _lexicon)
-    return "\n".join(line for section in sections for line in section(report))
+    return "\n\n".join(block.rstrip("\n") for section in sections for block in section(report)) + "\n"
 
 
 def bars(bounds: Sequence[int]) -> list[str]:
@@ -44,115 +84,91 @@ def bars(bounds: Sequence[int]) -> list[str]:
 
 
 def _head(report: GraphReport) -> Iterator[str]:
+    """Each section gives its blocks: headings, paragraphs, lists and tables."""
     yield f"# Privacy of the graph {report.graph}"
-    yield ""
     yield (
         f"Version {report.version}, loaded {report.loaded_at:%Y-%m-%d %H:%M}: {report.triples:,} triples, "
         f"{report.entities:,} entities, {report.relations:,} relations; the policy hides {report.hidden_relations} "
         f"more. Fewer than {report.k} entities are called few."
     )
-    yield ""
     yield "For the graph's owner: it lists names that are public words, and masked words that may be cells."
-    yield ""
     yield "## Before questions are asked about it"
-    yield ""
-    yield from ([f"- {warning}" for warning in report.warnings] or ["Nothing to warn of."])
-    yield ""
+    yield "\n".join(f"- {warning}" for warning in report.warnings) or "Nothing to warn of."
 
 
 def _told(report: GraphReport) -> Iterator[str]:
     yield "## How well a prompt hides whom it shows"
-    yield ""
     yield (
         "Against somebody who knows the whole graph and sees one prompt. Named: how often the right one is named, on "
         "average one in as many as match. A pseudonym always stands with its concept."
     )
-    yield ""
-    head = (
-        "beside its concept a prompt shows",
-        "prompts",
-        "named",
-        f"fewer than {report.k} match",
-        "fewest that match",
-    )
+    few = f"fewer than {report.k} match"
     rows = [
         (
             "nothing" if each.profile == "concept" else SHOWN[each.profile],
-            f"{each.prompts:,}", f"{each.expected:.2%}", f"{each.few:.1%}", f"{each.smallest:,}",
+            f"{each.prompts:,}",
+            f"{each.expected:.2%}",
+            f"{each.few:.1%}",
+            f"{each.smallest:,}",
         )
         for each in report.profiles
-    ]  # fmt: skip
-    yield markdown_table(head, rows)
+    ]
+    yield markdown_table(("beside its concept a prompt shows", "prompts", "named", few, "fewest that match"), rows)
 
 
 def _sets(report: GraphReport) -> Iterator[str]:
     yield "## Anonymity sets"
-    yield ""
     yield (
         "Entities by how many of their concept have the same relations, in the same directions (one hop), or the same "
         "paths of two relations (two hops), themselves among them."
     )
-    yield ""
-    head = ("concept", "entities", "hops", *bars(report.bounds))
-    shown = [report.whole, *report.concepts[:MAX_ROWS]]
-    yield markdown_table(head, [row for sizes in shown for row in _set_rows(sizes)])
+    rows: list[tuple[str, ...]] = []
+    for sizes in [report.whole, *report.concepts[:MAX_ROWS]]:
+        name = "all" if sizes.concept is None else sizes.concept
+        rows.append((name, f"{sizes.entities:,}", "one", *(f"{count:,}" for count in sizes.one_hop)))
+        rows.append(("", "", "two", *(f"{count:,}" for count in sizes.two_hops)))
+    yield markdown_table(("concept", "entities", "hops", *bars(report.bounds)), rows)
     yield from _more(len(report.concepts), "concepts")
-
-
-def _set_rows(sizes: SetSizes) -> Iterator[tuple[str, ...]]:
-    name = "all" if sizes.concept is None else sizes.concept
-    yield name, f"{sizes.entities:,}", "one", *(f"{count:,}" for count in sizes.one_hop)
-    yield "", "", "two", *(f"{count:,}" for count in sizes.two_hops)
 
 
 def _rare(report: GraphReport) -> Iterator[str]:
     yield f"## Relations with fewer than {report.k} subjects or objects"
-    yield ""
     if not report.rare_relations:
         yield f"None: every relation has {report.k} or more of both."
-        yield ""
         return
     yield "A prompt that shows such a relation tells that it is about one of few. The policy can rename or hide it."
-    yield ""
-    rows = [(each.relation, f"{each.subjects:,}", _objects(each)) for each in report.rare_relations[:MAX_ROWS]]
+    rows = []
+    for each in report.rare_relations[:MAX_ROWS]:
+        kind = f" values ({each.value_kind})" if each.value_kind else ""
+        rows.append((each.relation, f"{each.subjects:,}", f"{each.objects:,}{kind}"))
     yield markdown_table(("relation", "subjects", "objects"), rows)
     yield from _more(len(report.rare_relations), "relations")
 
 
 def _masked(report: GraphReport) -> Iterator[str]:
     yield "## Words that are masked until you show them"
-    yield ""
     if not report.masked:
         yield "None: every relation and class is made of common words, or you have decided on it."
-        yield ""
         return
     yield (
         "Nobody has decided on these, and each may be a cell of your data. A model sees an opaque word for a "
         "relation, and nothing of a class. Show those that are schema: list them in `show_relations` or "
         "`show_classes` of the policy, and load again."
     )
-    yield ""
     ordered = sorted(report.masked, key=lambda each: (each.reason, each.kind, each.word))
     yield markdown_table(("", "word", "why"), [(each.kind, each.word, each.reason) for each in ordered[:MAX_ROWS]])
     yield from _more(len(ordered), "words")
 
 
-def _objects(use: RelationUse) -> str:
-    return f"{use.objects:,}" + (f" values ({use.value_kind})" if use.value_kind else "")
-
-
 def _values(report: GraphReport) -> Iterator[str]:
     yield "## Values"
-    yield ""
     if not report.value_relations:
         yield "No relation leads to values."
-        yield ""
         return
     yield (
         "As `pseudonym` a value travels as a stand-in; `year`, `decade` and `bucket` show that much of it, `clear` "
         "all. Comparing and counting happen here in any case."
     )
-    yield ""
     rows = [
         (each.relation, each.value_kind or "", each.shown_as or "", f"{each.objects:,}", f"{each.subjects:,}")
         for each in report.value_relations[:MAX_ROWS]
@@ -164,69 +180,46 @@ def _values(report: GraphReport) -> Iterator[str]:
 def _names(report: GraphReport) -> Iterator[str]:
     names = report.names
     yield "## Names and values that the guard lets pass"
-    yield ""
     yield (
         f"Of {names.names:,} names and {names.values:,} values, these can't be held back without holding back every "
         "sentence. Where a question marks one as a name (a capital inside a sentence, quotes, part of a longer name) "
         "it is replaced like any other; where it does not, it travels as the word that it is."
     )
-    yield ""
+    points = []
     for field, what in _GAPS:
         words: list[str] = getattr(names, field)
-        listed = ", ".join(word.replace("|", "\\|") for word in words[:MAX_ROWS])
-        more = f", and {len(words) - MAX_ROWS:,} more" if len(words) > MAX_ROWS else ""
-        yield f"- {len(words):,} {what}" + (f": {listed}{more}" if words else "")
-    yield f"- {names.too_short:,} things have a name of punctuation alone, which is not looked for"
-    yield f"- {names.unguarded:,} things have no other names than these"
-    yield ""
-
-
-_SOURCES = {
-    "lemminflect": "the dictionary of lemminflect",
-    "webster": "Webster's Second",
-    "wordfreq": "the most frequent words of wordfreq",
-    "own": "words of today, chosen by hand",
-}
+        points.append(f"{len(words):,} {what}" + (f": {_listed(words)}" if words else ""))
+    points.append(f"{names.too_short:,} things have a name of punctuation alone, which is not looked for")
+    points.append(f"{names.unguarded:,} things have no other names than these")
+    yield "\n".join(f"- {point}" for point in points)
 
 
 def _lexicon(report: GraphReport) -> Iterator[str]:
     told = report.lexicon
     yield "## Words that may leave"
-    yield ""
     yield (
         f"A word of a question leaves if it is one of {told.words:,} common English words, a common word of the "
         "question's own language, or a word of this graph's shown schema; every other word, and every number, goes as "
         f"a pseudonym. {told.taken_out:,} words of the dictionaries are left out, because they are names more often."
     )
-    yield ""
     rows = [(_SOURCES[name], f"{count:,}", f"{count / told.words:.1%}") for name, count in told.sources.items()]
     yield markdown_table(("source", "words", "share"), rows)
     yield (
         f"{len(told.in_names):,} of them are a part of a name or text value of your graphs. Each goes as a pseudonym "
         "unless its place proves the common word (an article before it, its noun behind it, the verb of a sentence)."
     )
-    yield ""
     if told.in_names:
-        listed = ", ".join(told.in_names[:MAX_ROWS])
-        yield listed + (f", and {len(told.in_names) - MAX_ROWS:,} more" if len(told.in_names) > MAX_ROWS else "")
-        yield ""
+        yield _listed(told.in_names)
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f", and {len(words) - MAX_ROWS:,} more" if len(words) > MAX_ROWS else ""
+    return ", ".join(word.replace("|", "\\|") for word in words[:MAX_ROWS]) + more
 
 
 def _more(count: int, what: str) -> Iterator[str]:
     if count > MAX_ROWS:
         yield f"And {count - MAX_ROWS:,} more {what}, in the JSON."
-        yield ""
-
-
-MAX_CONCEPTS = 9
-_MAX_LABEL_LENGTH = 28
-_STYLE = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "arog",
-    "font.family": "sans-serif",
-    "font.size": 9,
-    "text.parse_math": False,
-}
 
 
 def svg(report: GraphReport) -> bytes:
@@ -301,30 +294,3 @@ def _label(sizes: SetSizes) -> str:
     name = sizes.concept
     short = name if len(name) <= _MAX_LABEL_LENGTH else name[: _MAX_LABEL_LENGTH - 1] + "…"
     return f"{short} ({sizes.entities:,})"
-
-
-NO_PICTURE = 'no picture was drawn: that takes pip install ".[report]"'
-
-
-def write_report(report: GraphReport, folder: Path) -> list[str]:
-    """Writes `report.md`, `report.json` and `report.svg` with mode 600, because they list names; returns sentences
-    about it.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    files = {"report.md": markdown(report).encode(), "report.json": report.model_dump_json(indent=1).encode()}
-    notes = []
-    try:
-        files["report.svg"] = svg(report)
-    except ModuleNotFoundError:
-        notes.append(NO_PICTURE)
-    for name, content in files.items():
-        write_private(folder / name, content)
-    return [f"written to {folder}: {', '.join(files)}", *notes]
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Writes a file that only its owner may read, even if others could read it before."""
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(handle, "wb") as file:
-        os.fchmod(handle, 0o600)  # It may have been there, open to others.
-        file.write(content)
