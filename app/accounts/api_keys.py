@@ -153,7 +153,9 @@ class Access:
         with self._engine.connect() as connection:
             row = connection.execute(select(api_keys).where(api_keys.c.digest == digest)).one_or_none()
         # The look-up is by digest, so its timing tells of digests, which nobody can steer towards a key.
-        if row is None or not hmac.compare_digest(row.digest, digest) or not _is_valid(row):
+        if row is None or not hmac.compare_digest(row.digest, digest):
+            raise NotAuthenticatedError
+        if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= _now()):
             raise NotAuthenticatedError
         self._mark_used(row)
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
@@ -171,21 +173,21 @@ class Access:
     ) -> IssuedKey:
         """Creates a key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
         grants = sorted(set(grants))
-        refuse_bad_grants(grants)
+        _refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
         now = _now()
-        row = {
-            "key_id": issued.key_id,
-            "digest": _digest(issued.key),
-            "tenant": tenant,
-            "role": role,
-            "grants": grants,
-            "created_at": now,
-            "expires_at": None if days is None else now + dt.timedelta(days=days),
-            "label": label,
-        }
+        row = insert(api_keys).values(
+            key_id=issued.key_id,
+            digest=_digest(issued.key),
+            tenant=tenant,
+            role=role,
+            grants=grants,
+            created_at=now,
+            expires_at=None if days is None else now + dt.timedelta(days=days),
+            label=label,
+        )
         with self._engine.begin() as connection:
-            connection.execute(insert(api_keys).values(row))
+            connection.execute(row)
         return issued
 
     def revoke(self, tenant: str, key_id: str) -> None:
@@ -200,10 +202,23 @@ class Access:
         """Returns every key of `tenant`, oldest first, including revoked ones."""
         query = select(api_keys).where(api_keys.c.tenant == tenant).order_by(api_keys.c.created_at)
         with self._engine.connect() as connection:
-            return [_record(row) for row in connection.execute(query)]
+            return [
+                KeyRecord(
+                    row.key_id,
+                    row.tenant,
+                    row.role,
+                    frozenset(row.grants),
+                    row.created_at,
+                    row.expires_at,
+                    row.revoked_at,
+                    row.label,
+                    row.last_used_at,
+                )
+                for row in connection.execute(query)
+            ]
 
 
-def refuse_bad_grants(grants: Sequence[str]) -> None:
+def _refuse_bad_grants(grants: Sequence[str]) -> None:
     """Raises BadGrantError for a grant of unknown form, or for two that contradict each other about one graph."""
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):
@@ -240,24 +255,6 @@ def _digest(key: str) -> str:
 
 def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
-
-
-def _is_valid(row: Row[tuple[object, ...]]) -> bool:
-    return row.revoked_at is None and (row.expires_at is None or row.expires_at > _now())
-
-
-def _record(row: Row[tuple[object, ...]]) -> KeyRecord:
-    return KeyRecord(
-        row.key_id,
-        row.tenant,
-        row.role,
-        frozenset(row.grants),
-        row.created_at,
-        row.expires_at,
-        row.revoked_at,
-        row.label,
-        row.last_used_at,
-    )
 
 
 MAX_DEVICES: Final = 100
@@ -310,7 +307,7 @@ class Devices:
 
     def revoke(self, tenant: str, key_id: str, fingerprint: str) -> Device:
         """Revokes a device at once in every replica; repeating that is no error. Raises UnknownDeviceError."""
-        ours = _is(tenant, key_id, fingerprint)
+        ours = _of_key(tenant, key_id) & (devices.c.fingerprint == fingerprint)
         with self._engine.begin() as connection:
             connection.execute(update(devices).where(ours, devices.c.revoked_at.is_(None)).values(revoked_at=_now()))
         found = self._find(tenant, key_id, fingerprint)
@@ -321,26 +318,23 @@ class Devices:
     def of(self, tenant: str, key_id: str) -> DeviceList:
         """Returns every device of the API key, oldest first, including revoked ones. Raises UnknownKeyError."""
         self._require_key(tenant, key_id)
-        ours = (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
+        query = select(devices).where(_of_key(tenant, key_id)).order_by(devices.c.registered_at)
         with self._engine.connect() as connection:
-            rows = connection.execute(select(devices).where(ours).order_by(devices.c.registered_at)).all()
+            rows = connection.execute(query).all()
         return DeviceList(key_id=key_id, required=self.required, devices=[_device(row) for row in rows])
 
     def _insert(self, tenant: str, key_id: str, fingerprint: str, suite: str) -> None:
         row = {"tenant": tenant, "key_id": key_id, "fingerprint": fingerprint, "suite": suite, "registered_at": _now()}
-        ours = (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
-        try:
-            with self._engine.begin() as connection:
-                if connection.execute(select(func.count()).where(ours)).scalar_one() >= MAX_DEVICES:
-                    raise TooManyDevicesError
-                connection.execute(insert(devices).values(row))
-        except IntegrityError:
-            # Another request has registered it meanwhile.
-            pass
+        # Where it fails, another request has registered it meanwhile.
+        with suppress(IntegrityError), self._engine.begin() as connection:
+            if connection.execute(select(func.count()).where(_of_key(tenant, key_id))).scalar_one() >= MAX_DEVICES:
+                raise TooManyDevicesError
+            connection.execute(insert(devices).values(row))
 
     def _find(self, tenant: str, key_id: str, fingerprint: str) -> Device | None:
         with self._engine.connect() as connection:
-            row = connection.execute(select(devices).where(_is(tenant, key_id, fingerprint))).one_or_none()
+            ours = _of_key(tenant, key_id) & (devices.c.fingerprint == fingerprint)
+            row = connection.execute(select(devices).where(ours)).one_or_none()
         return None if row is None else _device(row)
 
     def _require_key(self, tenant: str, key_id: str) -> None:
@@ -352,8 +346,8 @@ class Devices:
                 raise UnknownKeyError
 
 
-def _is(tenant: str, key_id: str, fingerprint: str) -> ColumnElement[bool]:
-    return (devices.c.tenant == tenant) & (devices.c.key_id == key_id) & (devices.c.fingerprint == fingerprint)
+def _of_key(tenant: str, key_id: str) -> ColumnElement[bool]:
+    return (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
 
 
 def _device(row: Row[tuple[object, ...]]) -> Device:

@@ -15,7 +15,7 @@ from sqlalchemy.exc import IntegrityError
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import Clock, renews_in_s, utc_now
 from app.database.tables import api_keys, conversations, names_read
-from app.egress.ledger.ledger import Ledger, LedgerEntry
+from app.egress.ledger.ledger import Ledger
 from client_sdk.protocol import LedgerPage, LedgerRow
 
 _DIGEST_CHARS: Final = 32
@@ -113,7 +113,12 @@ class NamesRead:
         if name is not None:
             chosen &= names_read.c.digest.in_([_digest(key, name) for key in self._keys()])
         columns = names_read.c.day, names_read.c.key_id, names_read.c.person
-        query = select(*columns, func.count()).where(chosen).group_by(*columns).order_by(*map(_descending, columns))
+        query = (
+            select(*columns, func.count())
+            .where(chosen)
+            .group_by(*columns)
+            .order_by(*(each.desc() for each in columns))
+        )
         with self._engine.connect() as connection:
             return [DayOfNames(*row) for row in connection.execute(query)]
 
@@ -131,10 +136,6 @@ class NamesRead:
             return connection.execute(delete(names_read).where(names_read.c.day < before)).rowcount
 
 
-def _descending(column: Any) -> Any:
-    return column.desc()
-
-
 def _of_graph(tenant: str, graph: str) -> Any:
     return (names_read.c.tenant == tenant) & (names_read.c.graph == graph)
 
@@ -145,49 +146,41 @@ def _digest(key: bytes, name: str) -> str:
 
 
 def read_ledger_page(ledger: Ledger, engine: Engine, caller: Caller, answer_id: str | None, limit: int) -> LedgerPage:
-    """Returns the caller's own entries, newest first; for an admin those of the whole tenant.
+    """Returns the caller's own entries of the ledger, newest first; for an admin those of the whole tenant.
 
     Promise: a caller who sees only part of a graph gets no payload, because the words replaced in a question reveal
     which names the graph has, including hidden ones.
     """
     key_id = None if caller.is_admin else caller.key_id
     entries = ledger.entries(caller.tenant, key_id, answer_id, limit)
-    graphs, labels = _graphs_of(engine, entries), _labels_of(engine, entries)
-    return LedgerPage(
-        entries=[
-            _row(entry, not caller.is_restricted, graphs.get(entry.conversation), labels.get(entry.caller, ""))
-            for entry in entries
-        ]
-    )
-
-
-def _graphs_of(engine: Engine, entries: list[LedgerEntry]) -> dict[str, str]:
-    ids = {entry.conversation for entry in entries}
-    query = select(conversations.c.id, conversations.c.graph).where(conversations.c.id.in_(ids))
+    met = conversations.c.id.in_({entry.conversation for entry in entries})
+    asking = api_keys.c.key_id.in_({entry.caller for entry in entries})
     with engine.connect() as connection:
-        return {row.id: row.graph for row in connection.execute(query)}
-
-
-def _labels_of(engine: Engine, entries: list[LedgerEntry]) -> dict[str, str]:
-    ids = {entry.caller for entry in entries}
-    query = select(api_keys.c.key_id, api_keys.c.label).where(api_keys.c.key_id.in_(ids))
-    with engine.connect() as connection:
-        return {row.key_id: row.label for row in connection.execute(query)}
-
-
-def _row(entry: LedgerEntry, with_payload: bool, graph: str | None, asker: str) -> LedgerRow:
-    shown = with_payload and entry.payload is not None
-    return LedgerRow(
-        id=entry.id,
-        at=entry.at,
-        answer=entry.answer,
-        conversation=entry.conversation,
-        step=entry.step,
-        size=entry.size,
-        digest=entry.digest,
-        verdict=entry.verdict,
-        payload=(entry.payload or b"").decode("utf-8", "replace") if shown else None,
-        key_id=entry.caller,
-        asker=asker,
-        graph=graph,
-    )
+        graphs = {
+            row.id: row.graph
+            for row in connection.execute(select(conversations.c.id, conversations.c.graph).where(met))
+        }
+        labels = {
+            row.key_id: row.label
+            for row in connection.execute(select(api_keys.c.key_id, api_keys.c.label).where(asking))
+        }
+    rows = [
+        LedgerRow(
+            id=entry.id,
+            at=entry.at,
+            answer=entry.answer,
+            conversation=entry.conversation,
+            step=entry.step,
+            size=entry.size,
+            digest=entry.digest,
+            verdict=entry.verdict,
+            payload=None
+            if caller.is_restricted or entry.payload is None
+            else entry.payload.decode("utf-8", "replace"),
+            key_id=entry.caller,
+            asker=labels.get(entry.caller, ""),
+            graph=graphs.get(entry.conversation),
+        )
+        for entry in entries
+    ]
+    return LedgerPage(entries=rows)

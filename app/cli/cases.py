@@ -25,7 +25,8 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
 
     with opened_store() as store:
         for case in cases_in(store).listed(tenant, graph).cases:
-            approved = f"approved {case.approved_at:%Y-%m-%d}" if case.approved_at else _waiting(case.held)
+            waiting = "held back: it contradicts a sure answer" if case.held else "counts for who rated"
+            approved = f"approved {case.approved_at:%Y-%m-%d}" if case.approved_at else waiting
             print(f"{case.id}  key {case.key_id}, made {case.made_at:%Y-%m-%d}, {approved}")
             print(f"  used by {case.used} answers, rated so by {case.raters} persons")
             print(f"  words: {case.asked or 'not kept'}")
@@ -33,10 +34,6 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
                 print(f"  path: {path}")
             for path in case.before:
                 print(f"  path before: {path}")
-
-
-def _waiting(is_held: bool) -> str:
-    return "held back: it contradicts a sure answer" if is_held else "counts for who rated"
 
 
 @app.command()

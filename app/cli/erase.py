@@ -14,7 +14,7 @@ from app.cli.graphs import GraphName, Tenant, Yes
 from app.cli.output import NOT_USABLE, bar, console, errors, opened_store, say, tell
 
 if TYPE_CHECKING:
-    from app.graphs.erasure import Choice, Eraser, ErasureRequest
+    from app.graphs.erasure import Eraser, ErasureRequest
 
 
 def forget(
@@ -50,7 +50,11 @@ def forget(
             return
         if not yes:
             typer.confirm(f"Remove this from {graph!r}? Only loading the source again brings it back", abort=True)
-        _erase(forgetter, tenant, graph, wish, wait)
+        job = forgetter.job(tenant, graph, wish, wait)
+        with bar(errors, graph) as progress:
+            done = job.run(progress)
+    for line in done.notes:
+        say(line)
 
 
 def _wish(
@@ -86,14 +90,6 @@ def forgotten(
     console.print(table)
 
 
-def _erase(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest | None, wait: float) -> None:
-    job = forgetter.job(tenant, graph, wish, wait)
-    with bar(errors, graph) as progress:
-        done = job.run(progress)
-    for note in done.notes:
-        say(note)
-
-
 def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) -> ErasureRequest:
     """The wish with one thing chosen: by its number where somebody sits at the screen."""
     from app.graphs.jobs import AmbiguousNameError
@@ -102,7 +98,8 @@ def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) ->
     if wish.choice is not None or len(choices) < 2:
         return wish
     for number, each in enumerate(choices, start=1):
-        tell(_line(number, each))
+        # For the owner's own screen: with names and values.
+        tell(f"{number}  --id {each.id}  {each.concept}: " + ("; ".join(each.facts) or "no facts"))
     if not sys.stdin.isatty():
         tell(f"arog: {len(choices)} things have that name: choose one with --id")
         raise typer.Exit(NOT_USABLE)
@@ -110,11 +107,6 @@ def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) ->
     if not 1 <= number <= len(choices):
         raise AmbiguousNameError(len(choices))
     return replace(wish, choice=choices[number - 1].id)
-
-
-def _line(number: int, choice: Choice) -> str:
-    """For the owner's own screen: with names and values."""
-    return f"{number}  --id {choice.id}  {choice.concept}: " + ("; ".join(choice.facts) or "no facts")
 
 
 @contextmanager

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from kg_store.catalog import PrivateGraph
     from kg_store.sources.policy import Policy
     from kg_store.sources.raw_graph import RawGraph
-    from kg_store.terms import Schema
 
 Tenant = Annotated[str, typer.Option(help="The tenant that the graph belongs to", callback=named)]
 GraphName = Annotated[str, typer.Argument(help="The graph's name", callback=named)]
@@ -38,15 +37,19 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask")]
 
 
 def _in_folders(paths: list[Path]) -> list[Path]:
-    """`paths`, with every folder as the files in it that can be read, by their endings. Tells those that are left out.
+    """`paths`, with every folder as the files in it that can be read, by their endings, but hidden ones.
 
-    Raises BadParameter where a folder holds none.
+    Tells those that are left out. Raises BadParameter where a folder holds none.
     """
     from kg_store.sources.reader import FORMATS
 
     found: list[Path] = []
     for path in paths:
-        within = [*_files_of(path)] if path.is_dir() else []
+        within = sorted(
+            each
+            for each in (path.rglob("*") if path.is_dir() else ())
+            if each.is_file() and not any(part[0] == "." for part in each.relative_to(path).parts)
+        )
         read = [each for each in within if each.name.lower().removesuffix(".gz").endswith(FORMATS)]
         if path.is_dir() and not read:
             raise typer.BadParameter(f"the folder {path} holds no file that can be read: one of {', '.join(FORMATS)}")
@@ -55,12 +58,6 @@ def _in_folders(paths: list[Path]) -> list[Path]:
             tell(f"Not read, by their endings: {left_out}")
         found += read or [path]
     return found
-
-
-def _files_of(folder: Path) -> list[Path]:
-    """Every file of a folder and of those in it, but hidden ones."""
-    files = (each for each in folder.rglob("*") if each.is_file())
-    return sorted(each for each in files if not any(part[0] == "." for part in each.relative_to(folder).parts))
 
 
 Files = Annotated[
@@ -132,11 +129,9 @@ def load(
         load = graphs.load(tenant, name, [*files, *ontology], given, confirm)
         loaded = load.run(shown.enter_context(bar(errors, name)))
     graph = loaded.graph
-    console.print(
+    say(
         f"{name}: {graph.triples:,} triples, {graph.entities:,} entities, {graph.values:,} values, "
-        f"{graph.relations:,} relations; {graph.public_words:,} names are public words",
-        highlight=False,
-        soft_wrap=True,
+        f"{graph.relations:,} relations; {graph.public_words:,} names are public words"
     )
     ways = f"{program()} api-key create --grant {name}   and then   {program()} ask --graph {name} QUESTION"
     for note in (f"A key for it: {ways}", *loaded.notes):
@@ -221,31 +216,27 @@ def _graphs() -> Iterator[GraphAdmin]:
 @app.command()
 def roles(graph: GraphName, tenant: Tenant = "default") -> None:
     """Every role of a graph: which relations it is shown, which are withheld, and how many things it sees."""
+    told: list[str] = []
     with opened_store() as store:
         whole = store.catalog.open(tenant, graph)
-        told = [
-            line for role in whole.policy.roles
-            for line in _told(graph, role, whole, store.catalog.open_as(tenant, graph, role))
-        ]  # fmt: skip
+        for role in whole.policy.roles:
+            told += _told(graph, role, whole, store.catalog.open_as(tenant, graph, role))
     for line in told or [f"{graph} has no roles: write [roles.NAME] into its policy, and load it again"]:
         say(line)
 
 
 def _told(graph: str, role: str, whole: PrivateGraph, part: PrivateGraph) -> Iterator[str]:
     from app.accounts.api_keys import ROLE_MARK
+    from kg_store.terms import NodeKind
 
-    all_words, words = _relations(whole.blind.schema), _relations(part.blind.schema)
-    yield f"{role}: {_things(part.blind.schema)} of {_things(whole.blind.schema)} things"
+    (all_words, all_things), (words, things) = (
+        (
+            {relation.label for relation in schema.relations},
+            sum(each.size for each in schema.signatures if each.kind is NodeKind.ENTITY),
+        )
+        for schema in (whole.blind.schema, part.blind.schema)
+    )
+    yield f"{role}: {things} of {all_things} things"
     yield "    relations shown: " + (", ".join(sorted(words)) or "none")
     yield "    relations withheld: " + (", ".join(sorted(all_words - words)) or "none")
     yield f"    a key for it: {program()} api-key create --grant {graph}{ROLE_MARK}{role}"
-
-
-def _relations(schema: Schema) -> set[str]:
-    return {relation.label for relation in schema.relations}
-
-
-def _things(schema: Schema) -> int:
-    from kg_store.terms import NodeKind
-
-    return sum(signature.size for signature in schema.signatures if signature.kind is NodeKind.ENTITY)

@@ -45,10 +45,14 @@ def verify(
     if file is None:
         with failures_in_words(errors):
             check_settings()
-    from app.egress.ledger.export import ExportError
+    from app.egress.ledger.export import ExportError, check_export
 
     try:
-        outcomes = _check_tenants(tenant, kept) if file is None else [_check_file(file, key)]
+        if file is None:
+            outcomes = _check_tenants(tenant, kept)
+        else:
+            with file.open(encoding="utf-8") as lines:
+                outcomes = [check_export(lines, key)]
     except ExportError as problem:
         tell(f"arog: {problem}.")
         raise typer.Exit(NOT_USABLE) from None
@@ -56,13 +60,6 @@ def verify(
         _show(outcome)
     if not all(outcome.is_whole for outcome in outcomes):
         raise typer.Exit(FAILED)
-
-
-def _check_file(file: Path, key: str | None) -> Checked:
-    from app.egress.ledger.export import check_export
-
-    with file.open(encoding="utf-8") as lines:
-        return check_export(lines, key)
 
 
 def _check_tenants(tenant: str | None, kept: Path | None) -> list[Checked]:

@@ -7,7 +7,7 @@ import json
 import os
 import shlex
 import socket
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -15,7 +15,6 @@ import uvicorn
 from app.accounts.api_keys import INSPECT, Access, NotAuthenticatedError
 from app.cli.output import bar, errors, failures_in_words, program, shortest, tell
 from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
-from app.graphs.admin import GraphAdmin
 from app.main import build_services, create_app
 from app.settings import ConfigurationError, Settings, make_data_folder, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
@@ -42,12 +41,6 @@ def prepare_folder(settings: Settings, init: bool) -> Path | None:
     settings.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_private(settings.key_file, MasterKey.generate() + "\n")
     return settings.key_file
-
-
-def load_demo(graphs: GraphAdmin, progress: Callable[[str, float], None]) -> None:
-    """Loads the demo graph of the box for the tenant `default`."""
-    policy = POLICY_FILE.read_text("utf-8")
-    graphs.load(TENANT, GRAPH_NAME, [GRAPH_FILE], policy).run(progress)
 
 
 def demo_key_file(settings: Settings, access: Access) -> Path:
@@ -90,9 +83,12 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         tell(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
-    application = create_app(
-        settings, lambda settings: build_and_prepare(settings, with_demo), _welcome, EndpointWarnings()
-    )
+
+    def welcome(services: Services) -> None:
+        for line in how_to_ask(settings, services):
+            tell(line)
+
+    application = create_app(settings, partial(build_and_prepare, with_demo=with_demo), welcome, EndpointWarnings())
     config = uvicorn.Config(
         application,
         log_config=None,
@@ -123,7 +119,8 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
             services = build_services(settings)
         if with_demo and services.graphs.is_empty():
             with bar(errors, "demo graph") as progress:
-                load_demo(services.graphs, progress)
+                policy = POLICY_FILE.read_text("utf-8")
+                services.graphs.load(TENANT, GRAPH_NAME, [GRAPH_FILE], policy).run(progress)
         if GRAPH_NAME in services.graphs.names(TENANT):
             # There before /readyz says so: scripts wait for the one and then read the other.
             demo_key_file(settings, services.store.access)
@@ -134,11 +131,6 @@ def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
         tell("arog: the service can't answer; the log says why, and so does /readyz.")
         raise
     return services
-
-
-def _welcome(services: Services) -> None:
-    for line in how_to_ask(services.store.settings, services):
-        tell(line)
 
 
 class EndpointWarnings:
@@ -167,15 +159,16 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
     if GRAPH_NAME not in services.graphs.names(TENANT):
         return [*lines, "Make a key with: " + program() + " api-key create --grant GRAPH"]
-    key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
+    key = f"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"
     body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})
     at = "" if settings.port == 8000 else f" --url {url}"
     return [
         *lines,
         "Ask, with names restored on this machine:",
-        f"  AROG_API_KEY={key} {program()} ask {shlex.quote(DEMO_QUESTION)}{at}",
+        f'  AROG_API_KEY="{key}" {program()} ask {shlex.quote(DEMO_QUESTION)}{at}',
         "The bare service, which answers in pseudonyms:",
-        f"  curl -s {url}/chat -H {_bearer(key)} -H 'Content-Type: application/json' -d {shlex.quote(body)}",
+        f'  curl -s {url}/chat -H "Authorization: Bearer {key}"'
+        f" -H 'Content-Type: application/json' -d {shlex.quote(body)}",
         "",
     ]
 
@@ -196,7 +189,3 @@ def _told_outside(settings: Settings) -> list[str]:
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"
     profile = settings.effective_profile
     return [f"The endpoint is shown {_PROFILES[profile]} (AROG_PROFILE={profile}, {chosen})."]
-
-
-def _bearer(key: str) -> str:
-    return '"Authorization: Bearer ' + key.strip('"') + '"'

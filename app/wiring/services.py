@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Final
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
 from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
 from app.chat.names_budget import NamesBudget
-from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
+from app.chat.question_run import ReadBack, no_suggestions
 from app.chat.ratings.case_admin import CaseAdmin
 from app.chat.ratings.rating_service import RatingService
 from app.chat.replies import reading_back
+from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.extractor.extractor import open_extractor
 from app.graphs.admin import GraphAdmin
@@ -29,8 +31,6 @@ from app.llm.embeddings.network_weights import NetworkWeightsError
 from app.llm.embeddings.torch_encoder import TorchMissingError
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.reasoner import Reasoner
-from app.llm.tasks import TaskKind
 from app.reader.english import EnglishReader
 from app.retriever.retriever import Retriever
 from app.retriever.weights import read_weights
@@ -45,18 +45,17 @@ from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.telemetry.logs import event_log
-from app.wiring.administration import forgetter_of
+from app.wiring.administration import cases_in, forgetter_of, graphs_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.store import ServiceContext, delete_uploads, open_store, read_master_key
-from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.errors import StoreError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
 
 
 def embedder_of(settings: Settings) -> Embedder:
-    """Returns the sentence model, loaded. Raises ConfigurationError if it cannot be loaded."""
+    """Returns the sentence model, loaded. Raises ConfigurationError."""
     embedder = Embedder(settings.embedder, settings.cache_dir)
     try:
         embedder.load()
@@ -73,52 +72,52 @@ def embedder_of(settings: Settings) -> Embedder:
     return embedder
 
 
-def head_of(settings: Settings) -> RelationAdapter:
-    """Returns the adapter. Raises ConfigurationError if the file does not belong to the sentence model."""
-    if settings.reasoner_head is None:
-        return NO_HEAD
+@contextmanager
+def _refused_as(setting: str) -> Iterator[None]:
+    """Raises ConfigurationError for a trained file that can't be read or belongs to another sentence model."""
     try:
-        return read_head(settings.reasoner_head, settings.embedder)
-    except AdapterError as problem:
-        raise ConfigurationError(f"AROG_REASONER_HEAD: {problem}") from None
+        yield
+    except (AdapterError, NetworkWeightsError) as problem:
+        raise ConfigurationError(f"{setting}: {problem}") from None
 
 
-def retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
-    """Returns the retriever. Raises ConfigurationError if the file does not belong to the sentence model."""
+def _head_of(settings: Settings) -> RelationAdapter:
+    with _refused_as("AROG_REASONER_HEAD"):
+        return read_head(settings.reasoner_head, settings.embedder) if settings.reasoner_head else NO_HEAD
+
+
+def _retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
     if settings.retriever is None:
         return None
-    try:
+    with _refused_as("AROG_RETRIEVER"):
         return Retriever(read_weights(settings.retriever, settings.embedder), embedder)
-    except NetworkWeightsError as problem:
-        raise ConfigurationError(f"AROG_RETRIEVER: {problem}") from None
 
 
 def read_back_of(settings: Settings) -> ReadBack | None:
-    """Returns what reads a model's sentences back. Raises ConfigurationError if the file does not belong to the
-    sentence model.
-    """
+    """Returns what reads a model's sentences back. Raises ConfigurationError."""
     if settings.extractor is None:
         return None
-    try:
-        return reading_back(open_extractor(settings.extractor, settings.embedder, settings.cache_dir).answers)
-    except (NetworkWeightsError, OSError) as problem:
-        told = problem if isinstance(problem, NetworkWeightsError) else "the file can't be read"
-        raise ConfigurationError(f"AROG_EXTRACTOR: {told}") from None
+    with _refused_as("AROG_EXTRACTOR"):
+        try:
+            return reading_back(open_extractor(settings.extractor, settings.embedder, settings.cache_dir).answers)
+        except OSError:
+            raise ConfigurationError("AROG_EXTRACTOR: the file can't be read") from None
 
 
-def turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
-    """Returns the classifier; it uses vectors only if the sentence model is the one of its training."""
+def _turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
+    """It uses vectors only if the sentence model is the one of its training."""
     model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
     return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
-class ChatHandler(Protocol):
-    """The part of a chat service that POST /chat needs; wiring builds a ChatService."""
-
-    @property
-    def strategies(self) -> list[str]: ...
-
-    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer: ...
+MOST_WARMED: Final = 8
+"""Graphs, the newest first; each keeps its maps in memory."""
+MIN_THINGS: Final = 5_000
+"""Of a graph whose questions are tried, too; the first question to a smaller one takes little time."""
+WITHIN_S: Final = 60.0
+"""Seconds; what is not warm by then is opened by its first question."""
+_KEY_ID: Final = "suggestions"  # No key is called so.
+log = event_log("warm_start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ class Services:
     """Everything that the routes use."""
 
     store: ServiceContext
-    chat: ChatHandler
+    chat: ChatService
     tracer: Tracer
     graphs: GraphAdmin
     jobs: JobRunner
@@ -177,21 +176,13 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         store=store,
         chat=chat.with_options(replace(chat.options, names=names)),
         tracer=Tracer(store.ledger, store.conversations, store.catalog, names),
-        graphs=GraphAdmin(
-            store.catalog,
-            store.conversations,
-            store.cases,
-            store.names_read,
-            thinking.name_concepts,
-            settings.max_unpacked_bytes,
-            settings.disclosure_k,
-        ),
+        graphs=graphs_of(store, thinking.name_concepts),
         jobs=jobs,
         thinking=thinking,
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
-        cases=CaseAdmin(store.catalog, store.cases),
+        cases=cases_in(store),
     )
 
 
@@ -217,9 +208,8 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 def think(settings: Settings) -> ReasonerBundle:
     """Returns the reasoner and strategies of the settings; loads the sentence model."""
     embedder = embedder_of(settings)
-    reader = EnglishReader(embedder, head_of(settings))
+    reader = EnglishReader(embedder, _head_of(settings))
     strategies = _strategies_of(settings, reader)
-    kinds: tuple[TaskKind[Any], ...] = (STEP, REPLY, WORDED, *AROG_TASKS)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
         """Prepares what the first question needs while the load ends."""
@@ -228,35 +218,34 @@ def think(settings: Settings) -> ReasonerBundle:
         return concepts
 
     endpoints = endpoints_of(settings) if settings.reasoner == "endpoint" else []
-    reasoner, note = _reasoner_of(settings, reader, endpoints)
 
     async def close() -> None:
         await asyncio.to_thread(reader.warmer.close)
         for endpoint in endpoints:
             await endpoint.close()
 
-    own = reader.reasoner, embedder.similarity
-    warms = reader.warmer.begin, reader.warmer.wait
     return ReasonerBundle(
-        reasoner,
-        reader,
-        strategies,
-        kinds,
-        name_concepts,
-        note,
-        close,
-        *warms,
-        endpoints,
-        *own,
+        reasoner=_prompted(settings, endpoints, embedder) if endpoints else reader.reasoner,
+        language=reader,
+        strategies=strategies,
+        kinds=(STEP, REPLY, WORDED, *AROG_TASKS),
+        name_concepts=name_concepts,
+        note=settings.reasoner,
+        close=close,
+        warm=reader.warmer.begin,
+        wait_until_warm=reader.warmer.wait,
+        endpoints=endpoints,
+        in_house=reader.reasoner,
+        likeness=embedder.similarity,
         embedder=embedder,
-        turns=turn_classifier_of(settings, embedder),
+        turns=_turn_classifier_of(settings, embedder),
         read_back=read_back_of(settings),
     )
 
 
 def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strategy]:
     embedder = reader.embedder
-    retriever = retriever_of(settings, embedder)
+    retriever = _retriever_of(settings, embedder)
     selector = RetrievedWays(retriever) if retriever else NearestWays()
     ranker = TrainedRanker(retriever) if retriever else LikenessRanker(embedder)
     return {
@@ -266,26 +255,11 @@ def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strat
     }
 
 
-def _reasoner_of(
-    settings: Settings, reader: EnglishReader, endpoints: Sequence[ModelEndpoint]
-) -> tuple[Reasoner, str]:
-    """The reasoner and its description."""
-    if settings.reasoner == "embedded":
-        return reader.reasoner, "embedded"
+def _prompted(settings: Settings, endpoints: Sequence[ModelEndpoint], embedder: Embedder) -> PromptedReasoner:
     first, *fallbacks = endpoints
     is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
     salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
-    return PromptedReasoner(first, reader.embedder, fallbacks, salt_key), "endpoint"
-
-
-MOST_WARMED: Final = 8
-"""Graphs, the newest first; each keeps its maps in memory."""
-MIN_THINGS: Final = 5_000
-"""Of a graph whose questions are tried, too; the first question to a smaller one takes little time."""
-WITHIN_S: Final = 60.0
-"""Seconds; what is not warm by then is opened by its first question."""
-_KEY_ID: Final = "suggestions"  # No key is called so.
-log = event_log("warm_start")
+    return PromptedReasoner(first, embedder, fallbacks, salt_key)
 
 
 async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> None:
