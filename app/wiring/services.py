@@ -6,18 +6,17 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 from app.accounts.api_keys import EVERY_GRAPH, Caller
 from app.chat.browsing.graph_browser import GraphBrowser
 from app.chat.browsing.suggestions import QuestionSuggester
 from app.chat.dialogue.turn_classifier import TurnClassifier, read_turn_model
 from app.chat.names_budget import NamesBudget
-from app.chat.question_run import ReadBack, no_suggestions
+from app.chat.question_run import OnStage, ReadBack, no_progress, no_suggestions
 from app.chat.ratings.case_admin import CaseAdmin
 from app.chat.ratings.rating_service import RatingService
 from app.chat.replies import reading_back
-from app.chat.service import ChatService
 from app.chat.traces import Tracer
 from app.extractor.extractor import open_extractor
 from app.graphs.admin import GraphAdmin
@@ -49,6 +48,7 @@ from app.wiring.administration import cases_in, forgetter_of, graphs_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
 from app.wiring.store import ServiceContext, delete_uploads, open_store, read_master_key
+from client_sdk.protocol import ChatAnswer, ChatRequest
 from kg_store.errors import StoreError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
@@ -120,12 +120,21 @@ _KEY_ID: Final = "suggestions"  # No key is called so.
 log = event_log("warm_start")
 
 
+class ChatHandler(Protocol):
+    """The part of a chat service that POST /chat needs; the evaluation has one of its own."""
+
+    @property
+    def strategies(self) -> list[str]: ...
+
+    async def answer(self, caller: Caller, request: ChatRequest, on_stage: OnStage = no_progress) -> ChatAnswer: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Services:
     """Everything that the routes use."""
 
     store: ServiceContext
-    chat: ChatService
+    chat: ChatHandler
     tracer: Tracer
     graphs: GraphAdmin
     jobs: JobRunner
