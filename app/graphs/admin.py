@@ -12,7 +12,7 @@ from app.chat.conversations import ConversationStore
 from app.graphs.jobs import JobResult, Progress, summary_of
 from app.graphs.previews.previewer import Previewer
 from app.graphs.privacy_report import report_of, summarise
-from app.memory.case_store import CaseStore
+from app.memory.cases import CaseStore
 from client_sdk.protocol import GraphPolicy, GraphReport, GraphSummary, PrivacySummary
 from kg_store.anonymity.measures import DEFAULT_K, measure_anonymity
 from kg_store.catalog import Catalog, NameConcepts
@@ -54,9 +54,10 @@ class LoadRequest:
         """For each file whose name may be somebody's, the neutral name used in records: `file-2.csv`."""
         found = {}
         for number, path in enumerate(self.sources, start=1):
-            stem, ending = _parted(path.name)
-            if self.is_recorded and not _is_common(stem):
-                found[path.name] = f"file-{number}{ending}"
+            packed = ".gz" if path.name.endswith(".gz") else ""
+            plain = PurePath(path.name.removesuffix(packed))
+            if self.is_recorded and not _is_common(plain.stem):
+                found[path.name] = f"file-{number}{plain.suffix}{packed}"
         return found
 
 
@@ -98,25 +99,18 @@ class LoadJob:
             load.seal()
             privacy = summarise(load.adjacency, load.schema, load.names.report(), self._k)
             self._approve(privacy)
-            before = self._live()
+            graphs = self._catalog.graphs(request.tenant)
+            before = next((graph for graph in graphs if graph.name == request.name), None)
             info = load.swap()
-        return self._result(info, load.policy, privacy, _replacing(before, info))
-
-    def _live(self) -> GraphInfo | None:
-        """The version that this load replaces."""
-        graphs = self._catalog.graphs(self._request.tenant)
-        return next((graph for graph in graphs if graph.name == self._request.name), None)
-
-    def _result(
-        self, info: GraphInfo, used: Policy, privacy: PrivacySummary, replaces: tuple[str, ...] = ()
-    ) -> JobResult:
-        notes = (*info.notes, *replaces)
-        if self._request.policy is not None:
-            return JobResult(summary_of(info), None, notes, privacy)
-        # The result of a job is not sealed: predicates that may be cells must not stand in it.
-        if info.masked:
-            return JobResult(summary_of(info), None, (*notes, PROPOSED, READ_IT), privacy)
-        return JobResult(summary_of(info), used.to_toml(), (*notes, PROPOSED), privacy)
+        notes, policy = [*info.notes, *_replacing(before, info)], None
+        if request.policy is None:
+            notes.append(PROPOSED)
+            # The result of a job is not sealed: predicates that may be cells must not stand in it.
+            if info.masked:
+                notes.append(READ_IT)
+            else:
+                policy = load.policy.to_toml()
+        return JobResult(summary_of(info), policy, tuple(notes), privacy)
 
 
 def _replacing(before: GraphInfo | None, now: GraphInfo) -> tuple[str, ...]:
@@ -142,13 +136,6 @@ def _renamed(text: str, names: dict[str, str]) -> str:
         longest = sorted(known, key=len, reverse=True)
         text = re.sub("|".join(map(re.escape, longest)), lambda found: known[found[0]], text)
     return _SHEET.sub(lambda found: found[0] if _is_common(found[2]) else found[1], text)
-
-
-def _parted(name: str) -> tuple[str, str]:
-    """A file's name and its ending, including ".gz"; the first part may be somebody's name."""
-    packed = ".gz" if name.endswith(".gz") else ""
-    path = PurePath(name.removesuffix(packed))
-    return path.stem, path.suffix + packed
 
 
 def _is_common(name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.accounts.quotas import Budgets
 from app.egress.guard import BlockedError, Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
+from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
 from app.egress.ledger.ledger import Ledger
 from app.egress.wire_pseudonyms import NoPseudonyms
 from app.graphs.jobs import JobResult, Progress, summary_of
@@ -66,10 +66,10 @@ def askable(schema: Schema, least: int) -> RefinementPlan:
 def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
     """Returns the input that asks about `signatures`, numbered from 1, in words of the schema only."""
     spread = Counter(hop for signature in schema.signatures for hop in signature.hops)
-    clusters = [
-        Cluster(number=number, relations=[schema.label(hop) for hop in _telling(schema, signature, spread)])
-        for number, signature in enumerate(signatures, start=1)
-    ]
+    clusters = []
+    for number, signature in enumerate(signatures, start=1):
+        rarest = sorted(_worded(schema, signature), key=lambda hop: (spread[hop], hop))[:MAX_RELATIONS]
+        clusters.append(Cluster(number=number, relations=[schema.label(hop) for hop in sorted(rarest)]))
     return NameInput(question="", clusters=clusters)
 
 
@@ -82,11 +82,6 @@ def plain_concept(text: str) -> str | None:
 def _worded(schema: Schema, signature: Signature) -> list[Hop]:
     """Its relations that are not masked, because an opaque word says nothing about a concept."""
     return [hop for hop in signature.hops if schema.relations[hop.relation].mask is None]
-
-
-def _telling(schema: Schema, signature: Signature, spread: Counter[Hop]) -> list[Hop]:
-    rarest = sorted(_worded(schema, signature), key=lambda hop: (spread[hop], hop))
-    return sorted(rarest[:MAX_RELATIONS])
 
 
 Await = Callable[[Coroutine[Any, Any, None]], None]
@@ -189,7 +184,16 @@ class RefinementJob:
         before = self.graph.blind.schema.concepts
         concepts = [self.concepts.get(SignatureId(at), concept) for at, concept in enumerate(before)]
         changed = sum(new != old for new, old in zip(concepts, before, strict=True))
-        told = (self._told(changed), _cost(self.reasoner.spent, self.currency))
+        chosen, spent = self.chosen, self.reasoner.spent
+        money = "" if spent.cost is None or not spent.calls else f", {spent.cost:.4f} {self.currency}"
+        told = (
+            f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {self.not_ordinary} were "
+            f"not one to three ordinary words, {self.names} held a name of the graph. Not asked about: "
+            f"{chosen.too_rare} that fewer than {self.least} entities share, {chosen.classed} with a class of "
+            "their own.",
+            f"{spent.calls} calls, {spent.prompt_tokens} tokens of prompts, {spent.completion_tokens} of "
+            f"replies{money}.",
+        )
         if changed:
             info = self.catalog.rename_concepts(
                 self.graph, concepts, lambda step, done: progress(step, 60.0 + 40.0 * done)
@@ -230,19 +234,3 @@ class RefinementJob:
         except BlockedError:
             return True
         return False
-
-    def _told(self, changed: int) -> str:
-        chosen = self.chosen
-        return (
-            f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {self.not_ordinary} were "
-            f"not one to three ordinary words, {self.names} held a name of the graph. Not asked about: "
-            f"{chosen.too_rare} that fewer than {self.least} entities share, {chosen.classed} with a class of "
-            "their own."
-        )
-
-
-def _cost(spent: UsageTotals, currency: str) -> str:
-    money = "" if spent.cost is None or not spent.calls else f", {spent.cost:.4f} {currency}"
-    return (
-        f"{spent.calls} calls, {spent.prompt_tokens} tokens of prompts, {spent.completion_tokens} of replies{money}."
-    )

@@ -261,7 +261,17 @@ class JobRunner:
     def _run(self, tenant: str, graph: str, job_id: str, work: Work, clean_up: Callable[[], None]) -> None:
         log.info("job_started", job=job_id)
         try:
-            ended = _done(job_id, work(self._reporter(job_id)))
+            done = work(self._reporter(job_id))
+            ended = JobStatus(
+                id=job_id,
+                state="done",
+                step="done",
+                percent=100.0,
+                graph=done.graph,
+                policy=done.policy,
+                notes=list(done.notes),
+                privacy=done.privacy,
+            )
         except Exception as error:
             body = self._describe_error(error, "e" + secrets.token_hex(8))
             log.warning("job_failed", job=job_id, id=body.id, code=body.code, exc_info=error)
@@ -308,19 +318,6 @@ class JobRunner:
             if unwritten is not None:
                 self._live[job_id] = unwritten
             self._gates.pop(job_id, None)
-
-
-def _done(job_id: str, loaded: JobResult) -> JobStatus:
-    return JobStatus(
-        id=job_id,
-        state="done",
-        step="done",
-        percent=100.0,
-        graph=loaded.graph,
-        policy=loaded.policy,
-        notes=list(loaded.notes),
-        privacy=loaded.privacy,
-    )
 
 
 def _columns(status: JobStatus) -> dict[str, Any]:

@@ -10,10 +10,9 @@ from typing import Final
 import numpy as np
 
 from app.llm.in_house import CasePath
-from app.memory.case_store import CaseStore
-from app.memory.cases import Case, CaseContent, LabelPath, Vector
+from app.memory.cases import Case, CaseContent, CaseStore, LabelPath, Vector
 from app.strategies.base import FoundFact
-from kg_store.algebra.expressions import Call, Expression, Name, parse
+from kg_store.algebra.expressions import Expression, Name, parse
 from kg_store.errors import ExpressionError
 from kg_store.text.pseudonymous import asked_words
 
@@ -132,14 +131,10 @@ def _paths(tree: Expression, before: dict[str, FoundFact]) -> Iterator[LabelPath
     if isinstance(tree, Name):
         yield _path_to(tree.pseudonym, before)
         return
-    walked = _step_of(tree)
+    walked = tree.words[:1] if tree.function == "reach" else ()
     for operand in tree.operands:
         for path in _paths(operand, before):
             yield (*path, *walked)
-
-
-def _step_of(call: Call) -> LabelPath:
-    return call.words[:1] if call.function == "reach" else ()
 
 
 def _path_to(pseudonym: str, before: dict[str, FoundFact]) -> LabelPath:

@@ -21,7 +21,7 @@ from app.database.engine import DatabaseExposedError, make_engine, migrate
 from app.egress.ledger.audit import LedgerAudit
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.retention import LedgerUpkeep
-from app.memory.case_store import CaseStore
+from app.memory.cases import CaseStore
 from app.settings import ConfigurationError, Settings, make_data_folder
 from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError

@@ -28,7 +28,7 @@ from app.graphs.erasure.plan import (
 )
 from app.graphs.erasure.sealed_rows import ResidueQuery, ResidueReport, look_for
 from app.graphs.jobs import ErasureUnfinishedError, JobResult, Progress, UnknownNameError, summary_of
-from app.memory.case_store import CaseStore
+from app.memory.cases import CaseStore
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of
@@ -37,6 +37,9 @@ from kg_store.storage.master_key import MasterKey
 from kg_store.terms import as_mids
 from kg_store.text.normalise import normalise
 
+PATIENCE_S: Final = 180.0
+"""Seconds to wait for questions that still read the previous version: longer than a question may take. Chosen by hand.
+"""
 _LOOK_AGAIN_S: Final = 0.5
 _TRIES: Final = 5
 _UNTOUCHED_S: Final = 600.0
@@ -201,19 +204,18 @@ class _ErasureRun:
 
     def _scan(self) -> ResidueReport:
         erasure, stores, sought, opened = self._erasure, self._stores, self._sought, self._opened
-        traces = look_for(
-            stores.engine, stores.master, stores.folder, erasure.tenant, erasure.graph, erasure.mids, sought,
-            self._tell_scanned,
-        )  # fmt: skip
+
+        def tell(rows: int) -> None:
+            if rows % 1000 == 0:
+                self._progress(f"looking for traces: {rows} rows", 70.0)
+
+        of = erasure.tenant, erasure.graph, erasure.mids
+        traces = look_for(stores.engine, stores.master, stores.folder, *of, sought, tell)
         gone = set(erasure.mids)
         traces.holding += any(gone.intersection(hit.mids) for text in sought.texts for hit in opened.names.find(text))
         traces.holding += any(sought.is_in(phrase) for phrase in phrases_of(opened.blind.schema))
         traces.holding += bool((opened.blind.signatures_of(as_mids(list(gone))) >= 0).any())
         return traces
-
-    def _tell_scanned(self, rows: int) -> None:
-        if rows % 1000 == 0:
-            self._progress(f"looking for traces: {rows} rows", 70.0)
 
     def _end(self, is_read: bool, traces: ResidueReport) -> None:
         """Marks the erasure as done. Raises ErasureUnfinishedError if something is left."""
@@ -227,11 +229,6 @@ class _ErasureRun:
                 f"files; {traces.shut} rows do not open"
             )
         self._rows.end(self._erasure)
-
-
-PATIENCE_S: Final = 180.0
-"""Seconds to wait for questions that still read the previous version: longer than a question may take. Chosen by hand.
-"""
 
 
 class Eraser:

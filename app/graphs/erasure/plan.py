@@ -67,7 +67,9 @@ class TargetResolver:
         chosen = [*named, *_of_kinds(opened, named, wish.kinds)]
         if wish.mentions:
             names = [name for record in opened.vault.records(named).values() for name in record.names]
-            chosen += _texts_with(opened, names)
+            holding = sorted(opened.names.holding(names))
+            values = opened.vault.records(holding)
+            chosen += [mid for mid in holding if mid in values and values[mid].value_kind is ValueKind.TEXT]
         return chosen
 
     def _named(self, opened: PrivateGraph, name: str) -> list[int]:
@@ -101,13 +103,6 @@ def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -
             raise UnknownNameError
         found += of_kind
     return found
-
-
-def _texts_with(opened: PrivateGraph, names: Sequence[str]) -> list[int]:
-    """Text values that contain one of `names`."""
-    mids = sorted(opened.names.holding(names))
-    records = opened.vault.records(mids)
-    return [mid for mid in mids if mid in records and records[mid].value_kind is ValueKind.TEXT]
 
 
 def _fact(opened: PrivateGraph, mid: int, hop: Hop) -> str:

@@ -17,7 +17,7 @@ from app.egress.ledger.chain import HEAD_PURPOSE, reply_context, request_context
 from app.egress.ledger.chain import PURPOSE as LEDGER
 from app.egress.ledger.checkpoints import SIGNER_PURPOSE, signer_context
 from app.egress.ledger.tables import ledger_entries, ledger_heads, ledger_replies, ledger_signers
-from app.memory.case_store import PURPOSE as CASE
+from app.memory.cases import PURPOSE as CASE
 from kg_store.errors import MasterKeyError
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.storage.data_folder import DataFolder
@@ -44,15 +44,15 @@ def sealed_columns() -> list[SealedColumn]:
     ).join(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
     return [
         *store_columns(),
-        SealedColumn(
-            conversations,
-            conversations.c.sealed,
-            select(conversations),
-            CONVERSATION,
-            lambda row: bind(row.tenant, row.key_id, row.graph, row.id),
-        ),
-        SealedColumn(
-            cases, cases.c.sealed, select(cases), CASE, lambda row: bind(row.tenant, row.key_id, row.graph, row.id)
+        *(
+            SealedColumn(
+                table,
+                table.c.sealed,
+                select(table),
+                purpose,
+                lambda row: bind(row.tenant, row.key_id, row.graph, row.id),
+            )
+            for table, purpose in ((conversations, CONVERSATION), (cases, CASE))
         ),
         SealedColumn(ledger_entries, ledger_entries.c.sealed, select(ledger_entries), LEDGER, request_context),
         SealedColumn(ledger_replies, ledger_replies.c.sealed, said, LEDGER, reply_context),
@@ -189,7 +189,7 @@ def _look_into(
     except MasterKeyError:
         traces.shut += 1
         return
-    found = sought.is_in(_text(plain))
+    found = sought.is_in(plain.decode("utf-8", "replace"))
     of = getattr(row, "name", None) or getattr(row, "graph", None) or graph
     if of != graph:
         traces.elsewhere += found
@@ -204,10 +204,6 @@ def _rows(engine: Engine, where: SealedColumn) -> Iterator[Row[Any]]:
         rows = connection.execute(where.rows.where(where.column.is_not(None)))
         while some := rows.fetchmany(_BATCH_SIZE):
             yield from some
-
-
-def _text(plain: bytes) -> str:
-    return plain.decode("utf-8", "replace")
 
 
 def _read(path: Path, sought: ResidueQuery, traces: ResidueReport) -> None:
