@@ -221,7 +221,7 @@ def statements(
 ) -> None:
     """Read labelled statements back, as AROG_REPLY_WORDS=model does; ends with code 1 when a bound is missed."""
     from app.settings import load_settings
-    from app.wiring.sentence_models import read_back_of
+    from app.wiring.services import read_back_of
     from evaluation.dialogue.statements import KEPT, measure, read_replies, statement_measures
     from evaluation.tables.measures import markdown
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.memory.case_store import CaseStore
-from app.memory.cases import Case
+from app.memory.cases import Case, CaseStore
 from client_sdk.protocol import CaseChoice, CaseList, CaseListed, CaseReport, CasesChanged
 from kg_store.catalog import Catalog
 from kg_store.errors import UnknownGraphError

@@ -13,8 +13,7 @@ from app.chat.question_run import NamesBudget, QuestionRun
 from app.chat.sealing import hints_for, names_of_masks, seal_names
 from app.chat.understanding import count_of, understood, worked_out
 from app.llm.confidence import as_confidence, confidence_of
-from app.memory.answer_paths import is_one_path, paths_of_answer
-from app.memory.case_memory import CaseMemory
+from app.memory.case_memory import CaseMemory, is_one_path, paths_of_answer
 from app.memory.cases import Case, RatableAnswer
 from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from app.cli.output import FAILED, NOT_USABLE, check_settings, failures_in_words, named, opened_store
+from app.cli.output import FAILED, NOT_USABLE, check_settings, errors, failures_in_words, named, opened_store, tell
 
 if TYPE_CHECKING:
     from app.egress.ledger.verification import Checked
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 GROUP = "ledger"
 Tenant = Annotated[str, typer.Option(help="The tenant whose ledger it is", callback=named)]
 _SHOWN = 20
-_errors = Console(stderr=True)
 
 
 def join(app: typer.Typer) -> None:
@@ -45,26 +43,23 @@ def verify(
 ) -> None:
     """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 where one was."""
     if file is None:
-        with failures_in_words(_errors):
+        with failures_in_words(errors):
             check_settings()
-    from app.egress.ledger.audit import ExportError
+    from app.egress.ledger.audit import ExportError, check_export
 
     try:
-        outcomes = _check_tenants(tenant, kept) if file is None else [_check_file(file, key)]
+        if file is None:
+            outcomes = _check_tenants(tenant, kept)
+        else:
+            with file.open(encoding="utf-8") as lines:
+                outcomes = [check_export(lines, key)]
     except ExportError as problem:
-        _errors.print(f"arog: {problem}.", markup=False, highlight=False, soft_wrap=True)
+        tell(f"arog: {problem}.")
         raise typer.Exit(NOT_USABLE) from None
     for outcome in outcomes:
         _show(outcome)
     if not all(outcome.is_whole for outcome in outcomes):
         raise typer.Exit(FAILED)
-
-
-def _check_file(file: Path, key: str | None) -> Checked:
-    from app.egress.ledger.audit import check_export
-
-    with file.open(encoding="utf-8") as lines:
-        return check_export(lines, key)
 
 
 def _check_tenants(tenant: str | None, kept: Path | None) -> list[Checked]:
@@ -97,7 +92,7 @@ def checkpoint(tenant: Tenant = "default") -> None:
 
         signed = store.upkeep.checkpoint(tenant)
         key = store.upkeep.signer.public()
-    _errors.print(f"{tenant}: {signed.number} rows; public key {key}", highlight=False, soft_wrap=True)
+    tell(f"{tenant}: {signed.number} rows; public key {key}")
     print(json.dumps(line_of(signed), sort_keys=True))
 
 
@@ -127,17 +122,17 @@ def _show(checked: Checked) -> None:
     if checked.wrong > _SHOWN:
         print(f"  and {checked.wrong - _SHOWN} more")
     for remark in checked.remarks:
-        _errors.print(f"{checked.tenant}: {remark}", markup=False, highlight=False, soft_wrap=True)
+        tell(f"{checked.tenant}: {remark}")
 
 
 @contextmanager
 def _store() -> Iterator[ServiceContext]:
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         from app.egress.ledger.chain import BrokenHeadError
         from app.egress.ledger.ledger import BROKEN
 
         try:
             yield store
         except BrokenHeadError:
-            _errors.print(f"arog: {BROKEN}.", markup=False, highlight=False, soft_wrap=True)
+            tell(f"arog: {BROKEN}.")
             raise typer.Exit(FAILED) from None

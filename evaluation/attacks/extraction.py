@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.accounts.api_keys import Caller
-from app.accounts.ledger_access import read_ledger_page
-from app.accounts.names_read import NamesUsedUpError
+from app.accounts.names_read import NamesUsedUpError, read_ledger_page
 from app.llm.reasoner import ReasonerError
 from app.privacy.safe_text import PrivacyError
 from client_sdk.answers.answer import Answer

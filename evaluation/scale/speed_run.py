@@ -26,8 +26,7 @@ from pydantic import SecretStr
 from app.api.problems import error_body
 from app.graphs.markdown_table import markdown_table
 from app.settings import Settings, load_settings
-from app.wiring.services import Services, build
-from app.wiring.warm_start import warm_graphs
+from app.wiring.services import Services, build, warm_graphs
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from evaluation.bench.bench import CALLER, TENANT

@@ -24,7 +24,7 @@ from app.reader.concept_namer import ConceptNamer
 from app.strategies.base import Limits, StrategyInput
 from app.strategies.prompts import AROG_TASKS
 from app.strategies.sets.prompts import STEP
-from app.wiring.reserved_words import request_words
+from app.wiring.chats import request_words
 from client_sdk.protocol import Message
 from evaluation.datasets.questions import QueryPlan
 from kg_store.catalog import Catalog, PrivateGraph

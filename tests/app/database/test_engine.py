@@ -39,13 +39,6 @@ def test_migrated_tables_are_the_tables_of_the_code(engine: Engine) -> None:
         assert compare_metadata(context, METADATAS) == []  # type: ignore[arg-type]
 
 
-def test_migrating_again_changes_nothing(engine: Engine) -> None:
-    migrate(engine)
-    before = inspect(engine).get_table_names()
-    migrate(engine)
-    assert inspect(engine).get_table_names() == before
-
-
 def test_two_that_start_at_once_migrate_one_after_the_other(engine: Engine, tmp_path: Path) -> None:
     failures: list[BaseException] = []
 

@@ -317,20 +317,20 @@ KILLED_AT = (
     "kg_store.storage.versions.GraphRows.swap",
     "kg_store.catalog.Catalog.delete_retired_records",
     "kg_store.storage.versions.GraphRows.forget",
-    "app.graphs.erasure.erasure_job.requests_about",
+    "app.graphs.erasure.eraser.requests_about",
     "app.chat.conversations.ConversationStore.forget",
-    "app.graphs.erasure.erasure_job.look_for",
+    "app.graphs.erasure.eraser.look_for",
     "kg_store.storage.erasures.ForgottenRows.end",
 )
 FORGETS = """
 import importlib, signal, tempfile
 from tests.app.graphs.erasure.test_eraser import Path, arog, load, pytest
-from tests.support.commands import Namer, english, work_with_ring
+from tests.support.commands import Namer, chats, work_with_ring
 # So that no fork loads again what all of them need.
 with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
     work_with_ring(Path(folder), patched)
     load(Path(folder))
-english.namer_of = lambda _settings: Namer(None).name
+chats.namer_of = lambda _settings: Namer(None).name
 def forget(place):
     module, _, name = place.rpartition(".")
     try:

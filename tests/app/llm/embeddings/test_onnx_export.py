@@ -18,7 +18,7 @@ from app.llm.embeddings.encoders import OnnxEncoder, TorchEncoder
 from app.llm.embeddings.model_files import ModelFolder, encoder_config_of, find_model
 from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, is_plain_bert, main, open_exported
 from app.settings import ConfigurationError, load_settings
-from app.wiring.sentence_models import embedder_of
+from app.wiring.services import embedder_of
 from tests.support.processes.tiny_model import make_tiny_model
 from tests.support.service import settings_in
 from tests.support.waiting import run_together

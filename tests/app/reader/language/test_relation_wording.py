@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.egress.guarded_reasoner import PseudonymSubstitution
-from app.graphs.refinement_tasks import askable, input_about
+from app.graphs.concept_refinement import askable, input_about
 from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reply

@@ -1,25 +1,101 @@
-"""The scan after an erasure: reads everything that the service's own keys open, and the raw bytes of
-the data folder.
-"""
+"""Everything that the master key has sealed: sealed again with a newer key, and searched after an erasure."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from sqlalchemy import Engine, Row
+from sqlalchemy import Engine, Row, select
 
-from app.graphs.erasure.key_rotation import sealed_columns
+from app.chat.conversations import PURPOSE as CONVERSATION
+from app.database.tables import cases, conversations
+from app.egress.ledger.chain import (
+    HEAD_PURPOSE,
+    ledger_entries,
+    ledger_heads,
+    ledger_replies,
+    ledger_signers,
+    reply_context,
+    request_context,
+)
+from app.egress.ledger.chain import PURPOSE as LEDGER
+from app.egress.ledger.checkpoints import SIGNER_PURPOSE, signer_context
+from app.memory.cases import PURPOSE as CASE
 from kg_store.errors import MasterKeyError
 from kg_store.names.index import NameEntry, NameIndex
-from kg_store.storage.master_key import MasterKey
-from kg_store.storage.reencryption import SealedColumn
+from kg_store.storage.data_folder import DataFolder
+from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.reencryption import (
+    SealedColumn,
+    reseal,
+    reseal_files,
+    store_columns,
+    versions_of,
+    versions_of_files,
+)
 from kg_store.storage.tables import erasures, vault_entries
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import normalise
+
+_OF_REQUEST: Final = ("id", "tenant", "caller", "answer", "conversation", "step")
+
+
+def sealed_columns() -> list[SealedColumn]:
+    """Every column of the database that holds sealed bytes."""
+    said = select(
+        ledger_replies.c.entry, ledger_replies.c.sealed, *(ledger_entries.c[name] for name in _OF_REQUEST)
+    ).join(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
+    return [
+        *store_columns(),
+        *(
+            SealedColumn(
+                table,
+                table.c.sealed,
+                select(table),
+                purpose,
+                lambda row: bind(row.tenant, row.key_id, row.graph, row.id),
+            )
+            for table, purpose in ((conversations, CONVERSATION), (cases, CASE))
+        ),
+        SealedColumn(ledger_entries, ledger_entries.c.sealed, select(ledger_entries), LEDGER, request_context),
+        SealedColumn(ledger_replies, ledger_replies.c.sealed, said, LEDGER, reply_context),
+        SealedColumn(
+            ledger_heads,
+            ledger_heads.c.sealed,
+            select(ledger_heads),
+            HEAD_PURPOSE,
+            lambda row: bind(row.tenant, str(row.number), row.link),
+            held=("number", "link"),
+        ),
+        SealedColumn(
+            ledger_signers,
+            ledger_signers.c.sealed,
+            select(ledger_signers),
+            SIGNER_PURPOSE,
+            lambda _row: signer_context(),
+        ),
+    ]
+
+
+def reseal_all(engine: Engine, master: MasterKey, folder: DataFolder) -> Iterator[tuple[str, int]]:
+    """Seals again everything that an older key has sealed; yields the kind and the number so far.
+
+    It may be killed and started again at any time. Raises MasterKeyError if something cannot be opened.
+    """
+    for where in sealed_columns():
+        for done in reseal(engine, master, where):
+            yield where.table.name, done
+    yield "files", reseal_files(engine, master, folder)
+
+
+def sealed_by(engine: Engine, folder: DataFolder) -> Counter[int]:
+    """Returns how many rows and files of this data folder each version of the master key has sealed."""
+    return sum((versions_of(engine, where) for where in sealed_columns()), versions_of_files(folder))
+
 
 _MIN_BYTES: Final = 6
 """Shorter names occur in random bytes by chance. Chosen by hand."""
@@ -120,7 +196,7 @@ def _look_into(
     except MasterKeyError:
         traces.shut += 1
         return
-    found = sought.is_in(_text(plain))
+    found = sought.is_in(plain.decode("utf-8", "replace"))
     of = getattr(row, "name", None) or getattr(row, "graph", None) or graph
     if of != graph:
         traces.elsewhere += found
@@ -135,10 +211,6 @@ def _rows(engine: Engine, where: SealedColumn) -> Iterator[Row[Any]]:
         rows = connection.execute(where.rows.where(where.column.is_not(None)))
         while some := rows.fetchmany(_BATCH_SIZE):
             yield from some
-
-
-def _text(plain: bytes) -> str:
-    return plain.decode("utf-8", "replace")
 
 
 def _read(path: Path, sought: ResidueQuery, traces: ResidueReport) -> None:

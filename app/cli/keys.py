@@ -1,4 +1,4 @@
-"""`arog master-key`: replaces the master key while the service runs, and drops the old one when nothing needs it."""
+"""`arog api-key` makes, lists and ends API keys; `arog master-key` replaces the master key while a service runs."""
 
 from __future__ import annotations
 
@@ -6,51 +6,105 @@ import os
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
-from rich.console import Console
 
-from app.cli.output import opened_store
+from app.cli.output import console, named, opened_store, tell
 
 if TYPE_CHECKING:
     from app.settings import Settings
     from app.wiring.store import ServiceContext
 
+Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
+api_key = typer.Typer(help="API keys.", no_args_is_help=True)
+
+
+@api_key.command()
+def create(
+    grant: Annotated[
+        list[str],
+        typer.Option(help="A graph that it may ask; GRAPH#ROLE for a part; * for all; inspect:GRAPH to trace answers"),
+    ],
+    tenant: Tenant = "default",
+    role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
+    days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
+    label: Annotated[str, typer.Option(help="What to call it in lists, at most 80 characters")] = "",
+) -> None:
+    """Make a key and print it once; the database keeps only its hash."""
+    from app.accounts.api_keys import INSPECT, ROLE_MARK
+
+    with opened_store() as store:
+        issued = store.access.create(tenant, role, grant, days, label[:80])
+        loaded = {graph.name for graph in store.catalog.graphs(tenant)}
+        parts = {name + ROLE_MARK + part for name in loaded for part in store.catalog.open(tenant, name).policy.roles}
+    tell(f"key id {issued.key_id}; the key is not shown again")
+    for name in sorted({each.removeprefix(INSPECT).partition(ROLE_MARK)[0] for each in grant} - loaded - {"*"}):
+        tell(f"no graph {name!r} is loaded yet: the key will open it when it is")
+    for each in sorted({each for each in grant if ROLE_MARK in each} - parts):
+        if each.partition(ROLE_MARK)[0] in loaded:
+            tell(f"{each}: the graph has no such role yet, so the key opens nothing of it")
+    print(issued.key)
+
+
+@api_key.command("list")
+def list_keys(tenant: Tenant = "default") -> None:
+    """Every key of a tenant, without the keys themselves."""
+    from rich.table import Column, Table
+
+    ids, graphs = Column("key id", no_wrap=True), Column("graphs", no_wrap=True)
+    table = Table(ids, "label", "role", graphs, "made", "last used", Column("state", no_wrap=True))
+    with opened_store() as store:
+        for record in store.access.keys(tenant):
+            until = f"until {record.expires_at:%Y-%m-%d}" if record.expires_at else "valid"
+            state = "revoked" if record.revoked_at else until
+            made, granted = f"{record.created_at:%Y-%m-%d}", ", ".join(sorted(record.grants))
+            used = f"{record.last_used_at:%Y-%m-%d}" if record.last_used_at else "never"
+            table.add_row(record.key_id, record.label, record.role, granted, made, used, state)
+    console.print(table)
+
+
+@api_key.command()
+def revoke(key_id: str, tenant: Tenant = "default") -> None:
+    """End a key at once."""
+    with opened_store() as store:
+        store.access.revoke(tenant, key_id)
+    print(f"{key_id} is revoked")
+
+
 # A running service reads the ring's file again at least this often.
 _TAKEN_UP_S: Final = 3600.0
-app = typer.Typer(help="The master key.", no_args_is_help=True)
-_errors = Console(stderr=True)
+master_key = typer.Typer(help="The master key.", no_args_is_help=True)
 
 
-@app.command()
+@master_key.command()
 def rotate() -> None:
     """Put a new key into the ring's file, and seal everything with it. Killed, it goes on when called again."""
-    with opened_store(_errors) as store:
-        from app.graphs.erasure.key_rotation import reseal_all
+    with opened_store() as store:
+        from app.graphs.erasure.sealed_rows import reseal_all
         from kg_store.storage.data_folder import DataFolder
 
         _add_key(store)
         for what, count in reseal_all(store.engine, store.master, DataFolder(store.settings.data_dir)):
-            _say(f"{what}: {count} sealed anew")
+            tell(f"{what}: {count} sealed anew")
         _tell(store)
 
 
-@app.command()
+@master_key.command()
 def status() -> None:
     """Show how much each key of the ring has sealed."""
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         _tell(store)
 
 
-@app.command()
+@master_key.command()
 def drop(
     restarted: Annotated[
         bool, typer.Option("--restarted", help="Every service was restarted since the key was added")
     ] = False,
 ) -> None:
     """Take the old keys out of the ring's file, if nothing is sealed with them any more."""
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         from app.settings import ConfigurationError
         from kg_store.storage.master_key import MasterKey
 
@@ -78,12 +132,12 @@ def _add_key(store: ServiceContext) -> None:
             raise ConfigurationError(
                 "the last rotation is done: first take its old key out, by `arog master-key drop`"
             )
-        _say(f"going on with v{master.newest}")
+        tell(f"going on with v{master.newest}")
         return
     path = _file_of(store.settings)
     _write(path, MasterKey.rotated(path.read_text("ascii")))
     master.refresh()
-    _say(f"v{master.newest} is added to the ring; running services take it up when they meet it")
+    tell(f"v{master.newest} is added to the ring; running services take it up when they meet it")
 
 
 def _tell(store: ServiceContext) -> None:
@@ -96,7 +150,7 @@ def _tell(store: ServiceContext) -> None:
 
 
 def _counted(store: ServiceContext) -> Counter[int]:
-    from app.graphs.erasure.key_rotation import sealed_by
+    from app.graphs.erasure.sealed_rows import sealed_by
     from kg_store.storage.data_folder import DataFolder
 
     return +sealed_by(store.engine, DataFolder(store.settings.data_dir))
@@ -122,7 +176,3 @@ def _write(path: Path, ring: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(path)
-
-
-def _say(line: str) -> None:
-    _errors.print(line, markup=False, highlight=False, soft_wrap=True)
