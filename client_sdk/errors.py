@@ -24,6 +24,8 @@ ArogError
 
 from __future__ import annotations
 
+import sys
+import traceback
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -186,3 +188,10 @@ def _one_line(text: str) -> str:
     """Errors are printed on terminals and written to logs: one line, no control characters."""
     line = "".join(letter if letter.isprintable() else " " for letter in text[:_MAX_SENTENCE])
     return " ".join(line.split())
+
+
+def tell_failure(error: BaseException, program: str) -> None:
+    """Prints where something failed inside `program`, and never what it said: that may hold names."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
+    print(f"arog: something failed inside {program}: {type(error).__name__}{where}", file=sys.stderr)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from client_sdk.answers.dataframe import Part, answer_as_frame
 from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence, amendments
-from client_sdk.answers.explanation import in_short, reasons
 from client_sdk.answers.html import answer_as_html, cautions
 from client_sdk.crypto.sealing import (
     CannotOpenError,
@@ -16,7 +14,7 @@ from client_sdk.crypto.sealing import (
     capsule_context,
     open_capsule,
 )
-from client_sdk.errors import BadAnswerError, BadRequestError, CannotOpenCapsuleError
+from client_sdk.errors import BadAnswerError, BadRequestError, CannotOpenCapsuleError, NotConfiguredError
 from client_sdk.protocol import (
     ChatAnswer,
     Fact,
@@ -26,10 +24,12 @@ from client_sdk.protocol import (
     Sentence,
     Usage,
 )
+from client_sdk.protocol.chat import chains
 from client_sdk.restore import restore
 
 if TYPE_CHECKING:
     import pandas
+
 
 _FACT_NAMES = 5
 RateAnswer = Callable[["Answer", RatingWord, "Sequence[str] | None"], Any]
@@ -242,3 +242,69 @@ def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
     """`Anna Keller`, or `Anna Keller (date of birth: 1961-03-12)`."""
     name = restore(choice, table)
     return name if hint is None else f"{name} ({restore(' '.join(hint.path), table)}: {restore(hint.tail, table)})"
+
+
+MAX_RUNS = 3
+
+
+def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, ...]:
+    """One line for each run of cited facts in which one begins where the one before ends; names of `table`."""
+    return tuple(_line(run, table) for run in chains(fact for fact in evidence if fact.cited))
+
+
+def in_short(answer: ChatAnswer, table: Mapping[str, Names]) -> str:
+    """One line that says how the answer was reached; several things are told by their number."""
+    counted = {
+        word: names if names.total == 1 else Names(names=[f"{names.total:,} of them"], total=1)
+        for word, names in table.items()
+    }
+    if answer.worked_out:
+        return " ".join(restore(each, counted) for each in answer.worked_out)
+    return "; ".join(reasons(answer.evidence, counted)[:MAX_RUNS])
+
+
+def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:
+    steps = "; ".join(_step(fact, table) for fact in run)
+    return f"{restore(run[0].head, table)} {steps}"
+
+
+def _step(fact: Fact, table: Mapping[str, Names]) -> str:
+    """An arrow that points as the relation does: what is walked backwards points back."""
+    tail = restore(fact.tail, table)
+    words = " > ".join(restore(step.replace("|", " / ").replace("^", ""), table) for step in fact.path)
+    arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"
+    return f"{arrow} {words} ({fact.tail_concept}) {arrow} {tail}"
+
+
+Part = Literal["entities", "evidence"]
+
+_COLUMNS: dict[Part, tuple[str, ...]] = {
+    "entities": ("part", "name", "concept", "kind", "total"),
+    "evidence": ("head", "head_concept", "relation", "tail", "tail_concept", "size", "cited"),
+}
+
+
+def answer_as_frame(entities: Sequence[Entity], evidence: Sequence[RestoredFact], part: Part) -> pandas.DataFrame:
+    """See Answer.to_dataframe. Raises NotConfiguredError where pandas is not installed."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        hint = "in a clone of arog, get it with: pip install '.[pandas]'"
+        raise NotConfiguredError("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
+    rows = _entity_rows(entities) if part == "entities" else _evidence_rows(evidence)
+    return pandas.DataFrame(rows, columns=list(_COLUMNS[part]))
+
+
+def _entity_rows(entities: Sequence[Entity]) -> list[tuple[Any, ...]]:
+    return [
+        (number, name, entity.concept, entity.kind, entity.total)
+        for number, entity in enumerate(entities, start=1)
+        for name in entity.names or (None,)
+    ]
+
+
+def _evidence_rows(evidence: Sequence[RestoredFact]) -> list[tuple[Any, ...]]:
+    return [
+        (fact.head, fact.head_concept, " > ".join(fact.path), fact.tail, fact.tail_concept, fact.size, fact.cited)
+        for fact in evidence
+    ]

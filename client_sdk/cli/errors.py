@@ -17,7 +17,7 @@ from client_sdk.errors import (
 )
 
 if TYPE_CHECKING:
-    from client_sdk.transport.waiting import Wait
+    from client_sdk.transport.flow import Wait
 
 WRONG_USAGE = 2
 STOPPED = 130

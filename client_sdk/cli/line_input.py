@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from client_sdk.crypto.private_files import create_private, read_private
+from client_sdk.crypto.key_file import create_private, read_private
 from client_sdk.errors import ArogError
 
 if TYPE_CHECKING:

@@ -1,34 +1,155 @@
-"""The proxy's ASGI application: a question in the words of three protocols, models, and errors in their shapes."""
+"""Access to the proxy: requests of this machine's own programs, with the proxy's key where it has one."""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import hashlib
+import hmac
+import ipaddress
+import socket
+import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import httpx2
+import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from client_sdk.errors import ArogError
-from client_sdk.proxy.access import AccessDecision, AccessMiddleware, ErrorMiddleware, as_reply
-from client_sdk.proxy.chat_completions import read_chat_completion
+from client_sdk.crypto.key_file import forbid_core_dumps
+from client_sdk.errors import ArogError, NotConfiguredError, tell_failure
 from client_sdk.proxy.errors import ProxyError, bad_request, error_for, internal, unknown_model
-from client_sdk.proxy.events import Reply
-from client_sdk.proxy.messages import read_message_request
+from client_sdk.proxy.protocols import (
+    Reply,
+    ResponseHistory,
+    read_chat_completion,
+    read_message_request,
+    read_response_request,
+)
 from client_sdk.proxy.questions import Question
-from client_sdk.proxy.responses import ResponseHistory, read_response_request
-from client_sdk.proxy.sessions import Sessions, Upstream
-from client_sdk.proxy.streaming import HUNG_UP, ReplyStream, joined
+from client_sdk.proxy.sessions import HUNG_UP, ReplyStream, Sessions, Upstream, joined
 from client_sdk.transport.hang_up import while_connected
+
+OPEN_PATHS: Final = frozenset({"/healthz"})
+
+
+@dataclass(frozen=True, slots=True)
+class AccessDecision:
+    """The conditions of a request. `hosts` are names by which it may call this machine beside localhost and addresses;
+    `origins` are those of pages that may ask from a browser."""
+
+    key: str = field(default="", repr=False)
+    hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+
+
+class AccessMiddleware:
+    """Lets in whoever calls this machine by a known name, from no foreign page, with the key where there is one.
+
+    Promise: a page in the user's browser can't ask, neither across origins nor by a name of its own that it points
+    at this machine (DNS rebinding). Condition: browsers send Host and Origin as they are. Not promised: without a
+    key any program of any user of this machine may ask.
+    """
+
+    def __init__(self, app: ASGIApp, entry: AccessDecision) -> None:
+        self._app, self._entry = app, entry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (refusal := self._refusal(Headers(scope=scope), scope["path"])):
+            await as_reply(refusal, scope)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, headers: Headers, path: str) -> ProxyError | None:
+        if not is_known_host(headers.get("host", ""), self._entry.hosts):
+            sentence = "this machine is not known by that name; --allow-host lets it in"
+            return ProxyError(403, sentence, "permission_error", "host_not_allowed")
+        if not self._is_own_page(headers):
+            sentence = "pages of that origin may not ask; --allow-origin lets one in"
+            return ProxyError(403, sentence, "permission_error", "origin_not_allowed")
+        if path not in OPEN_PATHS and not self._has_key(headers):
+            sentence = "this proxy has a key of its own, and this is not it"
+            return ProxyError(401, sentence, "authentication_error", "invalid_api_key")
+        return None
+
+    def _is_own_page(self, headers: Headers) -> bool:
+        origin = headers.get("origin")
+        return origin is None or origin in self._entry.origins
+
+    def _has_key(self, headers: Headers) -> bool:
+        if not self._entry.key:
+            return True
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        given = bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+        # Digests are of one length, so the time of comparing them tells nothing of the key's.
+        return hmac.compare_digest(_digest(given), _digest(self._entry.key))
+
+
+class ErrorMiddleware:
+    """Answers what nobody caught; the server would print its text, which may hold names."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = False
+
+        async def sent(message: Message) -> None:
+            nonlocal began
+            began = began or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        except Exception as error:
+            if scope["type"] != "http":
+                raise
+            tell_failure(error, "the proxy")
+            if not began:
+                await as_reply(internal(), scope)(scope, receive, send)
+
+
+def is_known_host(host: str, known: Collection[str]) -> bool:
+    """True where a Host header names this machine: an address, localhost, or one of `known`. Ports don't matter.
+
+    A page can't come from a bare address unless the server there gave it out, so addresses need no list.
+    """
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.rpartition(":")[0] or host
+    name = name.lower().rstrip(".")
+    if name == "localhost" or name in known:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def as_reply(error: ProxyError, scope: Scope, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The error in the shape of the protocol that the request of `scope` speaks."""
+    body = error.anthropic_body if speaks_anthropic(scope) else error.openai_body
+    return JSONResponse(body, error.status, headers={**error.headers, **(headers or {})})
+
+
+def speaks_anthropic(scope: Scope) -> bool:
+    """Anthropic's clients send their version with every request; models are asked for at the same path as OpenAI's."""
+    return scope["path"].startswith("/v1/messages") or "anthropic-version" in Headers(scope=scope)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+
 
 PATHS: Final = (
     "POST /v1/chat/completions", "POST /v1/responses", "POST /v1/messages", "GET /v1/models", "GET /healthz",
@@ -184,3 +305,67 @@ async def _as_unknown(request: Request, error: Exception) -> Response:
 async def _as_internal(request: Request, _error: Exception) -> Response:
     """The framework raises it again, and ErrorMiddleware tells where it came from."""
     return as_reply(internal(), request.scope)
+
+
+_SHUTDOWN_S = 5
+
+
+def serve(upstream: Upstream, entry: AccessDecision, host: str, port: int, *, evidence: bool = False) -> None:
+    """Raises NotConfiguredError where it can't listen there, or would listen to other machines without a key."""
+    if not is_loopback(host) and not entry.key:
+        hint = "set AROG_PROXY_KEY to a long random text, and give that to clients as their API key"
+        raise NotConfiguredError(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
+    listening = _listen(host, port)
+    forbid_core_dumps()
+    for line in _welcome(upstream, entry, host, listening.getsockname()[1]):
+        print(line, file=sys.stderr, flush=True)
+    # The server's own log would tell paths and errors.
+    config = uvicorn.Config(
+        create_app(upstream, entry, evidence=evidence),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_SHUTDOWN_S,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            raise NotConfiguredError(f"port {port} is taken", code="port_taken", hint="give another --port") from None
+        hint = "give an address of this machine as --host, and a port that you may use as --port"
+        raise NotConfiguredError(
+            f"nothing can listen on {host}, port {port}", code="no_such_address", hint=hint
+        ) from None
+
+
+def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) -> list[str]:
+    """Says where it is, and which models there are: names of graphs, which the user has a grant for."""
+    shown = f"[{host}]" if ":" in host else host
+    key = "AROG_PROXY_KEY" if entry.key else "any text"
+    lines = [f"The proxy runs at http://{shown}:{port}/v1 (API key of clients: {key}). Ctrl-C ends it."]
+    if not is_loopback(host):
+        lines.append("Real names travel readable between it and its clients: trust the network in between.")
+    try:
+        models = asyncio.run(_models(upstream))
+    except ArogError as problem:
+        return [*lines, f"The service can't be used yet: {problem} ({problem.hint})."]
+    return [*lines, f"Models: {', '.join(models)}" if models else "There is no graph that this API key may ask."]
+
+
+async def _models(upstream: Upstream) -> list[str]:
+    async with httpx2.AsyncClient() as http:
+        return await Sessions(upstream, http).models()

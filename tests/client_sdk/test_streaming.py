@@ -33,10 +33,10 @@ from client_sdk import (
     TooLargeError,
     UnreachableError,
 )
-from client_sdk._stream_reader import AnswerReader
 from client_sdk.crypto.sealing import capsule_context
 from client_sdk.protocol import MAX_MESSAGE_CHARS, CapsuleContent, ChatAnswer, ErrorEvent, Message, Usage
 from client_sdk.restore import restore
+from client_sdk.streaming import AnswerReader
 from tests.client_sdk.test_restore import TABLE, cut, texts
 from tests.support.fake_service import (
     API_KEY,

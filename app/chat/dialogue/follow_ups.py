@@ -12,7 +12,7 @@ from app.privacy.pseudonym_format import Standing, replaced, words_in
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText
 from client_sdk.protocol import Fact
-from client_sdk.protocol.answers import chains
+from client_sdk.protocol.chat import chains
 
 NOT_LISTED: Final = "there is no such thing in the last answer"
 

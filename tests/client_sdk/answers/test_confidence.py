@@ -6,7 +6,7 @@ import pytest
 
 from client_sdk import Chat
 from client_sdk.answers.answer_notes import remarks
-from client_sdk.answers.confidence import MIN_SURE, confidence_words, is_unsure
+from client_sdk.answers.evidence import MIN_SURE, confidence_words, is_unsure
 from client_sdk.cli.main import run
 from tests.client_sdk.cli.test_main import pipe
 from tests.support.fake_service import API_KEY, FakeService

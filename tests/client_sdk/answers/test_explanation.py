@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from client_sdk.answers.explanation import reasons
+from client_sdk.answers.answer import reasons
 from client_sdk.protocol import Fact, Names
 
 TABLE = {

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk import Answer, Chat, Entity, RestoredFact
-from client_sdk.answers.evidence_svg import MAX_FACTS
-from client_sdk.answers.html import MAX_NAMES, MAX_ROWS
+from client_sdk.answers.html import MAX_FACTS, MAX_NAMES, MAX_ROWS
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import Usage
 from tests.support.fake_service import API_KEY, FakeService

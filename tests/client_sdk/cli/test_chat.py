@@ -21,8 +21,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from client_sdk import Answer, ArogError, Chat
-from client_sdk.cli.chat import COMMANDS, ChatLoop
-from client_sdk.cli.display import ConsoleDisplay
+from client_sdk.cli.chat import COMMANDS, ChatLoop, ConsoleDisplay
 from client_sdk.cli.line_input import completing
 from client_sdk.cli.main import run
 from client_sdk.cli.render import make_console

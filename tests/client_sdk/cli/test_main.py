@@ -20,12 +20,9 @@ from client_sdk import Chat, Piece, Stream
 from client_sdk.answers.safe_output import printable
 from client_sdk.cli import main
 from client_sdk.cli.main import join_commands, run
-from client_sdk.cli.render import make_console, show_answer, show_notes
+from client_sdk.cli.render import make_console, show_answer, show_notes, show_stream, show_trace
 from client_sdk.cli.settings import choose
-from client_sdk.cli.stream import show_stream
-from client_sdk.cli.trace import show_trace
-from client_sdk.crypto.key_file import key_path, load_key
-from client_sdk.crypto.private_files import create_private
+from client_sdk.crypto.key_file import create_private, key_path, load_key
 from client_sdk.errors import ArogError, NotConfiguredError, ServerError
 from client_sdk.protocol import Reading
 from client_sdk.trace import readable_payload

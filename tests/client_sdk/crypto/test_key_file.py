@@ -10,8 +10,15 @@ import pytest
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey
 
-from client_sdk.crypto.key_file import create_key, key_path, load_key, load_or_create_key
-from client_sdk.crypto.private_files import config_folder, create_private, read_private
+from client_sdk.crypto.key_file import (
+    config_folder,
+    create_key,
+    create_private,
+    key_path,
+    load_key,
+    load_or_create_key,
+    read_private,
+)
 from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE
 from tests.support.waiting import run_together

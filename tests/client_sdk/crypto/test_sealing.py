@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk.crypto.sealing import (
+    HYBRID,
     BadPublicKeyError,
     CannotOpenError,
     KeyPair,
@@ -22,7 +23,6 @@ from client_sdk.crypto.sealing import (
     seal,
     to_base64url,
 )
-from client_sdk.crypto.suites import HYBRID
 from client_sdk.protocol import HYBRID_SUITE, X25519_SUITE, Capsule, CapsuleContent, Names
 from tests.support.fake_service import seal_capsule
 

@@ -14,11 +14,10 @@ import httpx2
 import pytest
 
 from client_sdk import KeyPair, NotConfiguredError
-from client_sdk.dialogue_cache import ASKED_AGAIN
+from client_sdk.dialogue import ASKED_AGAIN
 from client_sdk.protocol import Usage
-from client_sdk.proxy import streaming
-from client_sdk.proxy.access import AccessDecision
-from client_sdk.proxy.server import serve
+from client_sdk.proxy import sessions
+from client_sdk.proxy.app import AccessDecision, serve
 from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem, sse
 from tests.support.lazy_module import LazyModule
@@ -334,7 +333,7 @@ def test_a_stream_that_is_cut_is_told_and_forgotten(service: FakeService, client
 def test_a_stream_that_waits_is_kept_open(
     service: FakeService, base_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.02)
+    monkeypatch.setattr(sessions, "HEARTBEAT_S", 0.02)
     held = threading.Event()
     service.steps = lambda events: [sse(events[:2]), held, sse(events[2:])]
     body = {"model": "clinic", "messages": [user("a")], "stream": True}

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client_sdk.proxy.chat_completions import read_chat_completion
 from client_sdk.proxy.errors import ProxyError
-from client_sdk.proxy.events import Reply
-from client_sdk.proxy.messages import read_message_request
+from client_sdk.proxy.protocols import (
+    Reply,
+    ResponseHistory,
+    read_chat_completion,
+    read_message_request,
+    read_response_request,
+)
 from client_sdk.proxy.questions import Question
-from client_sdk.proxy.responses import ResponseHistory, read_response_request
 
 CANARY = "Quillowmere"
 texts = st.sampled_from(["", CANARY, "user", "assistant", "system", "tool", "text", "clinic", "clinic:arog", "none"])
