@@ -1,4 +1,4 @@
-"""One dialogue as the SDK keeps it: what it sends next, and what it has shown. It does no I/O."""
+"""One dialogue as the SDK keeps it, without I/O; and which one a client goes on with that sends its whole history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
@@ -152,7 +151,7 @@ def bad_request(problem: ValidationError) -> BadRequestError:
 def _options(given: Mapping[str, object]) -> ChatOptions:
     """The options as they travel: of who asks a digest alone. Raises ValidationError."""
     person = given.get("person")
-    digest = sha256(str(person).encode()).hexdigest()[:_PERSON_CHARS] if person else ""
+    digest = hashlib.sha256(str(person).encode()).hexdigest()[:_PERSON_CHARS] if person else ""
     return ChatOptions.model_validate({**given, "person": digest})
 
 
@@ -161,14 +160,6 @@ ChatT = TypeVar("ChatT")
 MAX_KEPT: Final = 1_000
 ASKED_AGAIN: Final = 3
 """Of a history that is not known, so many of the newest answered questions are asked again, and paid for."""
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierTurn:
-    """A user's turn before the question: to be asked again, or told only."""
-
-    text: str = field(repr=False)
-    ask: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,15 +208,15 @@ class DialogueCache(Generic[ChatT]):
                 del self._kept[key]
 
 
-def earlier(turns: Sequence[Turn]) -> Iterator[EarlierTurn]:
-    """The user's turns of a history that is not known. Answers are left out: restored text is never sent back."""
+def earlier(turns: Sequence[Turn]) -> Iterator[tuple[str, bool]]:
+    """The user's turns of a history that is not known, each with True where it is to be asked again, not told only.
+
+    Answers are left out: restored text is never sent back.
+    """
     answered = [
         at for at, (turn, after) in enumerate(pairwise(turns)) if (turn.role, after.role) == ("user", "assistant")
     ]
-    again = set(answered[-ASKED_AGAIN:])
-    for at, turn in enumerate(turns):
-        if turn.role == "user":
-            yield EarlierTurn(turn.text, at in again)
+    return ((turn.text, at in answered[-ASKED_AGAIN:]) for at, turn in enumerate(turns) if turn.role == "user")
 
 
 def _keys(topic: str, turns: Sequence[Turn]) -> Iterator[bytes]:

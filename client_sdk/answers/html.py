@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 from client_sdk.answers.evidence import Entity, RestoredFact, confidence_words
 from client_sdk.answers.safe_output import Element, as_html, element
 
-MAX_NAMES, MAX_ROWS = 20, 100
+MAX_NAMES, MAX_ROWS, MAX_FACTS = 20, 100, 24
+_NAME_CHARS, _LABEL_CHARS = 28, 34
+_ROW_PX, _BOX_PX, _MARGIN_PX = 58, 40, 8
+_NAME_PX, _LABEL_PX, _MIN_GAP_PX = 7.4, 6.2, 70
 _CHIP = "display:inline-block;margin:2px 4px 2px 0;padding:1px 9px;border:1px solid currentColor;border-radius:11px"
 _FAINT = "opacity:.75;font-size:90%"
 _CELL = "text-align:left;padding:2px 12px 2px 0"
@@ -109,9 +112,19 @@ def _summary(evidence: Sequence[RestoredFact]) -> str:
     return ", ".join(parts)
 
 
+def evidence_picture(facts: Sequence[RestoredFact]) -> Element | None:
+    """A small picture (SVG) of the first 24 of the facts that lead to the answer (of all, where none is marked); None
+    where there is none. Things stand from left to right, and an arrow points as its relation does.
+
+    Colours are the page's own (`currentColor`), so that it is readable on light and on dark.
+    """
+    chosen = ([fact for fact in facts if fact.cited] or list(facts))[:MAX_FACTS]
+    return _Picture(chosen).drawn() if chosen else None
+
+
 @dataclass(slots=True)
-class Thing:
-    """One entity, value or set of the picture. `column` and `row` count from 0."""
+class _Thing:
+    """One entity, value or set. `column` and `row` count from 0."""
 
     name: str = field(repr=False)
     concept: str
@@ -121,50 +134,27 @@ class Thing:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrow:
+class _Arrow:
     """All facts that lead from one thing to another. `backward`: the relation itself points from `tail` to `head`."""
 
     head: str
     tail: str
-    labels: tuple[str, ...]
+    label: str
     backward: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """`things` by pseudonym; two of the same name are two. `rows` of each column."""
-
-    things: dict[str, Thing]
-    arrows: tuple[Arrow, ...]
-    rows: tuple[int, ...]
-
-
-def lay_out(facts: Sequence[RestoredFact]) -> Layout:
-    """One thing for each pseudonym, one arrow for each pair, in the facts' order."""
-    things: dict[str, Thing] = {}
-    for fact in facts:
-        things.setdefault(fact.head_key, Thing(fact.head, fact.head_concept, len(fact.head_names) > 1))
-        things.setdefault(fact.tail_key, Thing(fact.tail, fact.tail_concept, fact.size != "1"))
-    arrows = tuple(_arrows(facts))
-    for key, column in _columns(things, arrows).items():
-        things[key].column = column
-    rows = [0] * (1 + max((thing.column for thing in things.values()), default=0))
-    for thing in things.values():
-        thing.row, rows[thing.column] = rows[thing.column], rows[thing.column] + 1
-    return Layout(things, arrows, tuple(rows))
-
-
-def _arrows(facts: Iterable[RestoredFact]) -> Iterable[Arrow]:
+def _arrows_of(facts: Iterable[RestoredFact]) -> Iterator[_Arrow]:
+    """One for each pair, in the facts' order."""
     between: dict[tuple[str, str], dict[str, bool]] = {}
     for fact in facts:
         label = " > ".join(step.replace("|", " / ").replace("^", "") for step in fact.path)
         backward = bool(fact.path) and all(step.startswith("^") for step in fact.path)
         between.setdefault((fact.head_key, fact.tail_key), {})[label] = backward
     for (head, tail), labels in between.items():
-        yield Arrow(head, tail, tuple(labels), all(labels.values()))
+        yield _Arrow(head, tail, ", ".join(labels), all(labels.values()))
 
 
-def _columns(things: Iterable[str], arrows: Sequence[Arrow]) -> dict[str, int]:
+def _columns_of(things: Iterable[str], arrows: Sequence[_Arrow]) -> dict[str, int]:
     """Steps from the nearest thing to which no arrow leads; in a ring, from the first one."""
     tails = {arrow.tail for arrow in arrows}
     columns: dict[str, int] = {}
@@ -181,47 +171,43 @@ def _columns(things: Iterable[str], arrows: Sequence[Arrow]) -> dict[str, int]:
     return columns
 
 
-MAX_FACTS = 24
-
-_NAME_CHARS, _LABEL_CHARS = 28, 34
-_ROW_PX, _BOX_PX, _MARGIN_PX = 58, 40, 8
-_NAME_PX, _LABEL_PX, _MIN_GAP_PX = 7.4, 6.2, 70
-
-
-def evidence_picture(facts: Sequence[RestoredFact]) -> Element | None:
-    """The first 24 of the facts that lead to the answer (of all, where none is marked); None where there is none."""
-    chosen = ([fact for fact in facts if fact.cited] or list(facts))[:MAX_FACTS]
-    return _Picture(lay_out(chosen)).drawn() if chosen else None
-
-
 class _Picture:
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._widths = [self._box_width(column) for column in range(len(layout.rows))]
+    """Things by pseudonym: two of the same name are two."""
+
+    def __init__(self, facts: Sequence[RestoredFact]) -> None:
+        self._things: dict[str, _Thing] = {}
+        for fact in facts:
+            self._things.setdefault(fact.head_key, _Thing(fact.head, fact.head_concept, len(fact.head_names) > 1))
+            self._things.setdefault(fact.tail_key, _Thing(fact.tail, fact.tail_concept, fact.size != "1"))
+        self._arrows = tuple(_arrows_of(facts))
+        columns = _columns_of(self._things, self._arrows)
+        self._rows = [0] * (1 + max(columns.values()))
+        for key, thing in self._things.items():
+            thing.column = columns[key]
+            thing.row, self._rows[thing.column] = self._rows[thing.column], self._rows[thing.column] + 1
+        self._widths = [self._box_width(column) for column in range(len(self._rows))]
         self._lefts = [float(_MARGIN_PX)]
-        for column in range(len(layout.rows) - 1):
+        for column in range(len(self._rows) - 1):
             self._lefts.append(self._lefts[-1] + self._widths[column] + self._gap(column))
-        self._height = max(layout.rows) * _ROW_PX + 2 * _MARGIN_PX
-        self._tails = [arrow.tail for arrow in layout.arrows]
-        self._heads = [arrow.head for arrow in layout.arrows]
+        self._height = max(self._rows) * _ROW_PX + 2 * _MARGIN_PX
 
     def drawn(self) -> Element:
         # Room at the right for arrows that do not lead to the next column.
-        bows = any(self._is_bow(arrow) for arrow in self._layout.arrows)
+        bows = any(self._is_bow(arrow) for arrow in self._arrows)
         width = self._lefts[-1] + self._widths[-1] + _MARGIN_PX + (_ROW_PX if bows else 0)
-        parts = [*self._arrows(), *(self._box(thing) for thing in self._layout.things.values())]
+        parts = [*self._drawn_arrows(), *(self._box(thing) for thing in self._things.values())]
         return element(
             "svg",
             *parts,
             xmlns="http://www.w3.org/2000/svg",
             role="img",
-            aria_label=f"{len(self._layout.things)} things and how they are related",
+            aria_label=f"{len(self._things)} things and how they are related",
             viewBox=f"0 0 {width:.0f} {self._height}",
             width=f"{width:.0f}",
             style="max-width:100%;height:auto;font-family:sans-serif",
         )
 
-    def _box(self, thing: Thing) -> Element:
+    def _box(self, thing: _Thing) -> Element:
         left, middle = self._lefts[thing.column], self._middle(thing)
         width, top = self._widths[thing.column], middle - _BOX_PX / 2
         line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6}
@@ -239,9 +225,9 @@ class _Picture:
             element("text", _short(thing.concept, _NAME_CHARS), y=middle + 13, font_size=10, opacity=0.75, **text),
         )
 
-    def _arrows(self) -> Iterator[Element]:
-        for arrow in self._layout.arrows:
-            head, tail = self._layout.things[arrow.head], self._layout.things[arrow.tail]
+    def _drawn_arrows(self) -> Iterator[Element]:
+        for arrow in self._arrows:
+            head, tail = self._things[arrow.head], self._things[arrow.tail]
             start = (self._lefts[head.column] + self._widths[head.column], self._middle(head))
             bow = self._is_bow(arrow)
             end = (self._lefts[tail.column] + (self._widths[tail.column] if bow else 0), self._middle(tail))
@@ -260,16 +246,17 @@ class _Picture:
         tip = element("path", d=f"M{x} {y}l{back} -4v8z", fill="currentColor")
         return element("g", curve, tip, opacity=0.7)
 
-    def _label(self, arrow: Arrow, start: tuple[float, float], end: tuple[float, float], bow: bool) -> Element:
+    def _label(self, arrow: _Arrow, start: tuple[float, float], end: tuple[float, float], bow: bool) -> Element:
         """On the side where fewer lines meet, and on that side of its own line to which the line does not bend."""
-        at_head = bow or self._tails.count(arrow.tail) > self._heads.count(arrow.head)
+        meeting = sum(other.tail == arrow.tail for other in self._arrows)
+        parting = sum(other.head == arrow.head for other in self._arrows)
+        at_head = bow or meeting > parting
         x, y = (start[0] + 12, start[1]) if at_head else (end[0] - 12, end[1])
         bends_up = end[1] < start[1] if at_head else start[1] < end[1]
-        label = _label_of(arrow)
         return element(
             "text",
-            element("title", ", ".join(arrow.labels)),
-            _short(label, _LABEL_CHARS),
+            element("title", arrow.label),
+            _short(arrow.label, _LABEL_CHARS),
             x=x,
             y=y + 14 if bends_up else y - 5,
             text_anchor="start" if at_head else "end",
@@ -278,34 +265,28 @@ class _Picture:
             fill="currentColor",
         )
 
-    def _is_bow(self, arrow: Arrow) -> bool:
-        return self._layout.things[arrow.tail].column <= self._layout.things[arrow.head].column
+    def _is_bow(self, arrow: _Arrow) -> bool:
+        return self._things[arrow.tail].column <= self._things[arrow.head].column
 
-    def _middle(self, thing: Thing) -> float:
+    def _middle(self, thing: _Thing) -> float:
         """Each column stands in the middle of the picture's height."""
-        return self._height / 2 + (thing.row - (self._layout.rows[thing.column] - 1) / 2) * _ROW_PX
+        return self._height / 2 + (thing.row - (self._rows[thing.column] - 1) / 2) * _ROW_PX
 
     def _box_width(self, column: int) -> float:
-        here = [thing for thing in self._layout.things.values() if thing.column == column]
+        here = [thing for thing in self._things.values() if thing.column == column]
         return 24 + _NAME_PX * _widest([part for thing in here for part in (thing.name, thing.concept)], _NAME_CHARS)
 
     def _gap(self, column: int) -> float:
-        things = self._layout.things
-        labels = [_label_of(one) for one in self._layout.arrows if things[one.head].column == column]
+        labels = [arrow.label for arrow in self._arrows if self._things[arrow.head].column == column]
         return max(_MIN_GAP_PX, 44 + _LABEL_PX * _widest(labels, _LABEL_CHARS))
-
-
-def _label_of(arrow: Arrow) -> str:
-    return ", ".join(arrow.labels)
 
 
 def _widest(texts: Iterable[str], most: int) -> int:
     """Columns of the widest text, shortened; letters of CJK take two."""
-    return max((sum(_columns_of(letter) for letter in _short(text, most)) for text in texts), default=0)
-
-
-def _columns_of(letter: str) -> int:
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+    return max(
+        (sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in _short(text, most)) for text in texts),
+        default=0,
+    )
 
 
 def _short(text: str, most: int) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 import typer
 
-from client_sdk.cli.errors import tell_wait
+from client_sdk.cli.main import tell_wait
 from client_sdk.cli.servers import mcp, proxy
 from client_sdk.cli.settings import TAKES_ID, ApiKey, Language, Names, PlainHttp, Url, choose, names_options
 from client_sdk.errors import NotConfiguredError
@@ -133,8 +133,15 @@ def chat(
 
     choose(url, api_key, graph)
     from client_sdk.cli import render
-    from client_sdk.cli.chat import COMMANDS, ChatLoop, ConsoleDisplay, JsonDisplay
-    from client_sdk.cli.line_input import completing, piped_lines, typed_lines
+    from client_sdk.cli.chat import (
+        COMMANDS,
+        ChatLoop,
+        ConsoleDisplay,
+        JsonDisplay,
+        completing,
+        piped_lines,
+        typed_lines,
+    )
 
     console = render.make_console()
     talk = ChatLoop(open_chat, JsonDisplay() if as_json else ConsoleDisplay(console))

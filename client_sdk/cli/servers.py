@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from client_sdk.cli.errors import tell_wait
+from client_sdk.cli.main import tell_wait
 from client_sdk.cli.settings import ApiKey, Language, Names, PlainHttp, Url, choose, names_options
 from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import TIMEOUT_S, checked_url, secret_of

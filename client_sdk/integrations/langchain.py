@@ -219,11 +219,11 @@ class SyncSession:
         self, turns: Sequence[Turn], question: str, known: CachedDialogue[Chat] | None, evidence: bool
     ) -> Iterator[str | Answer]:
         chat = known.chat.fork() if known else self._chat.anew()
-        for before in earlier(turns[known.turns if known else 0 :]):
-            if before.ask:
-                chat.ask(before.text)
+        for before, ask_again in earlier(turns[known.turns if known else 0 :]):
+            if ask_again:
+                chat.ask(before)
             else:
-                chat = chat.fork(before.text)
+                chat = chat.fork(before)
         inert, said = MarkdownNeutraliser(), []
         with chat.stream(question) as stream:
             for piece in stream:

@@ -1,4 +1,7 @@
-"""Access to the proxy: requests of this machine's own programs, with the proxy's key where it has one."""
+"""The proxy: who may ask, a question in the words of three protocols, models, errors in their shapes; and its server.
+
+Requests are those of this machine's own programs, with the proxy's key where it has one.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ import ipaddress
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -41,7 +44,13 @@ from client_sdk.proxy.questions import Question
 from client_sdk.proxy.sessions import HUNG_UP, ReplyStream, Sessions, Upstream, joined
 from client_sdk.transport.hang_up import while_connected
 
-OPEN_PATHS: Final = frozenset({"/healthz"})
+PATHS: Final = "POST /v1/chat/completions, POST /v1/responses, POST /v1/messages, GET /v1/models, GET /healthz"
+MAX_BODY_BYTES: Final = 8 * 1024 * 1024
+# Clients that can tell one chat from another with the same turns; LibreChat's and others' headers can be set.
+_CHAT_ID_HEADERS: Final = ("x-arog-chat", "x-openwebui-chat-id")
+_PERSON_HEADERS: Final = ("x-arog-person", "x-openwebui-user-id")
+_IGNORED: Final = "x-arog-ignored"
+_SHUTDOWN_S: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +84,13 @@ class AccessMiddleware:
         if not is_known_host(headers.get("host", ""), self._entry.hosts):
             sentence = "this machine is not known by that name; --allow-host lets it in"
             return ProxyError(403, sentence, "permission_error", "host_not_allowed")
-        if not self._is_own_page(headers):
+        if headers.get("origin") not in (None, *self._entry.origins):
             sentence = "pages of that origin may not ask; --allow-origin lets one in"
             return ProxyError(403, sentence, "permission_error", "origin_not_allowed")
-        if path not in OPEN_PATHS and not self._has_key(headers):
+        if path != "/healthz" and not self._has_key(headers):
             sentence = "this proxy has a key of its own, and this is not it"
             return ProxyError(401, sentence, "authentication_error", "invalid_api_key")
         return None
-
-    def _is_own_page(self, headers: Headers) -> bool:
-        origin = headers.get("origin")
-        return origin is None or origin in self._entry.origins
 
     def _has_key(self, headers: Headers) -> bool:
         if not self._entry.key:
@@ -138,33 +143,28 @@ def is_known_host(host: str, known: Collection[str]) -> bool:
 
 def as_reply(error: ProxyError, scope: Scope, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The error in the shape of the protocol that the request of `scope` speaks."""
-    body = error.anthropic_body if speaks_anthropic(scope) else error.openai_body
+    # Anthropic's clients send their version with every request; models are asked for at the same path as OpenAI's.
+    is_anthropic = scope["path"].startswith("/v1/messages") or "anthropic-version" in Headers(scope=scope)
+    body = error.anthropic_body if is_anthropic else error.openai_body
     return JSONResponse(body, error.status, headers={**error.headers, **(headers or {})})
-
-
-def speaks_anthropic(scope: Scope) -> bool:
-    """Anthropic's clients send their version with every request; models are asked for at the same path as OpenAI's."""
-    return scope["path"].startswith("/v1/messages") or "anthropic-version" in Headers(scope=scope)
 
 
 def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
-PATHS: Final = (
-    "POST /v1/chat/completions", "POST /v1/responses", "POST /v1/messages", "GET /v1/models", "GET /healthz",
-)  # fmt: skip
-MAX_BODY_BYTES: Final = 8 * 1024 * 1024
-# Clients that can tell one chat from another with the same turns; LibreChat's and others' headers can be set.
-_CHAT_ID_HEADERS: Final = ("x-arog-chat", "x-openwebui-chat-id")
-_PERSON_HEADERS: Final = ("x-arog-person", "x-openwebui-user-id")
-_IGNORED: Final = "x-arog-ignored"
-
-
 def create_app(
     upstream: Upstream, entry: AccessDecision, *, evidence: bool = False, http: httpx2.AsyncClient | None = None
 ) -> ASGIApp:
     """`evidence`: answers end with the path that led to them. `http` may be a client of one's own."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with http or httpx2.AsyncClient() as client:
+            app.state.sessions, app.state.since = Sessions(upstream, client, evidence=evidence), int(time.time())
+            app.state.history = ResponseHistory()
+            yield
+
     app = Starlette(
         routes=[
             Route("/v1/chat/completions", _complete_chat, methods=["POST"]),
@@ -175,13 +175,8 @@ def create_app(
             Route("/v1/models/{id:path}", _tell_model, methods=["GET"]),
             Route("/healthz", _tell_health, methods=["GET"]),
         ],
-        exception_handlers={
-            ProxyError: _as_told,
-            ArogError: _as_mapped,
-            HTTPException: _as_unknown,
-            Exception: _as_internal,
-        },
-        lifespan=_lifespan(upstream, evidence, http),
+        exception_handlers=dict.fromkeys((ProxyError, ArogError, HTTPException, Exception), _tell_error),
+        lifespan=lifespan,
     )
     app.router.redirect_slashes = False
     framed: ASGIApp = AccessMiddleware(app, entry)
@@ -192,35 +187,23 @@ def create_app(
     return ErrorMiddleware(framed)
 
 
-def _lifespan(
-    upstream: Upstream, evidence: bool, http: httpx2.AsyncClient | None
-) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with http or httpx2.AsyncClient() as client:
-            app.state.sessions, app.state.since = Sessions(upstream, client, evidence=evidence), int(time.time())
-            app.state.history = ResponseHistory()
-            yield
-
-    return lifespan
-
-
 async def _complete_chat(request: Request) -> Response:
-    return await _answer(request, *read_chat_completion(await _body(request), _chat_id(request)))
+    return await _answer(request, *read_chat_completion(await _body(request)))
 
 
 async def _respond(request: Request) -> Response:
     history: ResponseHistory = request.app.state.history
-    return await _answer(request, *read_response_request(await _body(request), _chat_id(request), history))
+    return await _answer(request, *read_response_request(await _body(request), history))
 
 
 async def _send_message(request: Request) -> Response:
-    return await _answer(request, *read_message_request(await _body(request), _chat_id(request)))
+    return await _answer(request, *read_message_request(await _body(request)))
 
 
 async def _answer(request: Request, question: Question, reply: Reply) -> Response:
     """The one path of all protocols to the service."""
-    question = replace(question, person=_told_in(request, _PERSON_HEADERS))
+    chat_id, person = _told_in(request, _CHAT_ID_HEADERS), _told_in(request, _PERSON_HEADERS)
+    question = replace(question, chat_id=chat_id, person=person)
     sessions: Sessions = request.app.state.sessions
     headers = {_IGNORED: ", ".join(dict.fromkeys(question.ignored))} if question.ignored else {}
     if question.stream:
@@ -235,24 +218,21 @@ async def _refuse_to_count(_request: Request) -> Response:
 
 
 async def _list_models(request: Request) -> Response:
-    sessions: Sessions = request.app.state.sessions
-    return JSONResponse(_list_of(await sessions.models(), request.app.state.since))
+    ids, since = await request.app.state.sessions.models(), request.app.state.since
+    ends = {"first_id": ids[0] if ids else None, "last_id": ids[-1] if ids else None}
+    models = [_model_of(id, since) for id in ids]
+    return JSONResponse({"object": "list", "data": models, "has_more": False, **ends})
 
 
 async def _tell_model(request: Request) -> Response:
-    sessions: Sessions = request.app.state.sessions
-    if request.path_params["id"] not in await sessions.models():
+    id = request.path_params["id"]
+    if id not in await request.app.state.sessions.models():
         raise unknown_model()
-    return JSONResponse(_model_of(request.path_params["id"], request.app.state.since))
+    return JSONResponse(_model_of(id, request.app.state.since))
 
 
 async def _tell_health(_request: Request) -> Response:
     return JSONResponse({"status": "ok"})
-
-
-def _list_of(ids: list[str], since: int) -> dict[str, Any]:
-    ends = {"first_id": ids[0] if ids else None, "last_id": ids[-1] if ids else None}
-    return {"object": "list", "data": [_model_of(id, since) for id in ids], "has_more": False, **ends}
 
 
 def _model_of(id: str, since: int) -> dict[str, Any]:
@@ -260,10 +240,6 @@ def _model_of(id: str, since: int) -> dict[str, Any]:
     born = datetime.fromtimestamp(since, UTC).isoformat()
     anthropic = {"type": "model", "display_name": id, "created_at": born}
     return {"id": id, "object": "model", "created": since, "owned_by": "arog", **anthropic}
-
-
-def _chat_id(request: Request) -> str:
-    return _told_in(request, _CHAT_ID_HEADERS)
 
 
 def _told_in(request: Request, headers: Sequence[str]) -> str:
@@ -284,30 +260,19 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-async def _as_told(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ProxyError)
-    return as_reply(error, request.scope)
-
-
-async def _as_mapped(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ArogError)
-    return as_reply(error_for(error), request.scope)
-
-
-async def _as_unknown(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    sentence = f"this proxy has {', '.join(PATHS)}, and nothing else"
-    told = bad_request(sentence, code="not_found" if error.status_code == 404 else "bad_method")
-    told.status = error.status_code
-    return as_reply(told, request.scope, error.headers)
-
-
-async def _as_internal(request: Request, _error: Exception) -> Response:
-    """The framework raises it again, and ErrorMiddleware tells where it came from."""
+async def _tell_error(request: Request, error: Exception) -> Response:
+    match error:
+        case ProxyError():
+            return as_reply(error, request.scope)
+        case ArogError():
+            return as_reply(error_for(error), request.scope)
+        case HTTPException():
+            code = "not_found" if error.status_code == 404 else "bad_method"
+            told = bad_request(f"this proxy has {PATHS}, and nothing else", code=code)
+            told.status = error.status_code
+            return as_reply(told, request.scope, error.headers)
+    # The framework raises it again, and ErrorMiddleware tells where it came from.
     return as_reply(internal(), request.scope)
-
-
-_SHUTDOWN_S = 5
 
 
 def serve(upstream: Upstream, entry: AccessDecision, host: str, port: int, *, evidence: bool = False) -> None:
@@ -359,13 +324,13 @@ def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) ->
     lines = [f"The proxy runs at http://{shown}:{port}/v1 (API key of clients: {key}). Ctrl-C ends it."]
     if not is_loopback(host):
         lines.append("Real names travel readable between it and its clients: trust the network in between.")
+
+    async def served() -> list[str]:
+        async with httpx2.AsyncClient() as http:
+            return await Sessions(upstream, http).models()
+
     try:
-        models = asyncio.run(_models(upstream))
+        models = asyncio.run(served())
     except ArogError as problem:
         return [*lines, f"The service can't be used yet: {problem} ({problem.hint})."]
     return [*lines, f"Models: {', '.join(models)}" if models else "There is no graph that this API key may ask."]
-
-
-async def _models(upstream: Upstream) -> list[str]:
-    async with httpx2.AsyncClient() as http:
-        return await Sessions(upstream, http).models()

@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -29,6 +29,9 @@ from client_sdk.proxy.questions import (
     read_body,
     unsupported,
 )
+
+_DONE: Final = b"data: [DONE]\n\n"
+_NO_TOOL: Final = (None, "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +84,24 @@ def token_counts(finished: Finished) -> tuple[int, int]:
     return sent, sum(each.completion_tokens for each in finished.usage)
 
 
-DONE: Final = b"data: [DONE]\n\n"
-# What would change what the reply is. Everything else that is not read asks for nothing, and is ignored.
-_REFUSED_IN_CHAT: Final[dict[str, str]] = {
-    "audio": "answers are text",
-    "web_search_options": "nothing is looked up on the web",
-}
+class _Body(LooseModel):
+    """The fields that a request of every protocol has."""
+
+    model: str
+    stream: bool | None = None
+    tool_choice: Any = None
+
+    def asked(self, messages: Sequence[ClientMessage], earlier: Sequence[Turn] = ()) -> Question:
+        """The question of the messages; `earlier` are turns before all of them. Raises ProxyError."""
+        ignored = [*ignored_fields(self.model_extra), *(["tool_choice"] if self.tool_choice not in _NO_TOOL else [])]
+        return question_of(self.model, messages, earlier=earlier, stream=bool(self.stream), ignored=ignored)
+
+    def refuse(self, refused: Mapping[str, str]) -> None:
+        """Raises ProxyError for a field that would change what the reply is. Everything else that is not read asks for
+        nothing, and is ignored."""
+        for name, why in refused.items():
+            if (self.model_extra or {}).get(name):
+                raise unsupported(name, why)
 
 
 class _ChatMessage(LooseModel):
@@ -100,52 +115,34 @@ class _StreamOptions(LooseModel):
     include_usage: bool | None = None
 
 
-class _ChatBody(LooseModel):
-    model: str
+class _ChatBody(_Body):
     messages: list[_ChatMessage] = Field(min_length=1, repr=False)
-    stream: bool | None = None
     stream_options: _StreamOptions | None = None
     n: int | None = None
     response_format: dict[str, Any] | None = None
     modalities: list[str] | None = None
-    tool_choice: Any = None
     function_call: Any = None
 
 
-def read_chat_completion(body: bytes, chat_id: str = "") -> tuple[Question, ChatCompletion]:
+def read_chat_completion(body: bytes) -> tuple[Question, ChatCompletion]:
     """The question of a request, and the reply to be. Raises ProxyError."""
-    asked = read_body(_ChatBody, body)
-    _refuse_chat(asked)
-    messages = [
-        ClientMessage(each.role, each.content, f"messages[{at}]", bool(each.tool_calls or each.function_call))
-        for at, each in enumerate(asked.messages)
-    ]
-    question = question_of(
-        asked.model, messages, stream=bool(asked.stream), ignored=_ignored_in_chat(asked), chat_id=chat_id
-    )
-    with_usage = bool(asked.stream_options and asked.stream_options.include_usage)
-    return question, ChatCompletion(asked.model, with_usage)
-
-
-def _refuse_chat(asked: _ChatBody) -> None:
-    for name, why in _REFUSED_IN_CHAT.items():
-        if (asked.model_extra or {}).get(name) not in (None, False, 0, "", [], {}):
-            raise unsupported(name, why)
-    if asked.n not in (None, 1):
+    read = read_body(_ChatBody, body)
+    read.refuse({"audio": "answers are text", "web_search_options": "nothing is looked up on the web"})
+    if read.n not in (None, 1):
         raise unsupported("n", "there is one answer to a question")
-    if asked.response_format is not None and asked.response_format.get("type") != "text":
+    if read.response_format is not None and read.response_format.get("type") != "text":
         raise unsupported("response_format", "answers are text; leave it out")
-    if asked.modalities not in (None, [], ["text"]):
+    if read.modalities not in (None, [], ["text"]):
         raise unsupported("modalities", "answers are text")
-    for name, value in (("tool_choice", asked.tool_choice), ("function_call", asked.function_call)):
+    for name, value in (("tool_choice", read.tool_choice), ("function_call", read.function_call)):
         if demands_tool(value):
             raise unsupported(name, "no tool is ever called; leave it out, or send `auto`")
-
-
-def _ignored_in_chat(asked: _ChatBody) -> Iterator[str]:
-    yield from ignored_fields(asked.model_extra)
-    if asked.tool_choice == "auto" or isinstance(asked.tool_choice, dict):
-        yield "tool_choice"
+    messages = [
+        ClientMessage(each.role, each.content, f"messages[{at}]", bool(each.tool_calls or each.function_call))
+        for at, each in enumerate(read.messages)
+    ]
+    with_usage = bool(read.stream_options and read.stream_options.include_usage)
+    return read.asked(messages), ChatCompletion(read.model, with_usage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +157,8 @@ class ChatCompletion:
     def whole(self, text: str, finished: Finished) -> dict[str, Any]:
         message = {"role": "assistant", "content": text, "refusal": None}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-        return {
-            **self._head("chat.completion"),
-            "choices": [choice],
-            "usage": _chat_usage(finished),
-            "arog": about(finished),
-        }
+        ended = {"choices": [choice], "usage": _chat_usage(finished), "arog": about(finished)}
+        return {**self._head("chat.completion"), **ended}
 
     def first(self) -> bytes:
         return self._chunk({"role": "assistant", "content": ""})
@@ -177,9 +170,9 @@ class ChatCompletion:
         """The chunk that ends the text, that of the usage where it is wanted, and the end of the stream."""
         ended = self._chunk({}, "stop", arog=about(finished))
         if not self.with_usage:
-            return ended + DONE
+            return ended + _DONE
         usage = {**self._head("chat.completion.chunk"), "choices": [], "usage": _chat_usage(finished)}
-        return ended + event(usage) + DONE
+        return ended + event(usage) + _DONE
 
     def failure(self, error: ProxyError) -> bytes:
         return event(error.openai_body)
@@ -198,57 +191,32 @@ def _chat_usage(finished: Finished) -> dict[str, int]:
     return {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}
 
 
-# What only models think; none of these asks for anything.
-_THOUGHTS: Final = ("thinking", "redacted_thinking")
-
-
 class _AnthropicMessage(LooseModel):
     role: str
     content: Content = Field(repr=False)
 
 
-class _MessagesBody(LooseModel):
-    model: str
+class _MessagesBody(_Body):
     messages: list[_AnthropicMessage] = Field(min_length=1, repr=False)
     system: Content = Field(default=None, repr=False)
-    stream: bool | None = None
-    tool_choice: Any = None
     output_config: dict[str, Any] | None = None
     output_format: dict[str, Any] | None = None
 
 
-def read_message_request(body: bytes, chat_id: str = "") -> tuple[Question, MessageReply]:
+def read_message_request(body: bytes) -> tuple[Question, MessageReply]:
     """The question of a request, and the reply to be. Raises ProxyError."""
-    asked = read_body(_MessagesBody, body)
-    if isinstance(asked.tool_choice, dict) and asked.tool_choice.get("type") in ("any", "tool"):
+    read = read_body(_MessagesBody, body)
+    if isinstance(read.tool_choice, dict) and read.tool_choice.get("type") in ("any", "tool"):
         raise unsupported("tool_choice", "no tool is ever called; leave it out, or send the type `auto`")
-    if asked.output_format is not None or (asked.output_config or {}).get("format") is not None:
+    if read.output_format is not None or (read.output_config or {}).get("format") is not None:
         raise unsupported("output_format", "answers are text; leave it out")
-    question = question_of(
-        asked.model,
-        list(_turns_of_messages(asked)),
-        stream=bool(asked.stream),
-        ignored=_ignored_in_messages(asked),
-        chat_id=chat_id,
-    )
-    return question, MessageReply(asked.model)
-
-
-def _turns_of_messages(asked: _MessagesBody) -> Iterator[ClientMessage]:
-    if asked.system:
-        yield ClientMessage("system", asked.system, "messages[system]")
-    for at, each in enumerate(asked.messages):
-        yield ClientMessage(each.role, _without_thoughts(each.content), f"messages[{at}]")
-
-
-def _without_thoughts(content: Content) -> Content:
-    return [part for part in content if part.type not in _THOUGHTS] if isinstance(content, list) else content
-
-
-def _ignored_in_messages(asked: _MessagesBody) -> Iterator[str]:
-    yield from ignored_fields(asked.model_extra)
-    if asked.tool_choice:
-        yield "tool_choice"
+    messages = [ClientMessage("system", read.system, "messages[system]")] if read.system else []
+    for at, each in enumerate(read.messages):
+        content = each.content
+        if isinstance(content, list):  # What only models think asks for nothing.
+            content = [part for part in content if part.type not in ("thinking", "redacted_thinking")]
+        messages.append(ClientMessage(each.role, content, f"messages[{at}]"))
+    return read.asked(messages), MessageReply(read.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,13 +266,6 @@ def _messages_usage(finished: Finished) -> dict[str, int]:
     return {"input_tokens": sent, "output_tokens": got}
 
 
-_REFUSED_IN_RESPONSES: Final[dict[str, str]] = {
-    "background": "a reply is waited for; leave it out, and stream",
-    "conversation": "conversations are not kept by id; send the earlier turns, or `previous_response_id`",
-    "prompt": "no prompts are kept here; send the question itself",
-}
-
-
 class _Item(LooseModel):
     """A message, or what is not read: a tool's call or result, a model's thoughts, a reference."""
 
@@ -313,15 +274,12 @@ class _Item(LooseModel):
     content: Content = Field(default=None, repr=False)
 
 
-class _ResponsesBody(LooseModel):
-    model: str
+class _ResponsesBody(_Body):
     input: str | list[_Item] = Field(repr=False)
     instructions: str | None = Field(default=None, repr=False)
     previous_response_id: str | None = None
-    stream: bool | None = None
     store: bool | None = None
     text: dict[str, Any] | None = None
-    tool_choice: Any = None
 
 
 class ResponseHistory:
@@ -349,48 +307,35 @@ class ResponseHistory:
                 self._turns.popitem(last=False)
 
 
-def read_response_request(body: bytes, chat_id: str, history: ResponseHistory) -> tuple[Question, ResponseReply]:
+def read_response_request(body: bytes, history: ResponseHistory) -> tuple[Question, ResponseReply]:
     """The question of a request, and the reply to be. Raises ProxyError."""
-    asked = read_body(_ResponsesBody, body)
-    _refuse_response(asked)
-    question = question_of(
-        asked.model,
-        list(_items_as_messages(asked)),
-        earlier=history.turns(asked.previous_response_id),
-        stream=bool(asked.stream),
-        ignored=_ignored_in_responses(asked),
-        chat_id=chat_id,
+    read = read_body(_ResponsesBody, body)
+    read.refuse(
+        {
+            "background": "a reply is waited for; leave it out, and stream",
+            "conversation": "conversations are not kept by id; send the earlier turns, or `previous_response_id`",
+            "prompt": "no prompts are kept here; send the question itself",
+        }
     )
-    kept = None if asked.store is False or question.background else history
-    return question, ResponseReply(question, asked.previous_response_id, kept)
-
-
-def _refuse_response(asked: _ResponsesBody) -> None:
-    for name, why in _REFUSED_IN_RESPONSES.items():
-        if (asked.model_extra or {}).get(name) not in (None, False, "", {}):
-            raise unsupported(name, why)
-    form = (asked.text or {}).get("format")
+    form = (read.text or {}).get("format")
     if form is not None and (not isinstance(form, dict) or form.get("type") != "text"):
         raise unsupported("text.format", "answers are text; leave it out")
-    if demands_tool(asked.tool_choice):
+    if demands_tool(read.tool_choice):
         raise unsupported("tool_choice", "no tool is ever called; leave it out, or send `auto`")
+    question = read.asked(list(_items_as_messages(read)), history.turns(read.previous_response_id))
+    kept = None if read.store is False or question.background else history
+    return question, ResponseReply(question, read.previous_response_id, kept)
 
 
-def _items_as_messages(asked: _ResponsesBody) -> Iterator[ClientMessage]:
-    if asked.instructions:
-        yield ClientMessage("system", asked.instructions, "input[instructions]")
-    if isinstance(asked.input, str):
-        yield ClientMessage("user", asked.input, "input[0]")
+def _items_as_messages(read: _ResponsesBody) -> Iterator[ClientMessage]:
+    if read.instructions:
+        yield ClientMessage("system", read.instructions, "input[instructions]")
+    if isinstance(read.input, str):
+        yield ClientMessage("user", read.input, "input[0]")
         return
-    for at, item in enumerate(asked.input):
+    for at, item in enumerate(read.input):
         role = (item.role or "user") if item.type == "message" else "tool"
         yield ClientMessage(role, item.content, f"input[{at}]")
-
-
-def _ignored_in_responses(asked: _ResponsesBody) -> Iterator[str]:
-    yield from ignored_fields(asked.model_extra)
-    if asked.tool_choice not in (None, "none"):
-        yield "tool_choice"
 
 
 @dataclass(slots=True)

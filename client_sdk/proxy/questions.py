@@ -213,7 +213,6 @@ def question_of(
     earlier: Sequence[Turn] = (),
     stream: bool,
     ignored: Iterable[str],
-    chat_id: str,
 ) -> Question:
     """The last message is the question, and must be a user's text. `earlier` are turns before all messages.
 
@@ -236,7 +235,6 @@ def question_of(
         text=asked.text,
         stream=stream,
         ignored=(*_left_out(messages, last), *ignored),
-        chat_id=chat_id,
         background=None if before else find_task(asked.text, instructions, model),
         rating=typed_rating(asked.text),
     )

@@ -13,7 +13,6 @@ import httpx2
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from client_sdk.answers.answer import Answer
 from client_sdk.answers.answer_notes import NOTHING_TO_RATE, rated_sentence, remarks
 from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.client import AskOptions, AsyncChat
@@ -30,7 +29,11 @@ from client_sdk.transport.drivers import AsyncDriver
 from client_sdk.transport.flow import GRAPHS, RetryPolicy, exchange
 from client_sdk.transport.hang_up import cancel_when_gone, end
 
-MODELS_S: Final = 20.0
+_MODELS_S: Final = 20.0
+HEARTBEAT_S: Final = 5.0
+HUNG_UP: Final = 499
+_STAGES: Final = frozenset(get_args(StageName))
+Pieces = AsyncGenerator[Stage | str | Finished]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,10 @@ class Sessions:
     async def models(self) -> list[str]:
         """The ids of the models that the service's key may use. Raises ArogError."""
         driver = AsyncDriver(self._upstream.url, self._upstream.api_key, self._http)
-        told = await driver.run(exchange(GRAPHS, GraphNames, RetryPolicy(MODELS_S)))
+        told = await driver.run(exchange(GRAPHS, GraphNames, RetryPolicy(_MODELS_S)))
         return model_ids(told.graphs, told.strategies)
 
-    async def talk(self, question: Question) -> AsyncGenerator[Stage | str | Finished]:
+    async def talk(self, question: Question) -> Pieces:
         """Stages as they begin, the answer's text in pieces, and the answer last. Raises ArogError.
 
         A chore is answered here: nothing is sent, and nothing is kept. A conversation that the service has no more is
@@ -73,17 +76,16 @@ class Sessions:
             yield await self._rated(question, known)
             yield Finished(None)
             return
-        try:
-            async with aclosing(self._talk(question, known)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except UnknownConversationError:
-            if known is None:
-                raise
-            self._histories.forget(known.conversation)
-            async with aclosing(self._talk(question, None)) as pieces:
-                async for piece in pieces:
-                    yield piece
+        for begun in [known, None] if known else [None]:
+            try:
+                async with aclosing(self._talk(question, begun)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except UnknownConversationError:
+                if begun is None:
+                    raise
+                self._histories.forget(begun.conversation)
 
     async def _rated(self, question: Question, known: CachedDialogue[AsyncChat] | None) -> str:
         """Rates the last answer of a dialogue; the sentence that replies to it. Raises ArogError."""
@@ -93,16 +95,14 @@ class Sessions:
         rating, correct = question.rating
         return rated_sentence(await known.chat.rate(answer, rating, correct), bool(correct))
 
-    async def _talk(
-        self, question: Question, known: CachedDialogue[AsyncChat] | None
-    ) -> AsyncGenerator[Stage | str | Finished]:
+    async def _talk(self, question: Question, known: CachedDialogue[AsyncChat] | None) -> Pieces:
         chat = known.chat.fork() if known else self._new(question)
         usages: list[Usage] = []
-        for before in earlier(question.turns[known.turns if known else 0 :]):
-            if not before.ask:
-                chat = chat.fork(before.text)
+        for before, ask_again in earlier(question.turns[known.turns if known else 0 :]):
+            if not ask_again:
+                chat = chat.fork(before)
                 continue
-            async with chat.stream(before.text) as stream:
+            async with chat.stream(before) as stream:
                 async for piece in stream:
                     if isinstance(piece, Stage):
                         yield piece
@@ -119,7 +119,8 @@ class Sessions:
         if after := inert.push(remarks(answer, explained=True, evidence=self._evidence)):
             said.append(after)
             yield after
-        self._keep(question, "".join(said), chat, answer)
+        turns = (*question.turns, Turn("user", question.text), Turn("assistant", "".join(said)))
+        self._histories.keep(question.topic, turns, chat, answer.conversation)
         yield Finished(answer, (*usages, answer.usage))
 
     def _new(self, question: Question) -> AsyncChat:
@@ -138,16 +139,6 @@ class Sessions:
             http=self._http,
             **options,
         )
-
-    def _keep(self, question: Question, text: str, chat: AsyncChat, answer: Answer) -> None:
-        turns = (*question.turns, Turn("user", question.text), Turn("assistant", text))
-        self._histories.keep(question.topic, turns, chat, answer.conversation)
-
-
-HEARTBEAT_S: Final = 5.0
-HUNG_UP: Final = 499
-_STAGES: Final = frozenset(get_args(StageName))
-Pieces = AsyncGenerator[Stage | str | Finished]
 
 
 class ReplyStream(Response):

@@ -3,7 +3,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import stat
-import threading
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ from client_sdk.crypto.key_file import (
 )
 from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE
-from tests.support.waiting import run_together
 
 
 def test_the_first_use_makes_a_key_that_later_uses_find(config: Path) -> None:
@@ -124,18 +122,6 @@ def test_parallel_first_starts_get_the_same_key(config: Path) -> None:
     results.close()
     results.join_thread()
     assert publics == {load_or_create_key().public_text}
-
-
-def test_parallel_threads_get_the_same_key() -> None:
-    gate, publics = threading.Barrier(8), []
-
-    def first_use() -> None:
-        gate.wait()
-        publics.append(load_or_create_key().public_text)
-
-    run_together(*(first_use for _ in range(8)))
-    assert len(publics) == 8
-    assert len(set(publics)) == 1
 
 
 def test_where_the_config_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ bodies = st.fixed_dictionaries(
 READERS: tuple[Callable[[bytes], tuple[Question, Reply]], ...] = (
     read_chat_completion,
     read_message_request,
-    lambda body: read_response_request(body, "", ResponseHistory()),
+    lambda body: read_response_request(body, ResponseHistory()),
 )
 
 
