@@ -165,10 +165,7 @@ class AnswerReader:
             case "text":
                 self._pieces.append(_content(TextEvent, data).text)
             case "answer":
-                answer = self._checked(_content(ChatAnswer, data))
-                shown = self._restored(answer)
-                self._answer = answer
-                return shown
+                return self._shown(_content(ChatAnswer, data))
             case "error":
                 raise error_of(_content(ErrorEvent, data).status, data.encode())
         return []
@@ -180,16 +177,14 @@ class AnswerReader:
             raise StreamCutError("the stream ended before the answer was whole", code="stream_cut", hint=hint)
         return self._answer
 
-    def _checked(self, answer: ChatAnswer) -> ChatAnswer:
+    def _shown(self, answer: ChatAnswer) -> list[Stage | TextPiece]:
         if answer.graph != self._graph or self._conversation not in (None, answer.conversation):
             raise _bad("it answers something else", answer.id)
         if "".join(self._pieces) != answer.message.content:
             raise _bad("its pieces are not the answer's text", answer.id)
-        return answer
-
-    def _restored(self, answer: ChatAnswer) -> list[Stage | TextPiece]:
         restorer = Restorer(open_names(answer, self._key))
         texts = [*map(restorer.push, self._pieces), restorer.finish()]
+        self._answer = answer
         return [TextPiece(text) for text in texts if text]
 
 

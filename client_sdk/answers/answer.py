@@ -8,22 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence, amendments
 from client_sdk.answers.html import answer_as_html, cautions
-from client_sdk.crypto.sealing import (
-    CannotOpenError,
-    KeyPair,
-    capsule_context,
-    open_capsule,
-)
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, capsule_context, open_capsule
 from client_sdk.errors import BadAnswerError, BadRequestError, CannotOpenCapsuleError, NotConfiguredError
-from client_sdk.protocol import (
-    ChatAnswer,
-    Fact,
-    Item,
-    Names,
-    RatingWord,
-    Sentence,
-    Usage,
-)
+from client_sdk.protocol import ChatAnswer, Fact, Item, Names, RatingWord, Sentence, Usage
 from client_sdk.protocol.chat import chains
 from client_sdk.restore import restore
 
@@ -31,7 +18,8 @@ if TYPE_CHECKING:
     import pandas
 
 
-_FACT_NAMES = 5
+_FACT_NAMES, _MAX_RUNS = 5, 3
+Part = Literal["entities", "evidence"]
 RateAnswer = Callable[["Answer", RatingWord, "Sequence[str] | None"], Any]
 """Sends the rating of an answer, where it came from."""
 
@@ -101,7 +89,24 @@ class Answer:
         `total`, the members of the part, of which only some may have come by name. Raises NotConfiguredError where
         pandas (`pip install '.[pandas]'`) is missing.
         """
-        return answer_as_frame(self.entities, self.evidence, part)
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            hint = "in a clone of arog, get it with: pip install '.[pandas]'"
+            raise NotConfiguredError("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
+        rows: list[tuple[Any, ...]] = [
+            (number, name, entity.concept, entity.kind, entity.total)
+            for number, entity in enumerate(self.entities, start=1)
+            for name in entity.names or (None,)
+        ]
+        if part == "entities":
+            return pandas.DataFrame(rows, columns=["part", "name", "concept", "kind", "total"])
+        rows = [
+            (one.head, one.head_concept, " > ".join(one.path), one.tail, one.tail_concept, one.size, one.cited)
+            for one in self.evidence
+        ]
+        columns = ["head", "head_concept", "relation", "tail", "tail_concept", "size", "cited"]
+        return pandas.DataFrame(rows, columns=columns)
 
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
@@ -244,9 +249,6 @@ def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
     return name if hint is None else f"{name} ({restore(' '.join(hint.path), table)}: {restore(hint.tail, table)})"
 
 
-MAX_RUNS = 3
-
-
 def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, ...]:
     """One line for each run of cited facts in which one begins where the one before ends; names of `table`."""
     return tuple(_line(run, table) for run in chains(fact for fact in evidence if fact.cited))
@@ -260,7 +262,7 @@ def in_short(answer: ChatAnswer, table: Mapping[str, Names]) -> str:
     }
     if answer.worked_out:
         return " ".join(restore(each, counted) for each in answer.worked_out)
-    return "; ".join(reasons(answer.evidence, counted)[:MAX_RUNS])
+    return "; ".join(reasons(answer.evidence, counted)[:_MAX_RUNS])
 
 
 def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:
@@ -274,37 +276,3 @@ def _step(fact: Fact, table: Mapping[str, Names]) -> str:
     words = " > ".join(restore(step.replace("|", " / ").replace("^", ""), table) for step in fact.path)
     arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"
     return f"{arrow} {words} ({fact.tail_concept}) {arrow} {tail}"
-
-
-Part = Literal["entities", "evidence"]
-
-_COLUMNS: dict[Part, tuple[str, ...]] = {
-    "entities": ("part", "name", "concept", "kind", "total"),
-    "evidence": ("head", "head_concept", "relation", "tail", "tail_concept", "size", "cited"),
-}
-
-
-def answer_as_frame(entities: Sequence[Entity], evidence: Sequence[RestoredFact], part: Part) -> pandas.DataFrame:
-    """See Answer.to_dataframe. Raises NotConfiguredError where pandas is not installed."""
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        hint = "in a clone of arog, get it with: pip install '.[pandas]'"
-        raise NotConfiguredError("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
-    rows = _entity_rows(entities) if part == "entities" else _evidence_rows(evidence)
-    return pandas.DataFrame(rows, columns=list(_COLUMNS[part]))
-
-
-def _entity_rows(entities: Sequence[Entity]) -> list[tuple[Any, ...]]:
-    return [
-        (number, name, entity.concept, entity.kind, entity.total)
-        for number, entity in enumerate(entities, start=1)
-        for name in entity.names or (None,)
-    ]
-
-
-def _evidence_rows(evidence: Sequence[RestoredFact]) -> list[tuple[Any, ...]]:
-    return [
-        (fact.head, fact.head_concept, " > ".join(fact.path), fact.tail, fact.tail_concept, fact.size, fact.cited)
-        for fact in evidence
-    ]

@@ -13,7 +13,7 @@ from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import TIMEOUT_S, checked_url, secret_of
 
 PORT = 8100
-_GET_PROXY = "in a clone of arog, get it with: pip install '.[proxy]'"
+_GET_EXTRA = "in a clone of arog, get it with: pip install '.[{}]'"
 
 ProxyKey = Annotated[
     str,
@@ -56,15 +56,14 @@ def proxy(
         from client_sdk.proxy.sessions import Upstream
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] in ("starlette", "uvicorn"):
-            raise NotConfiguredError("the proxy is an extra", code="no_proxy", hint=_GET_PROXY) from None
+            raise NotConfiguredError(
+                "the proxy is an extra", code="no_proxy", hint=_GET_EXTRA.format("proxy")
+            ) from None
         raise
     where_to, limits = checked_url(where.url, plain_http), names_options(names, language)
     upstream = Upstream(where_to, where.api_key, load_or_create_key(), timeout_s, plain_http, limits)
     access = AccessDecision(key, frozenset(map(str.lower, allow_host or ())), frozenset(allow_origin or ()))
     serve(upstream, access, host, port, evidence=evidence)
-
-
-_GET_MCP = "in a clone of arog, get it with: pip install '.[mcp]'"
 
 
 def mcp(
@@ -76,7 +75,7 @@ def mcp(
     pseudonyms: Annotated[
         bool, typer.Option("--pseudonyms", help="Restore no name: the client's model reads pseudonyms alone")
     ] = False,
-    names: Annotated[int, typer.Option(min=1, max=10_000, help="How many names of one set to restore")] = 50,
+    names: Names = 50,
     timeout_s: Annotated[float, typer.Option("--timeout", min=1, help="Seconds for one question")] = TIMEOUT_S,
     plain_http: PlainHttp = False,
 ) -> None:
@@ -90,7 +89,7 @@ def mcp(
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise
-        raise NotConfiguredError("MCP is an extra", code="no_mcp", hint=_GET_MCP) from None
+        raise NotConfiguredError("MCP is an extra", code="no_mcp", hint=_GET_EXTRA.format("mcp")) from None
     service = ServiceAccess(
         checked_url(where.url, plain_http), where.api_key, where.graph,
         restore_names=not pseudonyms, names=names, timeout_s=timeout_s, plain_http=plain_http, on_wait=tell_wait,

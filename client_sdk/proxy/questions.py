@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -118,12 +118,10 @@ def _no_question(why: str) -> ProxyError:
     return bad_request(sentence, "messages", "not_a_question")
 
 
-STRATEGIES: Final[dict[str, StrategyName]] = {
-    "auto": "auto", "sets": "sets", "arog": "arog", "dialogue": "dialogue",
-}  # fmt: skip
-DEFAULT: Final = "auto"
-LISTED: Final = ("auto", "arog")
-"""The others are taken where they are asked for by name, and make no list of models longer."""
+_STRATEGIES: Final[dict[str, StrategyName]] = {name: name for name in get_args(StrategyName)}
+_DEFAULT: Final = "auto"
+# The others are taken where they are asked for by name, and make no list of models longer.
+_LISTED: Final = ("auto", "arog")
 _MODEL = re.compile(r"([a-z0-9][a-z0-9_-]{0,62})(?::([a-z]+))?")
 _FIELD = re.compile(r"[a-z_]{1,40}")
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")
@@ -253,15 +251,15 @@ def _without_ratings(turns: Sequence[Turn]) -> tuple[Turn, ...]:
 def graph_and_strategy(model: str) -> tuple[str, StrategyName]:
     """`people` is the graph with the default strategy, `people:arog` with another. Raises ProxyError."""
     found = _MODEL.fullmatch(model)
-    if found is None or found[2] not in (None, *STRATEGIES):
+    if found is None or found[2] not in (None, *_STRATEGIES):
         raise unknown_model()
-    return found[1], STRATEGIES[found[2] or DEFAULT]
+    return found[1], _STRATEGIES[found[2] or _DEFAULT]
 
 
 def model_ids(graphs: Iterable[str], strategies: Iterable[str]) -> list[str]:
     """One model for each graph and strategy; the default strategy needs no word."""
-    offered = [name for name in LISTED if name in set(strategies)]
-    return [graph if name == DEFAULT else f"{graph}:{name}" for graph in graphs for name in offered]
+    offered = [name for name in _LISTED if name in set(strategies)]
+    return [graph if name == _DEFAULT else f"{graph}:{name}" for graph in graphs for name in offered]
 
 
 def ignored_fields(extra: Mapping[str, Any] | None) -> Iterator[str]:

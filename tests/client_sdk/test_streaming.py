@@ -38,16 +38,7 @@ from client_sdk.protocol import MAX_MESSAGE_CHARS, CapsuleContent, ChatAnswer, E
 from client_sdk.restore import restore
 from client_sdk.streaming import AnswerReader
 from tests.client_sdk.test_restore import TABLE, cut, texts
-from tests.support.fake_service import (
-    API_KEY,
-    Canned,
-    FakeService,
-    Step,
-    events_of,
-    problem,
-    seal_capsule,
-    sse,
-)
+from tests.support.fake_service import API_KEY, Canned, FakeService, Step, events_of, problem, seal_capsule, sse
 
 pytestmark = pytest.mark.slow
 

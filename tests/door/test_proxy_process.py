@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from tests.support.lazy_module import LazyModule
 from tests.support.processes.demo_service import DemoService
-from tests.support.processes.proxy import ProxyProcess, proxy_process
+from tests.support.processes.proxy import ROOT, ProxyProcess, proxy_process
 
 anthropic = LazyModule("anthropic")
 openai = LazyModule("openai")
@@ -157,6 +159,16 @@ def test_it_listens_to_this_machine_alone(demo: DemoService, proxy: ProxyProcess
         socket.create_connection(("127.0.0.2", everywhere.port), timeout=5),
     ):
         assert "travel readable" in everywhere.printed.read_text()
+
+
+def test_for_other_machines_it_must_have_a_key(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "client_sdk", "proxy", "--host", "0.0.0.0", "--port", "0"]
+    environment = {
+        "PYTHONPATH": str(ROOT), "AROG_API_KEY": "a-key", "AROG_CONFIG_DIR": str(tmp_path), "PATH": "/usr/bin:/bin",
+    }  # fmt: skip
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert "AROG_PROXY_KEY" in done.stderr
 
 
 def test_without_a_service_it_says_so_and_answers_with_errors(tmp_path: Path) -> None:
