@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -188,6 +189,14 @@ def _one_line(text: str) -> str:
     """Errors are printed on terminals and written to logs: one line, no control characters."""
     line = "".join(letter if letter.isprintable() else " " for letter in text[:_MAX_SENTENCE])
     return " ".join(line.split())
+
+
+def in_sentences(error: ArogError, hints: Mapping[str, str]) -> str:
+    """One line: what happened, what to do (of `hints` by its code, else its own hint), and the id to look it up."""
+    hint = hints.get(error.code, error.hint)
+    told = [part for part in (str(error), hint[:1].upper() + hint[1:]) if part]
+    ended = [part if part.endswith((".", "?", "!")) else f"{part}." for part in told]
+    return " ".join([*ended, f"(id {error.id})"] if error.id else ended)
 
 
 def tell_failure(error: BaseException, program: str) -> None:

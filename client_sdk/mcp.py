@@ -30,7 +30,14 @@ from client_sdk.answers.answer_notes import remarks
 from client_sdk.answers.safe_output import MarkdownNeutraliser, printable
 from client_sdk.client import AsyncChat
 from client_sdk.crypto.key_file import forbid_core_dumps
-from client_sdk.errors import ArogError, BadRequestError, RefusedError, UnknownConversationError, tell_failure
+from client_sdk.errors import (
+    ArogError,
+    BadRequestError,
+    RefusedError,
+    UnknownConversationError,
+    in_sentences,
+    tell_failure,
+)
 from client_sdk.protocol import MAX_MESSAGE_CHARS, LedgerRow
 from client_sdk.trace import Trace, readable_payload
 from client_sdk.transport.address import TIMEOUT_S
@@ -272,7 +279,8 @@ async def _called(dialogues: Dialogues, name: str, given: Mapping[str, object]) 
     except ValidationError as problem:
         return _result(_argument_problem(problem), is_error=True)
     except ArogError as error:
-        return _result(_told(error), is_error=True)
+        told = in_sentences(error, _HINTS)
+        return _result(told[0].upper() + told[1:], is_error=True)
     except Exception as error:
         tell_failure(error, "arog mcp")
         return _result("Something failed inside `arog mcp`; its standard error says where.", is_error=True)
@@ -290,11 +298,3 @@ def _argument_problem(problem: ValidationError) -> str:
         for each in found
     }
     return f"The arguments are not valid: {'; '.join(sorted(told))}."
-
-
-def _told(error: ArogError) -> str:
-    """One line: what happened, what to do, and the id to look it up."""
-    parts = [str(error), _HINTS.get(error.code, error.hint)]
-    sentences = [part[0].upper() + part[1:] for part in parts if part]
-    ended = [each if each.endswith((".", "?", "!")) else f"{each}." for each in sentences]
-    return " ".join([*ended, f"(id {error.id})"] if error.id else ended)

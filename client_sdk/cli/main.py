@@ -25,6 +25,7 @@ from client_sdk.errors import (
     RequestTimeoutError,
     ServerError,
     UnreachableError,
+    in_sentences,
 )
 
 if TYPE_CHECKING:
@@ -181,22 +182,12 @@ def _top_level(module: str | None) -> str:
 
 
 def error_line(error: ArogError) -> str:
-    """One line: what happened, what to do, and the id to look it up."""
-    parts = [f"arog: {_ended(str(error))}"]
-    if hint := _HINTS.get(error.code, error.hint):
-        parts.append(_ended(hint[0].upper() + hint[1:]))
-    if error.id:
-        parts.append(f"(id {error.id})")
-    return " ".join(parts)
+    return f"arog: {in_sentences(error, _HINTS)}"
 
 
 def tell_wait(wait: Wait) -> None:
     """Says that a question waits, and why, on standard error."""
     print(f"arog: {wait}", file=sys.stderr)
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith((".", "?", "!")) else f"{sentence}."
 
 
 def exit_code_of(error: ArogError) -> int:

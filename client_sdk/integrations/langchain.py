@@ -195,7 +195,7 @@ def _refuse_tracing(allowed: bool) -> None:
 
 
 class SyncSession:
-    """Asks each question in the dialogue that its history belongs to (see Histories). Threads may share it."""
+    """Asks each question in the dialogue that its history belongs to (see DialogueCache). Threads may share it."""
 
     def __init__(self, chat: Chat) -> None:
         self._chat = chat

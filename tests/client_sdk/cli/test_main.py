@@ -5,10 +5,9 @@ import json
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import typer
@@ -407,28 +406,20 @@ def test_letters_of_every_script_stay_printable() -> None:
 # --- joining server commands ------------------------------------------------------------------------------
 
 
-def entry(monkeypatch: pytest.MonkeyPatch, source: str, name: str = "plugin_of_tests") -> EntryPoint:
-    """An entry point whose module is `source`."""
+Entry = Callable[[str], EntryPoint]
 
-    class Finder:
-        @staticmethod
-        def find_spec(full: str, path: object = None, target: object = None):
-            import importlib.util
 
-            if full != name:
-                return None
-            return importlib.util.spec_from_loader(full, Loader())
+@pytest.fixture
+def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Entry:
+    """Makes an entry point whose module is a source."""
 
-    class Loader:
-        def create_module(self, spec: object) -> ModuleType | None:
-            return None
+    def make(source: str) -> EntryPoint:
+        (tmp_path / "plugin_of_tests.py").write_text(source)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "plugin_of_tests", raising=False)
+        return EntryPoint("server", "plugin_of_tests:commands", main.GROUP)
 
-        def exec_module(self, module: ModuleType) -> None:
-            exec(source, module.__dict__)
-
-    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    return EntryPoint("server", f"{name}:commands", main.GROUP)
+    return make
 
 
 def new_app() -> typer.Typer:
@@ -439,11 +430,11 @@ def new_app() -> typer.Typer:
 
 
 def test_a_server_command_without_its_extra_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], entry: Entry
 ) -> None:
     # Another test of this process may have had the service's commands join.
     monkeypatch.setattr("client_sdk.cli.commands.app", new_app())
-    monkeypatch.setattr(main, "entry_points", lambda group: [entry(monkeypatch, "import a_library_nobody_has")])
+    monkeypatch.setattr(main, "entry_points", lambda group: [entry("import a_library_nobody_has")])
     assert run(["serve"]) == 2
     assert "pip install '.[server]' (missing: a_library_nobody_has)" in capsys.readouterr().err
 
@@ -459,10 +450,10 @@ def test_a_server_command_without_its_extra_says_how_to_get_it(
     ],
 )
 def test_a_broken_import_is_reported_and_stops_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: str, told: str
+    entry: Entry, capsys: pytest.CaptureFixture[str], source: str, told: str
 ) -> None:
     app = new_app()
-    joined = join_commands(app, [entry(monkeypatch, source)])
+    joined = join_commands(app, [entry(source)])
     assert joined.lacking == []
     assert main._run_app(app, ["--help"], joined) == 0
     printed = capsys.readouterr()
