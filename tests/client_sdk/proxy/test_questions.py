@@ -36,21 +36,8 @@ messages = st.lists(
     | values,
     max_size=4,
 )
-fields = [
-    "stream",
-    "stream_options",
-    "n",
-    "tools",
-    "text",
-    "system",
-    "instructions",
-    "tool_choice",
-    "stop",
-    "response_format",
-    "modalities",
-    "user",
-    CANARY,
-]
+_FIELDS = "stream stream_options n tools text system instructions tool_choice stop response_format modalities user"
+fields = [*_FIELDS.split(), CANARY]
 bodies = st.fixed_dictionaries(
     {"model": st.just("clinic") | texts | values, "messages": messages | values, "input": messages | values},
     optional=dict.fromkeys(fields, values),
