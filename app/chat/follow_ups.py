@@ -12,7 +12,7 @@ from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from client_sdk.protocol import Ambiguity, Fact
-from client_sdk.protocol.answers import chains
+from client_sdk.protocol.chat import chains
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.llm.endpoint.request_body import Completion
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
-from client_sdk.protocol.retry_after import retry_after_s, seconds_of
+from client_sdk.protocol.service import retry_after_s, seconds_of
 
 if TYPE_CHECKING:
     import openai

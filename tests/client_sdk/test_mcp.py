@@ -11,8 +11,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from client_sdk.mcp.dialogues import Dialogues, ServiceAccess
-from client_sdk.mcp.server import make_server
+from client_sdk.mcp import Dialogues, ServiceAccess, make_server
 from client_sdk.protocol import Reading
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
 
@@ -176,7 +175,7 @@ async def test_an_unexpected_failure_tells_its_place_and_not_its_text(
     def fail(_dialogues: Dialogues) -> None:
         raise ValueError("Anna Keller")
 
-    monkeypatch.setattr(Dialogues, "newest", fail)
+    monkeypatch.setattr(Dialogues, "_why", fail)
     async with connected(service) as client:
         result = await client.call_tool("why", {})
     assert result.is_error

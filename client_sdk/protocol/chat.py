@@ -1,15 +1,121 @@
-"""POST /chat: the reply, in pseudonyms, and the body of every error."""
+"""POST /chat: a question as it is sent, its reply in pseudonyms, the events of a stream, the capsule with names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Final, Literal, get_args
 
-from pydantic import Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic_core import PydanticCustomError
 
-from client_sdk.protocol.base import Wire
-from client_sdk.protocol.capsule import Capsule
-from client_sdk.protocol.questions import Message
+
+class Wire(BaseModel):
+    """Strict about unknown fields, and silent about input in its errors: input may hold names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+# The caller's public key decides which one a capsule is sealed with; its length tells them apart.
+SuiteName = Literal[
+    "DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM", "MLKEM768-X25519,HKDF-SHA256,ChaCha20Poly1305"
+]
+X25519_SUITE: Final = "DHKEM(X25519,HKDF-SHA256),HKDF-SHA256,AES-128-GCM"
+HYBRID_SUITE: Final = "MLKEM768-X25519,HKDF-SHA256,ChaCha20Poly1305"
+MAX_PUBLIC_KEY_CHARS = 1_640
+PUBLIC_KEY_FORM = "base64url of X25519 (32 bytes), or of ML-KEM-768 and X25519 (1,184 and 32 bytes)"
+
+
+class Capsule(Wire):
+    """A sealed table pseudonym -> name. `sealed` is base64url of HPKE output; `suite` names the algorithms."""
+
+    suite: SuiteName = X25519_SUITE
+    sealed: str
+
+
+class Names(Wire):
+    """The names that one pseudonym stands for: at most `options.names` of them, and how many there are in all."""
+
+    names: list[str]
+    total: int
+
+
+class CapsuleContent(Wire):
+    """The content of an opened capsule."""
+
+    answer_id: str
+    table: dict[str, Names]
+
+
+StrategyName = Literal["auto", "sets", "arog", "dialogue"]
+"""`auto`: turn by turn, `sets` for what asks the graph and `dialogue` for what talks about its things."""
+Role = Literal["user", "assistant"]
+
+MAX_MESSAGES = 100
+MAX_MESSAGE_CHARS = 8_000
+
+
+class Message(Wire):
+    """One turn. User turns are plain text; assistant turns travel as the service sent them, in pseudonyms."""
+
+    role: Role
+    content: Annotated[str, StringConstraints(min_length=1, max_length=MAX_MESSAGE_CHARS)]
+
+
+_LANGUAGE_TAG = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
+_MAX_LANGUAGE_TAG_CHARS = 35
+
+
+def _as_language_tag(text: str) -> str:
+    if len(text) <= _MAX_LANGUAGE_TAG_CHARS and re.fullmatch(_LANGUAGE_TAG, text):
+        return text
+    raise PydanticCustomError("language_tag", "Give a language by its tag, as en, de or pt-BR")
+
+
+LanguageTag = Annotated[
+    str,
+    AfterValidator(_as_language_tag),
+    Field(json_schema_extra={"pattern": _LANGUAGE_TAG, "maxLength": _MAX_LANGUAGE_TAG_CHARS}),
+]
+"""A language as BCP 47 tags it: `de`, `pt-BR`."""
+
+
+class ChatOptions(Wire):
+    """Limits of one question: W relations a round, D rounds, K relations for a concept, names to restore; the
+    `language` of these; how many questions to go on with are suggested; and which `person` asks."""
+
+    width: int = Field(default=3, ge=1, le=20, strict=True)
+    depth: int = Field(default=3, ge=1, le=5, strict=True)
+    relations_per_concept: int = Field(default=5, ge=1, le=20, strict=True)
+    names: int = Field(default=50, ge=1, le=10_000, strict=True, description="names restored of one set")
+    language: LanguageTag | None = Field(
+        default=None,
+        description="names in this language, where things have labels in it; else that of the names in the question",
+    )
+    suggestions: int = Field(
+        default=3, ge=0, le=3, strict=True, description="questions to go on with; each takes a little time to check"
+    )
+    person: str = Field(
+        default="",
+        max_length=64,
+        pattern=r"^[A-Za-z0-9_-]*$",
+        repr=False,
+        description="who asks, where several share a key: a sign that stands for one of them, and no name. What one "
+        "person rates changes no answer of another's",
+    )
+
+
+class ChatRequest(Wire):
+    """Ask `graph` the last message, which must be a user's. Without `public_key` there is no capsule."""
+
+    graph: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=MAX_MESSAGES)]
+    conversation: str | None = Field(default=None, max_length=64)
+    strategy: StrategyName = "auto"
+    options: ChatOptions = ChatOptions()
+    public_key: str | None = Field(default=None, max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
+    stream: bool = Field(default=False, strict=True, description="server-sent events instead of one JSON reply")
+
 
 ItemKind = Literal["entity", "set", "value", "number", "truth", "table"]
 
@@ -201,3 +307,34 @@ class ErrorBody(Wire):
     message: str
     hint: str
     id: str
+
+
+StageName = Literal["linking", "finding", "round", "concluding", "suggesting", "sealing"]
+
+
+class StageEvent(Wire):
+    """`stage`: what begins now; `number` says which round."""
+
+    name: str = Field(description=", ".join(get_args(StageName)))
+    number: int | None = None
+
+
+class TextEvent(Wire):
+    """`text`: the next piece of the grounded answer's text, in pseudonyms; a piece may end anywhere.
+
+    Its names come with the whole answer, which is the last event: they open for that text alone.
+    """
+
+    text: str
+
+
+class EvidenceEvent(Wire):
+    """`evidence`: the facts of the answer."""
+
+    evidence: list[Fact]
+
+
+class ErrorEvent(ErrorBody):
+    """`error`: what an unstreamed reply would have held, and the status that it would have had. It ends a stream."""
+
+    status: int
