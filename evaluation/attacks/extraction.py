@@ -19,9 +19,8 @@ from app.accounts.names_read import NamesUsedUpError
 from app.llm.reasoner import ReasonerError
 from app.privacy.errors import PrivacyError
 from client_sdk.answers.answer import Answer
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.exchanges import ask
-from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
+from evaluation.attacks.bounds import Attempted
+from evaluation.attacks.targets import TITLES, AttackTarget, AttackTargets, ask
 from evaluation.bench.asker import ANSWER_ALONE
 from evaluation.bench.bench import TENANT
 from evaluation.bench.question_sets import DEMO, PQ_3H

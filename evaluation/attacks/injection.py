@@ -16,9 +16,8 @@ from typing import Literal
 import pyoxigraph
 
 from app.demo import GRAPH_FILE, POLICY_FILE
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.exchanges import ask
-from evaluation.attacks.setup.targets import AttackTargets, load_text
+from evaluation.attacks.bounds import Attempted
+from evaluation.attacks.targets import AttackTargets, ask, load_text
 from evaluation.bench.bench import Bench
 from evaluation.bench.question_sets import DEMO
 

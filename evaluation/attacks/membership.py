@@ -28,9 +28,8 @@ from app.api.state import state_of
 from app.main import create_app
 from app.settings import Settings
 from client_sdk.crypto.sealing import KeyPair
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.separation import either_way, learnt
-from evaluation.attacks.setup.targets import AttackTarget, AttackTargets, dice_of, load_text
+from evaluation.attacks.bounds import Attempted, either_way, learnt
+from evaluation.attacks.targets import AttackTarget, AttackTargets, dice_of, load_text
 from evaluation.bench.bench import TENANT, Bench
 from evaluation.bench.question_sets import DEMO
 

