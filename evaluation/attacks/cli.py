@@ -30,8 +30,8 @@ def attack(
     import asyncio
 
     from app.cli.output import failures_in_words
-    from evaluation.attacks.bounds import markdown, write
     from evaluation.attacks.table import run_attacks
+    from evaluation.attacks.targets import markdown, write
     from evaluation.cli_progress import console, refuse, shown_progress
     from evaluation.datasets.questions import QuestionsError
 

@@ -16,7 +16,6 @@ from app.strategies.dialogue.prompts import REPLY
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import StrategyName
 from evaluation.attacks import form_graphs as graphs
-from evaluation.attacks.bounds import Attempted
 from evaluation.attacks.form_families import Case, every_surname, family_cases, rare_words_of
 from evaluation.attacks.form_graphs import GraphNames, TableFile, names_in_triples, names_in_turtle, table_files
 from evaluation.attacks.form_judge import Judge, Verdict, can_be_judged, read_sent, shown_tokens
@@ -27,6 +26,7 @@ from evaluation.attacks.targets import (
     OPENLY,
     TITLES,
     AttackTargets,
+    Attempted,
     as_typed,
     dice_of,
     load_text,

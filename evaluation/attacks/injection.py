@@ -16,8 +16,7 @@ from typing import Literal
 import pyoxigraph
 
 from app.demo import GRAPH_FILE, POLICY_FILE
-from evaluation.attacks.bounds import Attempted
-from evaluation.attacks.targets import AttackTargets, ask, load_text
+from evaluation.attacks.targets import AttackTargets, Attempted, ask, load_text
 from evaluation.bench.bench import Bench
 from evaluation.bench.question_sets import DEMO
 

@@ -27,8 +27,7 @@ from app.privacy.errors import PrivacyError
 from app.reader.sentences.dialogue_text import dialogue_text
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.safe_output import MarkdownNeutraliser
-from evaluation.attacks.bounds import Attempted
-from evaluation.attacks.targets import OPENLY, AttackTargets, ask
+from evaluation.attacks.targets import OPENLY, AttackTargets, Attempted, ask
 from evaluation.bench.bench import TO_THE_MODEL, Bench
 from evaluation.bench.question_sets import DEMO
 from evaluation.datasets.questions import read_questions

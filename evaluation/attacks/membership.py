@@ -28,8 +28,7 @@ from app.api.state import state_of
 from app.main import create_app
 from app.settings import Settings
 from client_sdk.crypto.sealing import KeyPair
-from evaluation.attacks.bounds import Attempted, either_way, learnt
-from evaluation.attacks.targets import AttackTarget, AttackTargets, dice_of, load_text
+from evaluation.attacks.targets import AttackTarget, AttackTargets, Attempted, dice_of, either_way, learnt, load_text
 from evaluation.bench.bench import TENANT, Bench
 from evaluation.bench.question_sets import DEMO
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from random import Random
 
 from client_sdk.protocol import StrategyName
-from evaluation.attacks.bounds import Attempted
 from evaluation.attacks.targets import (
     AML,
     OPENLY,
     TITLES,
     AttackTarget,
     AttackTargets,
+    Attempted,
     Turn,
     as_typed,
     dice_of,

@@ -18,10 +18,9 @@ from client_sdk.crypto.sealing import KeyPair
 from client_sdk.errors import ArogError
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message, Sentence
 from client_sdk.restore import restore
-from evaluation.attacks.bounds import Attempted
-from evaluation.attacks.targets import ATTACKER, VICTIM, AttackTargets, Recorded, each_pseudonym
-from evaluation.bench.asker import ChatEndpoint
+from evaluation.attacks.targets import ATTACKER, VICTIM, AttackTargets, Attempted, Recorded, each_pseudonym
 from evaluation.bench.question_sets import DEMO
+from evaluation.bench.report import ChatEndpoint
 
 INVENTED = 2_000
 # Letters of other alphabets that look like these.

@@ -26,7 +26,6 @@ import numpy as np
 from app.llm.tasks import AnswerInput, Candidate, ChooseInput, Evidence, TaskModel, TaskName, Thing
 from app.strategies.retrieval import bucket
 from client_sdk.protocol import StrategyName
-from evaluation.attacks.bounds import Attempted
 from evaluation.attacks.exchanges import (
     Exchange,
     Prompt,
@@ -38,7 +37,7 @@ from evaluation.attacks.exchanges import (
     prompts_of,
 )
 from evaluation.attacks.matching import NEVER, PIECES, KnownGraph, Matcher, Piece, Trail, revealed_by, share_right
-from evaluation.attacks.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets, dice_of
+from evaluation.attacks.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets, Attempted, dice_of
 from evaluation.bench.bench import sample
 from evaluation.bench.question_sets import DEMO, METAQA, PQ_3H
 from evaluation.datasets.questions import Question

@@ -18,8 +18,7 @@ from evaluation.attacks import (
     users,
     values,
 )
-from evaluation.attacks.bounds import Attempted
-from evaluation.attacks.targets import AttackTargets
+from evaluation.attacks.targets import AttackTargets, Attempted
 from evaluation.bench.question_sets import Show
 from evaluation.datasets.questions import QuestionsError
 

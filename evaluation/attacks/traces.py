@@ -19,8 +19,7 @@ from pydantic import ValidationError
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
 from client_sdk.protocol import ChatAnswer
-from evaluation.attacks.bounds import Attempted
-from evaluation.attacks.targets import AttackTargets
+from evaluation.attacks.targets import AttackTargets, Attempted
 from evaluation.checks.canaries import ALL, BROKEN_GRAPH, FORMS, GRAPH, POLICY, canaries_in
 from evaluation.fakes.service_process import ServiceProcess, service_process
 

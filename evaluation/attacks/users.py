@@ -18,9 +18,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.attacks.bounds import Attempted, area
 from evaluation.attacks.exchanges import Exchange, Prompt, askable, exchange_all, joined, prompts_of
-from evaluation.attacks.targets import TITLES, AttackTarget, AttackTargets, dice_of
+from evaluation.attacks.targets import TITLES, AttackTarget, AttackTargets, Attempted, area, dice_of
 from evaluation.bench.question_sets import METAQA, PQ_3H
 from evaluation.datasets.questions import Question
 from kg_store.terms import PSEUDONYM

@@ -16,9 +16,8 @@ from random import Random
 import numpy as np
 
 from client_sdk.protocol import StrategyName
-from evaluation.attacks.bounds import Attempted
 from evaluation.attacks.exchanges import exchange_all
-from evaluation.attacks.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets, dice_of, load_text
+from evaluation.attacks.targets import AML, OPENLY, TITLES, AttackTarget, AttackTargets, Attempted, dice_of, load_text
 from evaluation.attacks.value_guesses import (
     Observation,
     by_dictionary,

@@ -10,13 +10,12 @@ from app.llm.tasks import StepInput, Thing
 from app.reader.language.answer_form import read_form
 from app.reader.language.question_words import words_in
 from app.reader.plans.candidate_paths import known_paths, roots_of
-from evaluation.bench.bench import Bench, LoadedSet
+from evaluation.bench.bench import Bench, LoadedSet, Step
 from evaluation.bench.report import RunLabel
 from evaluation.checks.metrics import comparable
 from evaluation.datasets.gold_plan import folded_path, plan_paths
 from evaluation.datasets.questions import Question
 from evaluation.datasets.topic_positions import surfaces_of
-from evaluation.fakes.recording_reasoner import Step
 from evaluation.training.reasoner import Example
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import reached

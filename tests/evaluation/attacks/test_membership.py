@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from evaluation.attacks import extraction, membership
-from evaluation.attacks.bounds import area, either_way, learnt
 from evaluation.attacks.membership import (
     TimedResponse,
     closed_graph,
@@ -16,7 +15,7 @@ from evaluation.attacks.membership import (
     sample_people,
     sample_texts,
 )
-from evaluation.attacks.targets import AttackTargets
+from evaluation.attacks.targets import AttackTargets, area, either_way, learnt
 from evaluation.bench.question_sets import DEMO
 
 pytestmark = pytest.mark.slow

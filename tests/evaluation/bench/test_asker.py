@@ -9,11 +9,10 @@ from app.llm.reasoner import ReasonerUnavailableError, Reply, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress, SafeText, Segment
 from client_sdk.protocol import ChatAnswer, ChatRequest, Item, Message, Names, Usage
-from evaluation.bench.asker import Asking, QuestionOutcome
-from evaluation.bench.report import RunLabel, markdown, stages_markdown, summarise, write_json
+from evaluation.bench.bench import RecordingReasoner
+from evaluation.bench.report import Asking, QuestionOutcome, RunLabel, markdown, stages_markdown, summarise, write_json
 from evaluation.checks.leak_scan import LeakScanner
 from evaluation.datasets.questions import QueryPlan, Question
-from evaluation.fakes.recording_reasoner import RecordingReasoner
 
 CALLER = Caller("t", "k", "user", frozenset({"g"}))
 PLAN = QueryPlan(answer=("topic:0",))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.checks.secret_names import secret_names
+from evaluation.checks.leak_scan import secret_names
 
 TURTLE = """
 @prefix : <http://x.example/> .

@@ -6,7 +6,7 @@ import pytest
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from evaluation.datasets.questions import read_questions
-from evaluation.scale.load_run import MAX_TIMES_IDEAL, LoadReport, run_load
+from evaluation.scale.speed_run import MAX_TIMES_IDEAL, LoadReport, run_load
 
 
 @pytest.mark.model
