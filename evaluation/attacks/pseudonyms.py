@@ -83,11 +83,9 @@ async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> lis
     public_key = KeyPair.generate().public_text
     entered: dict[str, list[bool]] = {VICTIM.key_id: [], ATTACKER.key_id: []}
     for one in recorded:
+        messages, conversation = [Message(role="user", content="Who is that?")], one.reply.conversation
         request = ChatRequest(
-            graph=one.reply.graph,
-            messages=[Message(role="user", content="Who is that?")],
-            conversation=one.reply.conversation,
-            public_key=public_key,
+            graph=one.reply.graph, messages=messages, conversation=conversation, public_key=public_key
         )
         for caller in (VICTIM, ATTACKER):
             try:

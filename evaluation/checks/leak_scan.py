@@ -17,11 +17,11 @@ import tomllib
 import unicodedata
 import urllib.parse
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import pyoxigraph
 
@@ -252,25 +252,9 @@ _TABLES = {".tsv": "\t", ".txt": "|", ".csv": ","}
 _RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 _RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 _SCHEMA_CLASS = re.compile(r"(22-rdf-syntax-ns#Property|rdf-schema#Class|/owl#\w*(Class|Property|Ontology))$")
-_BASE = "http://file.invalid/"
-_MASKED = frozenset({"clear", "year", "decade", "bucket"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """The part of the policy that a reader of names needs; everything else is taken from the private side."""
-
-    mediators: re.Pattern[str] | None
-    shown: frozenset[str]
-    composites: tuple[tuple[str, ...], ...]
-    has_local_names: bool
-
-
-@dataclass(slots=True)
-class _Node:
-    """One subject with its literals, by predicate."""
-
-    literals: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list), repr=False)
+_SHOWN = ("clear", "year", "decade", "bucket")
+_LABEL = re.compile(r"(label|name|title)$", re.IGNORECASE)
+_IRI = pyoxigraph.NamedNode
 
 
 def secret_names(sources: Sequence[Path], policy: str = "") -> set[str]:
@@ -279,37 +263,25 @@ def secret_names(sources: Sequence[Path], policy: str = "") -> set[str]:
     Left out are predicates, classes and what describes them, nodes that the policy calls mediators, and values
     that it shows in clear or coarsened.
     """
-    reading = _read_policy(policy)
-    names: set[str] = set()
+    told, names = tomllib.loads(policy), set[str]()
     for source in sources:
         ending = [suffix for suffix in source.suffixes if suffix != ".gz"][-1:]
         separator = _TABLES.get(ending[0] if ending else "")
-        names |= _of_table(source, separator, reading) if separator else _of_rdf(source, reading)
+        names |= _of_table(source, separator, told) if separator else _of_rdf(source, told)
     return {name for name in names if name.strip()}
 
 
-def _read_policy(text: str) -> _Reading:
-    policy = tomllib.loads(text)
-    relations = policy.get("relations", {})
-    pattern = policy.get("mediators", {}).get("pattern")
-    return _Reading(
-        mediators=re.compile(pattern) if pattern else None,
-        shown=frozenset(name for name, settings in relations.items() if settings.get("values") in _MASKED),
-        composites=tuple(tuple(parts) for parts in policy.get("composite_names", ())),
-        has_local_names=policy.get("local_part_names", True),
-    )
-
-
-def _of_table(source: Path, separator: str, reading: _Reading) -> set[str]:
+def _of_table(source: Path, separator: str, policy: Mapping[str, Any]) -> set[str]:
     with _opened(source) as stream:
         lines = (line.decode("utf-8").rstrip("\r\n") for line in stream)
         rows = csv.reader(lines) if separator == "," else (line.split(separator) for line in lines)
         cells = {cell for row in rows if len(row) >= 3 for cell in (row[0], row[2])}
-    return {cell for cell in cells if not (reading.mediators and reading.mediators.search(cell))}
+    mediators = policy.get("mediators", {}).get("pattern")
+    return {cell for cell in cells if not (mediators and re.search(mediators, cell))}
 
 
-def _of_rdf(source: Path, reading: _Reading) -> set[str]:
-    nodes: dict[str, _Node] = defaultdict(_Node)
+def _of_rdf(source: Path, policy: Mapping[str, Any]) -> set[str]:
+    literals: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     linked: set[str] = set()
     schema: set[str] = set()
     for subject, predicate, tail in _triples(source):
@@ -321,46 +293,38 @@ def _of_rdf(source: Path, reading: _Reading) -> set[str]:
         elif predicate == _RDFS + "subClassOf":
             schema |= {subject, str(tail)}
         elif isinstance(tail, pyoxigraph.Literal):
-            nodes[subject].literals[predicate].append(tail.value)
+            literals[subject][predicate].append(tail.value)
         else:
             linked |= {subject, str(tail)}
-    names: set[str] = set()
-    for subject in (nodes.keys() | linked) - schema:
-        names |= set(_names_of(subject, nodes.get(subject, _Node()), reading))
-    return names
+    subjects = (literals.keys() | linked) - schema
+    return {name for subject in subjects for name in _names_of(subject, literals.get(subject, {}), policy)}
 
 
-def _names_of(subject: str, node: _Node, reading: _Reading) -> Iterator[str]:
-    for predicate, texts in node.literals.items():
-        if predicate not in reading.shown:
+def _names_of(subject: str, literals: Mapping[str, list[str]], policy: Mapping[str, Any]) -> Iterator[str]:
+    for predicate, texts in literals.items():
+        if policy.get("relations", {}).get(predicate, {}).get("values") not in _SHOWN:
             yield from texts
-    for parts in reading.composites:
-        first = [node.literals.get(part, [""])[0] for part in parts]
+    for parts in policy.get("composite_names", ()):
+        first = [literals.get(part, [""])[0] for part in parts]
         if all(first):
             yield " ".join(first)
-    is_iri = not subject.startswith("_:")
-    if is_iri and reading.has_local_names and not _has_label(node.literals):
+    has_label = any(_LABEL.search(predicate) for predicate in literals)
+    if not subject.startswith("_:") and policy.get("local_part_names", True) and not has_label:
         yield re.split(r"[#/:]", subject.rstrip("#/"))[-1]
 
 
-def _has_label(predicates: Iterable[str]) -> bool:
-    return any(re.search(r"(label|name|title)$", predicate, re.IGNORECASE) for predicate in predicates)
-
-
 def _triples(source: Path) -> Iterator[tuple[str, str, object]]:
+    """IRIs as texts, literals as they are."""
     ending = [suffix for suffix in source.suffixes if suffix != ".gz"][-1]
     form = pyoxigraph.RdfFormat.from_extension("rdf" if ending in (".owl", ".xml") else ending[1:])
     with _opened(source) as stream:
-        for quad in pyoxigraph.parse(stream, format=form, base_iri=_BASE):
-            yield _plain(quad.subject), _plain(quad.predicate), _tail(quad.object)
-
-
-def _plain(term: object) -> str:
-    return str(getattr(term, "value", term)) if isinstance(term, pyoxigraph.NamedNode) else str(term)
-
-
-def _tail(term: object) -> object:
-    return term if isinstance(term, pyoxigraph.Literal) else _plain(term)
+        for quad in pyoxigraph.parse(stream, format=form, base_iri="http://file.invalid/"):
+            subject, predicate, tail = quad.subject, quad.predicate, quad.object
+            yield (
+                subject.value if isinstance(subject, _IRI) else str(subject),
+                predicate.value,
+                tail if isinstance(tail, pyoxigraph.Literal) else tail.value if isinstance(tail, _IRI) else str(tail),
+            )
 
 
 def _opened(source: Path) -> IO[bytes]:
