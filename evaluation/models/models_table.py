@@ -42,13 +42,7 @@ MAX_CALLS, MAX_PROMPT, MAX_REPLY = 1.2, 400, 40
 MAX_SCRIPTED_CALLS, MAX_SCRIPTED_TOKENS, MIN_SCRIPTED_HITS = 1.1, 850, 0.995
 MAX_PLAIN_SHARE, MIN_CACHED_SHARE = 0.05, 0.75
 TIMEOUT_S: Final = 120.0
-TURNS: Final = (
-    "Tell me about Rosalind Rose.", "What else is known of her?", "Tell me about Alder Clinic.", "A big clinic.",
-    "Tell me about Osterfurt.", "I like that city.", "Tell me about Giulia D'Amaro.", "She must be young.",
-    "Tell me about Polaria Mutual.", "Insurers are dear.", "Tell me about Runa Rabenhorst.", "A good doctor, I hear.",
-    "Tell me about Osprey Ward.", "Is it busy there?", "Tell me about Jörg Fährmann.", "Poor man.",
-    "Tell me about Sanavita Werke.", "They make many drugs.", "Tell me about Endocrinology.", "I know little of that.",
-)  # fmt: skip
+TURNS: Final = Path(__file__).with_name("sets").joinpath("turns.txt").read_text("utf-8").splitlines()
 """A dialogue of twenty turns about the demo."""
 _Told = tuple[str, object, bool]
 """Of a line the bound, the figure, and whether it keeps to it."""

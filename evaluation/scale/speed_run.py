@@ -29,7 +29,7 @@ from pydantic import SecretStr
 
 from app.api.problems import error_body
 from app.graphs.markdown_table import markdown_table
-from app.settings import Settings, load_settings
+from app.settings import load_settings
 from app.wiring.services import Services, build
 from app.wiring.warm_start import warm_graphs
 from client_sdk.crypto.sealing import KeyPair
@@ -87,16 +87,10 @@ def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> S
 
 def markdown(report: SpeedReport) -> str:
     """The table of all figures, and which of them got worse."""
-    rows = [
-        (
-            each.name,
-            each.beside,
-            f"{each.times:.1f}",
-            "" if each.kept is None else f"{each.kept:.1f}",
-            "SLOWER" if each.is_slower(report.most) else "",
-        )
-        for each in report.figures
-    ]
+    rows = []
+    for each in report.figures:
+        kept, verdict = "" if each.kept is None else f"{each.kept:.1f}", "SLOWER" * each.is_slower(report.most)
+        rows.append((each.name, each.beside, f"{each.times:.1f}", kept, verdict))
     table = markdown_table(("what", "beside", "times", "last release", ""), rows)
     return f"{table}\nA figure may be {report.most:g} times that of the last release.\n"
 
@@ -125,8 +119,10 @@ async def _of_graph(
     """Load, first answer, a question with and without suggestions, and late turns of a dialogue, of one graph."""
     kind = "with classes" if classes else "without classes"
     folder.mkdir()
-    settings = _settings(folder)
-    bulk = _seconds_of(lambda: _bulk_load(folder / "peer", file))
+    own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
+    settings = load_settings().model_copy(update={**own, "master_key": SecretStr(MasterKey.generate())})
+    peer, form = pyoxigraph.Store(str(folder / "peer")), pyoxigraph.RdfFormat.N_TRIPLES
+    bulk = _seconds_of(lambda: peer.bulk_load(path=str(file), format=form))
     services = build(settings, error_body)
     load = services.graphs.load(TENANT, "graph", [file], None)
     loading = _seconds_of(lambda: load.run(lambda _step, _done: None))
@@ -134,8 +130,8 @@ async def _of_graph(
     services = build(settings, error_body)
     try:
         await warm_graphs(services, lambda _done, _all: None)
-        asker = _Asker(services, names, classes=classes)
-        first = await asker.seconds(-1)
+        asker = _Asker(services, names)
+        first = await asker.asked(_dialogue(0), -1)
         plain = await asker.median(suggestions=0)
         suggesting = await asker.median(suggestions=3)
         before = _memory()
@@ -156,29 +152,23 @@ async def _of_graph(
 
 @dataclass(slots=True)
 class _Asker:
-    """Asks a made-up graph for one step from each of its things in turn."""
+    """Asks a made-up graph for one step from each of its things in turn; figures are of processor time."""
 
     services: Services
     names: Sequence[str]
-    classes: bool
-
-    async def seconds(self, at: int, suggestions: int = 0) -> float:
-        """Processor time of one answer."""
-        dialogue = Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": suggestions})
-        return await self._asked(dialogue, at)
 
     async def median(self, suggestions: int) -> float:
-        times = [await self.seconds(at, suggestions) for at in range(_QUESTIONS)]
+        times = [await self.asked(_dialogue(suggestions), at) for at in range(_QUESTIONS)]
         return statistics.median(times[1:])
 
     async def turns(self) -> tuple[float, float]:
         """The medians around an early and a late turn of one dialogue."""
-        dialogue = Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": 0})
-        times = [await self._asked(dialogue, at) for at in range(_LATE_TURN + 2)]
+        dialogue = _dialogue(0)
+        times = [await self.asked(dialogue, at) for at in range(_LATE_TURN + 2)]
         early, late = (statistics.median(times[at - 2 : at + 2]) for at in (_EARLY_TURN, _LATE_TURN))
         return early, late
 
-    async def _asked(self, dialogue: Dialogue, at: int) -> float:
+    async def asked(self, dialogue: Dialogue, at: int) -> float:
         question = f"Who is {self.names[at % len(self.names)]} treated by?"
         request = dialogue.request(question, None, {})
         began = time.process_time()
@@ -188,9 +178,8 @@ class _Asker:
         return spent
 
 
-def _settings(folder: Path) -> Settings:
-    own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
-    return load_settings().model_copy(update={**own, "master_key": SecretStr(MasterKey.generate())})
+def _dialogue(suggestions: int) -> Dialogue:
+    return Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": suggestions})
 
 
 def _fixed_loop() -> None:
@@ -206,10 +195,6 @@ def _seconds_of(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
     return time.process_time() - began
-
-
-def _bulk_load(folder: Path, file: Path) -> None:
-    pyoxigraph.Store(str(folder)).bulk_load(path=str(file), format=pyoxigraph.RdfFormat.N_TRIPLES)
 
 
 def _arog(command: Sequence[str]) -> float:

@@ -15,7 +15,7 @@ from app.demo import GRAPH_FILE
 from evaluation.attacks import form_families, form_graphs, form_judge, forms, words
 from evaluation.attacks.form_families import LOOK_ALIKES, Case, TypedCase, family_cases, words_of
 from evaluation.attacks.form_graphs import ROWS, GraphNames, names_in_triples, names_in_turtle, table_files
-from evaluation.attacks.form_judge import Judge, Verdict, can_be_judged, read_sent
+from evaluation.attacks.form_judge import Judge, Verdict, can_be_judged
 from evaluation.attacks.forms import JudgedCase, LoadedTable, cells_in, lines, lines_of_tables
 from evaluation.attacks.table import run_attacks
 from evaluation.attacks.words import (
@@ -24,13 +24,10 @@ from evaluation.attacks.words import (
     in_words,
     is_common_english,
     is_everyday,
-    plain,
     roman,
     sentences,
     surnames,
     surnames_of,
-    tokens,
-    undone,
     year_in_words,
 )
 
@@ -168,11 +165,6 @@ def test_forms_are_drawn_evenly() -> None:
     assert len({case.typed.form for case in cases_of("en", 40)["8 look-alike letters"]}) == 40
 
 
-def test_the_same_seed_gives_the_same_cases() -> None:
-    first, second = (cases_of("de", 20)["3 surnames alone"] for _ in range(2))
-    assert [case.turns for case in first] == [case.turns for case in second]
-
-
 def test_names_stand_in_earlier_turns_of_both_sides_too() -> None:
     roles = {tuple(role for role, _ in case.turns) for case in cases_of("en", 80)["3 surnames alone"]}
     assert {("user",), ("user", "assistant", "user")} == roles
@@ -251,18 +243,6 @@ def test_a_sentence_that_holds_a_word_of_the_name_is_not_judged() -> None:
     assert not can_be_judged(case("may", carrier="who may treat {}"))
     assert not can_be_judged(case("dr."))
     assert can_be_judged(case("quillmore"))
-
-
-def test_what_is_said_is_told_from_the_rest() -> None:
-    sent = read_sent([payload("who is it", path="lives in"), b"not json"])
-    assert "who is it" in sent.said
-    assert {"lives in", "not json"} <= set(sent.rest)
-
-
-def test_text_is_read_as_a_person_reads_it() -> None:
-    assert plain("Đặng ÖZTÜRK Łukasz ß") == "dang ozturk lukasz ss"
-    assert tokens("🇲🇺🇱 ꓟꓴꓡ ｍｕ") == ["mul", "mul", "mu"]
-    assert undone("m&amp;uuml;ller br%C3%B6 \\u00fc") == "müller brö ü"
 
 
 def judged(leaked: set[str], is_everyday: bool = False, found: bool = True) -> JudgedCase:

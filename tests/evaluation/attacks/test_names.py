@@ -20,7 +20,6 @@ from evaluation.attacks.names import (
     ask_for_values,
     ask_in_every_form,
     lines,
-    peoples,
 )
 from evaluation.attacks.table import run_attacks
 from evaluation.checks.leak_scan import LeakScanner
@@ -95,11 +94,6 @@ def test_a_leak_a_block_and_a_blind_scanner_are_all_missed_bounds() -> None:
     assert all(line.passed for line in lines([clean], 1))
     assert not all(line.passed for line in lines([replace(clean, strategy="dialogue", sent=False)], 1))
     assert not all(line.passed for line in lines([clean], 2))
-
-
-def test_the_made_up_graph_holds_every_script() -> None:
-    graph = peoples()
-    assert all(name in graph for names in SCRIPTS.values() for name in names)
 
 
 @pytest.mark.model

@@ -26,19 +26,17 @@ from evaluation.attacks.value_guesses import (
 )
 from evaluation.attacks.values import (
     ObservedRelation,
-    ValueProbe,
     asked_of,
     controls,
     conversations,
     guessed,
     made_up_graph,
     made_up_policy,
-    order_of,
 )
 from evaluation.bench.bench import Bench
 from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from kg_store.terms import Relation, RelationId, ValueKind, as_mids
+from kg_store.terms import ValueKind, as_mids
 from tests.evaluation.attacks.made import step
 
 pytestmark = pytest.mark.model
@@ -157,15 +155,3 @@ def test_every_way_is_tried_on_what_was_sent_and_controls_succeed(
     lines = guessed(read, "made up")
     assert [line.rate <= line.blind + 0.05 for line in lines] == [True] * 3
     assert [line.rate > 3 * line.blind for line in controls(read)] == [True] * 4
-
-
-def test_what_is_no_number_comes_behind_the_numbers_in_their_order() -> None:
-    relation = Relation(RelationId(0), "i:0", "amount", "amount of", ValueKind.NUMBER)
-    texts = {1: "about 7", 2: "12", 3: "9.5"}
-    asked = ValueProbe(relation, "account", {}, Counter(texts), texts)
-    assert sorted(texts, key=lambda mid: order_of(asked, mid)) == [3, 2, 1]
-
-
-def test_the_made_up_graph_is_the_same_each_time() -> None:
-    assert made_up_graph() == made_up_graph()
-    assert made_up_graph().count(":monthlySalary") == 240
