@@ -165,19 +165,17 @@ def lines(judged: Sequence[JudgedCase]) -> list[Attempted]:
     words = Counter(word for each in judged if each.verdict.is_everyday for word in each.verdict.leaked)
     told = ", ".join(f"{word} {count}" for word, count in words.most_common())
     everyday, as_typed = (each.verdict.is_everyday for each in judged), (each.found_as_typed for each in judged)
+    found = []
+    for family in sorted({each.case.family for each in judged}, key=lambda name: int(name.split(" ")[0])):
+        own = [each for each in judged if each.case.family == family]
+        left, blocked = sum(each.verdict.is_everyday for each in own), sum(each.blocked for each in own)
+        silent = sum(not each.sent for each in own)
+        found.append(_line(family, own, f"{left} everyday words, {blocked} blocked, {silent} sent nothing"))
     return [
-        *_of_families(judged),
+        *found,
         Attempted.of("forms, everyday words that are a part of a name", everyday, most=MAX_EVERYDAY, note=told),
         Attempted.of("forms, found in the same questions with the rule off", as_typed, control=FOUND_AS_TYPED),
     ]
-
-
-def _of_families(judged: Sequence[JudgedCase]) -> Iterator[Attempted]:
-    for family in sorted({each.case.family for each in judged}, key=lambda name: int(name.split(" ")[0])):
-        own = [each for each in judged if each.case.family == family]
-        everyday, blocked = sum(each.verdict.is_everyday for each in own), sum(each.blocked for each in own)
-        silent = sum(not each.sent for each in own)
-        yield _line(family, own, f"{everyday} everyday words, {blocked} blocked, {silent} sent nothing")
 
 
 def _line(name: str, judged: Sequence[JudgedCase], note: str) -> Attempted:

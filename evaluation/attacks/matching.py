@@ -9,7 +9,7 @@ known graph may be missing).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import comb
 from typing import Literal
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from app.egress.disclosure import BUCKETS
-from app.llm.tasks import Candidate, Size
+from app.llm.tasks import Size
 from evaluation.attacks.exchanges import Prompt
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Hop, NodeKind, as_mids
@@ -180,6 +180,10 @@ class Reach:
         return not self.end.startswith("S")
 
 
+Messages = Mapping[tuple[Reach, bool], Logs]
+"""From each link, and whether forwards along it: what it tells of the other end."""
+
+
 @dataclass(slots=True)
 class Revealed:
     """Pseudonyms of single things, with the concepts shown for them; and what is said of them. `complete`: of a single
@@ -239,21 +243,17 @@ def _complete(prompts: Sequence[Prompt]) -> dict[str, set[Trail]]:
     found: dict[str, set[Trail]] = {}
     pages: list[Prompt] = []
     for prompt in prompts:
-        if prompt.task == "choose_relations" and len(prompt.candidates) < MAX_SHOWN:
-            _add(found, prompt.candidates)
+        told = list(prompt.candidates) if prompt.task == "choose_relations" else []
         follows = bool(pages) and pages[-1].further == prompt.further + len(prompt.candidates)
         pages = [*pages, prompt] if follows and prompt.round == 1 else [prompt]
         shown = [candidate for page in pages for candidate in page.candidates]
         # A last page alone does not tell whether others stood before it.
-        if len(pages) > 1 and not prompt.further and len(shown) < MAX_SHOWN:
-            _add(found, shown)
+        if len(pages) > 1 and not prompt.further:
+            told = shown
+        for candidate in told if len(told) < MAX_SHOWN else ():
+            if not candidate.start.startswith("S"):
+                found.setdefault(candidate.start, set()).add(tuple(candidate.path))
     return found
-
-
-def _add(found: dict[str, set[Trail]], candidates: Iterable[Candidate]) -> None:
-    for candidate in candidates:
-        if not candidate.start.startswith("S"):
-            found.setdefault(candidate.start, set()).add(tuple(candidate.path))
 
 
 class Matcher:
@@ -268,7 +268,7 @@ class Matcher:
         own = {word: self._own(word, seen) for word in sorted(seen.concepts)}
         links = [reach for reach in seen.reaches if reach.is_one] if "ends" in self._pieces else []
         ends = {reach: found for reach in links if (found := self._known.ends(reach.path)) is not None}
-        towards: dict[tuple[Reach, bool], Logs] = {}
+        towards: Messages = {}
         for _ in range(ROUNDS if ends else 0):
             beliefs = _together(own, towards)
             towards = {
@@ -287,10 +287,10 @@ class Matcher:
             fits += np.where(of_kind, 0.0, np.log(NEVER))
         if "candidates" in self._pieces:
             for root, path in seen.offered:
-                fits += self._said_to_have(path, concept, of_kind) if root == word else 0.0
+                fits += self._said(path, concept, of_kind, has=True) if root == word else 0.0
         if "absence" in self._pieces and word in seen.complete:
             for path in self._missing(seen.complete[word]):
-                fits += self._said_to_lack(path, concept, of_kind)
+                fits += self._said(path, concept, of_kind, has=False)
         for reach in seen.reaches:
             fits += self._reaching(reach, concept, of_kind) if reach.root == word else 0.0
         return fits
@@ -299,7 +299,7 @@ class Matcher:
         fits = np.zeros(self._known.size)
         ends = self._known.ends(reach.path) if self._pieces & {"sizes", "concepts"} else None
         if "evidence" in self._pieces:
-            fits = fits + self._said_to_have(reach.path, concept, of_kind)
+            fits = fits + self._said(reach.path, concept, of_kind, has=True)
         if "sizes" in self._pieces and ends is not None and reach.size in BUCKETS:
             fits = fits + self._of_size(reach, ends)
         if "concepts" in self._pieces and ends is not None and self._share == 1 and reach.concept:
@@ -307,18 +307,13 @@ class Matcher:
             fits = fits + np.where((ends.concept == wanted) | (ends.count == 0), 0.0, np.log(NEVER))
         return fits
 
-    def _said_to_have(self, path: Trail, concept: str, of_kind: Flags) -> Logs:
-        key = ("has", path, concept)
+    def _said(self, path: Trail, concept: str, of_kind: Flags, *, has: bool) -> Logs:
+        """The chance of each node that a prompt says that it has `path`, or that it lacks it."""
+        key = (has, path, concept)
         if key not in self._chances:
-            has = self._known.has(path)
-            self._chances[key] = np.log(np.where(has, 1.0, max(NEVER, self._unknown(path, of_kind))))
-        return self._chances[key]
-
-    def _said_to_lack(self, path: Trail, concept: str, of_kind: Flags) -> Logs:
-        key = ("lacks", path, concept)
-        if key not in self._chances:
-            has = self._known.has(path)
-            self._chances[key] = np.log(np.where(has, NEVER, 1.0 - self._unknown(path, of_kind)))
+            known, unknown = self._known.has(path), self._unknown(path, of_kind)
+            chance = np.where(known, 1.0, max(NEVER, unknown)) if has else np.where(known, NEVER, 1.0 - unknown)
+            self._chances[key] = np.log(chance)
         return self._chances[key]
 
     def _unknown(self, path: Trail, of_kind: Flags) -> float:
@@ -356,14 +351,7 @@ class Matcher:
             missing += [(first, step) for step in steps if step not in seconds]
         return missing
 
-    def _told(
-        self,
-        reach: Reach,
-        ends: Ends,
-        forwards: bool,
-        beliefs: dict[str, Logs],
-        before: dict[tuple[Reach, bool], Logs],
-    ) -> Logs:
+    def _told(self, reach: Reach, ends: Ends, forwards: bool, beliefs: dict[str, Logs], before: Messages) -> Logs:
         """The message from one end of a link to the other: the sender's belief, without the receiver's own message."""
         said = beliefs[reach.root if forwards else reach.end] - before.get((reach, not forwards), 0.0)
         chance = np.exp(said - said.max())
@@ -385,7 +373,7 @@ def share_right(fits: Logs, truth: int) -> float:
     return 1.0 / int(best.sum()) if truth >= 0 and best[truth] else 0.0
 
 
-def _together(own: dict[str, Logs], towards: dict[tuple[Reach, bool], Logs]) -> dict[str, Logs]:
+def _together(own: dict[str, Logs], towards: Messages) -> dict[str, Logs]:
     beliefs = dict(own)
     for (reach, forwards), told in towards.items():
         listener = reach.end if forwards else reach.root
