@@ -84,7 +84,6 @@ class RecordingReasoner:
     def __init__(self, inner: Reasoner) -> None:
         self._inner = inner
         self.sent: list[bytes] = []
-        self.instructions: set[str] = set()
         self.steps: list[Step] = []
         self.processor_s = 0.0
 
@@ -111,7 +110,6 @@ class RecordingReasoner:
 
     async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
         self.sent.append(egress.body)
-        self.instructions.add(task.kind.instructions)
         began = time.process_time()
         try:
             reply = await self._inner.reply_to(task, egress)

@@ -21,6 +21,8 @@ ALL: tuple[str, ...] = (HIDDEN_RELATION, *MASKED_RELATION, *(word for each in _L
 PREFIXES: str = _TOLD["prefixes"]
 GRAPH: str = PREFIXES + _TOLD["graph"]
 POLICY: str = _TOLD["policy"]
+ANSWERED, ASKED, TALKED_OF = _TOLD["answered"], _TOLD["asked"], _TOLD["talked_of"]
+"""Questions that hold canaries; the first and the last are answered with a name."""
 BAD_POLICY = 'names = ["Belmorvath"]\nsnickelby = true\n'
 BROKEN_GRAPH = GRAPH + ':p7 rdfs:label "Muddlethwaite .\n'
 

@@ -134,7 +134,7 @@ async def test_follow_ups_are_one_dialogue_with_the_turns_before() -> None:
 
 async def test_a_leaking_service_is_caught_and_its_report_says_so(tmp_path: Path) -> None:
     outcomes, reasoner = await run([])
-    findings = LeakScanner({"Ann Quill", "Treats", "Say"}, reasoner.instructions).scan(reasoner.sent)
+    findings = LeakScanner({"Ann Quill", "Treats", "Say"}, ["Say it."]).scan(reasoner.sent)
     report = summarise(RunLabel(set_name="s", strategy="sets", reasoner="scripted"), outcomes, findings, 2)
     assert report.leaks.leaked == {"ann quill": 1, "treats": 2}
     assert report.leaks.payloads == 4
