@@ -113,12 +113,34 @@ def guessed(read: Sequence[ObservedRelation], title: str) -> list[Attempted]:
 
 def controls(read: Sequence[ObservedRelation]) -> list[Attempted]:
     """The same attacks where pseudonyms and lines follow the values: they have to succeed."""
-    return [
-        _control(read, "digests of values as pseudonyms", "dictionary", 0.9, _as_digest),
-        _control(read, "pseudonyms numbered in the order of values", "orders and sizes", 0.5, _as_number),
-        _control(read, "lines as long as values", "orders and sizes", 0.3, _as_long, ValueKind.TEXT),
-        _control(read, "years shown", "generalised forms", 0.1, _with_year, ValueKind.DATE),
-    ]
+
+    def as_digest(asked: ValueProbe, one: Observation) -> Observation:
+        return replace(one, word=f"V{hashlib.sha256(asked.texts[one.truth].encode()).hexdigest()[:5]}")
+
+    def as_number(asked: ValueProbe, one: Observation) -> Observation:
+        """Numbered over the whole graph, in the order of the values."""
+        return replace(one, word=f"V{in_base_36(_ranks_of(asked)[one.truth]).zfill(5)}")
+
+    def as_long(asked: ValueProbe, one: Observation) -> Observation:
+        return replace(one, row=one.row + len(asked.texts[one.truth]))
+
+    def with_year(asked: ValueProbe, one: Observation) -> Observation:
+        *_, year, _decade = forms_of(asked.texts[one.truth])
+        return replace(one, tokens=one.tokens | {year})
+
+    found = []
+    for name, change, way, least, kind in (
+        ("digests of values as pseudonyms", as_digest, "dictionary", 0.9, None),
+        ("pseudonyms numbered in the order of values", as_number, "orders and sizes", 0.5, None),
+        ("lines as long as values", as_long, "orders and sizes", 0.3, ValueKind.TEXT),
+        ("years shown", with_year, "generalised forms", 0.1, ValueKind.DATE),
+    ):
+        chosen = [each for each in read if kind in (None, each.asked.relation.value_kind)]
+        leaky = [ObservedRelation(each.asked, [change(each.asked, one) for one in each.seen]) for each in chosen]
+        found.append(
+            Attempted.of(f"{name}: values by {way}", right(leaky, WAYS[way]), blind=prior(leaky), control=least)
+        )
+    return found
 
 
 def prior(read: Sequence[ObservedRelation]) -> float:
@@ -161,38 +183,6 @@ async def _told_by_the_dialogue(
     name = "made up, the greatest value, where the dialogue asks for it"
     blind = prior([ObservedRelation(asked, seen)])
     return Attempted.of(name, (each.truth == greatest for each in seen), blind=blind, most=1.0)
-
-
-def _control(
-    read: Sequence[ObservedRelation],
-    name: str,
-    way: str,
-    least: float,
-    change: Callable[[ValueProbe, Observation], Observation],
-    kind: ValueKind | None = None,
-) -> Attempted:
-    chosen = [each for each in read if kind in (None, each.asked.relation.value_kind)]
-    leaky = [ObservedRelation(each.asked, [change(each.asked, one) for one in each.seen]) for each in chosen]
-    return Attempted.of(f"{name}: values by {way}", right(leaky, WAYS[way]), blind=prior(leaky), control=least)
-
-
-def _as_digest(asked: ValueProbe, one: Observation) -> Observation:
-    digest = hashlib.sha256(asked.texts[one.truth].encode()).hexdigest()
-    return replace(one, word=f"V{digest[:5]}")
-
-
-def _as_number(asked: ValueProbe, one: Observation) -> Observation:
-    """Numbered over the whole graph, in the order of the values."""
-    return replace(one, word=f"V{in_base_36(_ranks_of(asked)[one.truth]).zfill(5)}")
-
-
-def _as_long(asked: ValueProbe, one: Observation) -> Observation:
-    return replace(one, row=one.row + len(asked.texts[one.truth]))
-
-
-def _with_year(asked: ValueProbe, one: Observation) -> Observation:
-    *_, year, _decade = forms_of(asked.texts[one.truth])
-    return replace(one, tokens=one.tokens | {year})
 
 
 def _ranks_of(asked: ValueProbe) -> dict[int, int]:

@@ -35,6 +35,7 @@ _Trie = dict[str, "_Trie"]
 _END = ""
 _BLOCK = re.compile(r"```json(.*?)```", re.DOTALL)
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|\\(.)", re.DOTALL)
+_SIGNS = {"n": "\n", "t": "\t", "r": "\r"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 _HEX = re.compile(r"\b(?:[0-9a-fA-F]{2}){6,}\b")
 # Scripts without spaces, or with particles that hang on names: every character is a word of its own, so that a name is
@@ -88,13 +89,10 @@ class LeakScanner:
     def _hits(self, text: str) -> tuple[tuple[str, bool], ...]:
         """Names in `text`, and whether each is public there. Texts repeat from payload to payload."""
         if text not in self._known:
-            is_list = self._lists_public_texts(text)
+            # "film, industry", two concepts side by side, is no name "Film Industry".
+            is_list = all(part in self._public for part in text.split(", "))
             self._known[text] = tuple((name, is_public or is_list) for name, is_public in self._find(words_of(text)))
         return self._known[text]
-
-    def _lists_public_texts(self, text: str) -> bool:
-        """True of "film, industry", two concepts side by side, which is no name "Film Industry"."""
-        return all(part in self._public for part in text.split(", "))
 
     def _find(self, words: Sequence[Word]) -> Iterator[tuple[str, bool]]:
         for start in range(len(words)):
@@ -226,9 +224,7 @@ def _undone(text: str) -> Iterator[str]:
 
 def _character(match: re.Match[str]) -> str:
     code = match[1] or match[2]
-    if code:
-        return chr(int(code, 16))
-    return {"n": "\n", "t": "\t", "r": "\r"}.get(match[3], match[3])
+    return chr(int(code, 16)) if code else _SIGNS.get(match[3], match[3])
 
 
 def _decoded(run: str) -> Iterator[str]:
