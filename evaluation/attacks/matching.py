@@ -25,6 +25,8 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Hop, NodeKind, as_mids
 
 Logs = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Trail = tuple[str, ...]
 Piece = Literal["concepts", "candidates", "absence", "evidence", "sizes", "ends"]
 """Parts of a prompt that an attacker may or may not go by: concepts of things and ends; that a candidate is
@@ -36,9 +38,6 @@ ROUNDS = 4
 SAME = 1e-6
 MAX_TOLD = 60  # as many as "more" is counted up to
 MAX_SHOWN = 60  # a round that offers as many may have left some out
-Numbers = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-
 MAX_PAIRS = 20_000_000
 """Of more pairs (start, end of a path) only whether there is an end is worked out, not how many."""
 

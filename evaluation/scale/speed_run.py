@@ -121,8 +121,7 @@ async def _of_graph(
     folder.mkdir()
     own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
     settings = load_settings().model_copy(update={**own, "master_key": SecretStr(MasterKey.generate())})
-    peer, form = pyoxigraph.Store(str(folder / "peer")), pyoxigraph.RdfFormat.N_TRIPLES
-    bulk = _seconds_of(lambda: peer.bulk_load(path=str(file), format=form))
+    bulk = _seconds_of(lambda: _bulk_load(folder / "peer", file))
     services = build(settings, error_body)
     load = services.graphs.load(TENANT, "graph", [file], None)
     loading = _seconds_of(lambda: load.run(lambda _step, _done: None))
@@ -195,6 +194,10 @@ def _seconds_of(work: Callable[[], object]) -> float:
     began = time.process_time()
     work()
     return time.process_time() - began
+
+
+def _bulk_load(folder: Path, file: Path) -> None:
+    pyoxigraph.Store(str(folder)).bulk_load(path=str(file), format=pyoxigraph.RdfFormat.N_TRIPLES)
 
 
 def _arog(command: Sequence[str]) -> float:
