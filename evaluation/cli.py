@@ -13,8 +13,7 @@ from evaluation import cli_dialogue, cli_tables
 from evaluation.cli_progress import console, print_markdown, refuse, shown_progress
 
 if TYPE_CHECKING:
-    from evaluation.bench.asker import QuestionOutcome
-    from evaluation.bench.report import Report, RunLabel
+    from evaluation.bench.report import QuestionOutcome, Report, RunLabel
     from evaluation.datasets.questions import Question
 
 CONTRACT_PAGE = Path("docs/reasoner_contract.md")

@@ -254,8 +254,7 @@ def model_table(
     """Measure a real model against its bounds, and lies against 0; ends with code 1 when a bound is missed."""
     import tempfile
 
-    from evaluation.models.local_model import NoModelError, serving_small_model
-    from evaluation.models.models_table import AskedModel, run_models_table
+    from evaluation.models.models_table import AskedModel, NoModelError, run_models_table, serving_small_model
 
     if endpoint:
         asked = AskedModel(endpoint, model or "model")

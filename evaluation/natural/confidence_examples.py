@@ -22,13 +22,11 @@ from app.llm.tasks import StepInput
 from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
 from app.reader.scoring.path_scoring import PathScorer
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import Bench, LoadedSet, sample
+from evaluation.bench.bench import Bench, LoadedSet, Step, sample
 from evaluation.bench.question_sets import WEBQSP, QuestionSets, Show, clinic_of_webqsp, sets_asked
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.datasets.derived_sets import halves_of_topics, transplanted
 from evaluation.datasets.questions import Question
-from evaluation.fakes.recording_reasoner import Step
 from evaluation.natural.run import NaturalOutcome, Selection, ask_natural
 from kg_store.text.labels import plain_words
 

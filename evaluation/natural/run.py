@@ -9,12 +9,10 @@ from typing import Final
 
 from app.demo import GRAPH_FILE, POLICY_FILE
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
-from evaluation.bench.bench import Bench, LoadedSet, sample
+from evaluation.bench.bench import Bench, LoadedSet, Step, sample
 from evaluation.bench.question_sets import Show
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import REASONER_STAGE, QuestionOutcome, RunLabel
 from evaluation.datasets.questions import Question, QuestionsError
-from evaluation.fakes.recording_reasoner import Step
 from evaluation.natural.questions import SETS, Half, NaturalQuestion, read_natural
 from evaluation.natural.verdicts import Verdict, judge
 

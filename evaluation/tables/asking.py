@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import Bench, LoadedSet, ReasonerName, See, ignore_outcome, sample
 from evaluation.bench.question_sets import QuestionSets, Show
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 

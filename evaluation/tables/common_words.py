@@ -11,9 +11,9 @@ from pathlib import Path
 
 from app.graphs.markdown_table import markdown_table
 from client_sdk.crypto.sealing import KeyPair
-from evaluation.attacks.forms.corpus.words import is_common_english, tokens
-from evaluation.attacks.forms.judge import read_sent
-from evaluation.attacks.setup.exchanges import sent_by
+from evaluation.attacks.form_judge import read_sent
+from evaluation.attacks.targets import sent_by
+from evaluation.attacks.words import is_common_english, tokens
 from evaluation.bench.bench import TO_THE_MODEL, LoadedSet
 from evaluation.bench.question_sets import METAQA, OPENDIALKG, WEBQSP, Show
 from evaluation.tables.asking import Asker, asking

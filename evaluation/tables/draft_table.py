@@ -12,13 +12,12 @@ from typing import Final
 from app.llm.tasks import AnswerReply, StepReply
 from app.strategies.drafts import REFUSALS
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import TO_THE_MODEL
+from evaluation.bench.bench import TO_THE_MODEL, Step
 from evaluation.bench.question_sets import DEMO, Show
+from evaluation.bench.report import QuestionOutcome
 from evaluation.datasets.draft_questions import draft_questions
 from evaluation.datasets.questions import Question
 from evaluation.fakes.misleading_endpoint import NO, WAYS, YES, Corruption, MisleadingEndpoint, Way
-from evaluation.fakes.recording_reasoner import Step
 from evaluation.tables.asking import Asker, asking
 from evaluation.tables.measures import Measure, none
 from kg_store.catalog import PrivateGraph

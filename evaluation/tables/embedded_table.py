@@ -9,8 +9,7 @@ from pathlib import Path
 from app.llm.embeddings.trained_weights import NO_HEAD
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import MAX_CORRECT, MAX_CORRECT_CHARS, AnswerRating
-from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import CALLER, TENANT, LoadedSet
+from evaluation.bench.bench import CALLER, TENANT, LoadedSet, Step
 from evaluation.bench.question_sets import (
     C360,
     DEMO,
@@ -22,11 +21,11 @@ from evaluation.bench.question_sets import (
     Show,
     foreign_sets,
 )
+from evaluation.bench.report import QuestionOutcome
 from evaluation.bench.training_examples import gather
 from evaluation.compound import compound_questions
 from evaluation.datasets.derived_sets import halves_of_topics, split_by_topic, with_topics_given
 from evaluation.datasets.questions import Question, QuestionsError
-from evaluation.fakes.recording_reasoner import Step
 from evaluation.tables import measures as measure
 from evaluation.tables.asking import NOTHING_ASKED, AskedSample, Asker, asking
 from evaluation.tables.linking import measure_mentions, measure_topics

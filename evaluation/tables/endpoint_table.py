@@ -8,15 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TO_THE_MODEL, ReasonerName, sample
 from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, Show
+from evaluation.bench.report import QuestionOutcome
 from evaluation.checks.metrics import mean, percentile
 from evaluation.datasets.converters import Converted, convert
 from evaluation.datasets.questions import QuestionsError, read_questions
-from evaluation.fakes.path_following_endpoint import PathReader
-from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.scale.load_run import CHATS, MAX_TIMES_IDEAL, run_load
+from evaluation.fakes.scripted_endpoint import PathReader, ScriptedEndpoint
+from evaluation.scale.speed_run import CHATS, MAX_TIMES_IDEAL, run_load
 from evaluation.tables.asking import AskedSample, asking, is_planned
 from evaluation.tables.fault_run import run_with_faults
 from evaluation.tables.measures import Measure, at_most, local_ms, mean_f1, mean_hits

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from app.graphs.markdown_table import markdown_table
-from evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
+from evaluation.bench.report import REASONER_STAGE, QuestionOutcome
 from evaluation.checks.metrics import mean, percentile
 from evaluation.tables.asking import AskedSample
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Final, Literal
 
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TENANT, Bench, LoadedSet
 from evaluation.bench.question_sets import Show
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.checks.metrics import comparable
 from evaluation.datasets.questions import Question, QuestionsError
 from evaluation.tables.measures import Measure, share

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.bench.asker import QuestionOutcome
+from evaluation.bench.report import QuestionOutcome
 from evaluation.checks.metrics import Score
 from evaluation.tables import measures as measure
 from evaluation.tables.asking import AskedSample
