@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from app.cli.main import require_extra
-from evaluation.cli_tables import MISSED, TableOut
+from evaluation.cli_output import MISSED, TableOut, shown_progress
 
 
 def commands(parent: typer.Typer) -> None:
@@ -30,17 +30,11 @@ def attack(
     """Attack a service of its own. It ends with code 1 where a bound is missed."""
     import asyncio
 
-    from app.cli.output import failures_in_words
     from evaluation.attacks.setup.bounds import markdown, write
     from evaluation.attacks.table import run_attacks
-    from evaluation.cli_progress import console, refuse, shown_progress
-    from evaluation.datasets.questions import QuestionsError
 
-    with failures_in_words(console), shown_progress(console) as show:
-        try:
-            lines = asyncio.run(run_attacks(only, data, limit, show))
-        except QuestionsError as problem:
-            refuse(problem)
+    with shown_progress() as show:
+        lines = asyncio.run(run_attacks(only, data, limit, show))
     if out:
         out.mkdir(parents=True, exist_ok=True)
         write(lines, out)

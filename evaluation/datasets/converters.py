@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from evaluation.datasets.derived_sets import half_of_wording
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question, QuestionsError, write_questions
@@ -45,8 +46,9 @@ class Converted:
     reproduced: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Set:
+class PublicSet(NamedTuple):
+    """A set as it was read."""
+
     triples: list[Triple]
     questions: list[Question]
 
@@ -56,37 +58,30 @@ def convert(name: str, source: Path, out: Path) -> Converted:
 
     `source` is the file of questions; the graph lies beside it. Raises QuestionsError.
     """
+    triples, questions = read_public_set(name, source)
+    out.mkdir(parents=True, exist_ok=True)
+    graph, file = out / "graph.tsv", out / "questions.jsonl"
+    graph.write_text("".join("\t".join(triple) + "\n" for triple in triples), encoding="utf-8")
+    write_questions(questions, file)
+    planned = [question for question in questions if question.plan]
+    reproduced = sum(question.reproduced for question in planned)
+    return Converted(graph, file, len(questions), len(planned), reproduced)
+
+
+def read_public_set(name: str, source: Path) -> PublicSet:
+    """Raises QuestionsError."""
     if name not in CONVERTERS:
         raise QuestionsError(f"unknown set; known: {', '.join(CONVERTERS)}")
     try:
-        found = CONVERTERS[name](source)
+        return CONVERTERS[name](source)
     except OSError as error:
         raise QuestionsError(f"{Path(str(error.filename)).name}: it can't be read ({error.strerror})") from None
-    return _write(found, out)
 
 
-def _write(found: _Set, out: Path) -> Converted:
-    out.mkdir(parents=True, exist_ok=True)
-    graph, questions = out / "graph.tsv", out / "questions.jsonl"
-    graph.write_text("".join("\t".join(triple) + "\n" for triple in found.triples), encoding="utf-8")
-    write_questions(found.questions, questions)
-    planned = [question for question in found.questions if question.plan]
-    return Converted(
-        graph,
-        questions,
-        len(found.questions),
-        len(planned),
-        sum(question.reproduced for question in planned),
-    )
-
-
-# --- PathQuestion ----------------------------------------------------------------------------------------
-
-
-def _path_question(source: Path) -> _Set:
+def _path_question(source: Path) -> PublicSet:
     triples = list(_triples(source.with_name(source.stem + ".kb.tsv"), "\t"))
     graph = _GoldGraph(triples)
-    return _Set(triples, [_of_path_question(record, graph) for record in _records(source)])
+    return PublicSet(triples, [_of_path_question(record, graph) for record in _records(source)])
 
 
 def _of_path_question(record: dict[str, object], graph: _GoldGraph) -> Question:
@@ -109,19 +104,13 @@ def _of_path_question(record: dict[str, object], graph: _GoldGraph) -> Question:
     )
 
 
-# --- MetaQA ----------------------------------------------------------------------------------------------
-
-
-def _metaqa(source: Path) -> _Set:
+def _metaqa(source: Path) -> PublicSet:
     triples = list(_triples(source.with_name("kb.txt"), "|"))
     graph = _GoldGraph((head, _words(relation), tail) for head, relation, tail in triples)
     types = source.with_name(source.stem + "_qtype.txt").read_text(encoding="utf-8").splitlines()
-    lines = source.read_text(encoding="utf-8").splitlines()
-    made = (
-        _of_metaqa(f"{source.stem}-{number}", line, kind, graph)
-        for number, (line, kind) in enumerate(zip(lines, types, strict=True))
-    )
-    return _Set(triples, list(made))
+    lines = zip(source.read_text(encoding="utf-8").splitlines(), types, strict=True)
+    made = [_of_metaqa(f"{source.stem}-{number}", line, kind, graph) for number, (line, kind) in enumerate(lines)]
+    return PublicSet(triples, made)
 
 
 def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Question:
@@ -157,14 +146,11 @@ def _metaqa_plan(types: Sequence[str], topic: str) -> QueryPlan:
     return QueryPlan(sets=sets, answer=(answer,), topics=(topic,))
 
 
-# --- WebQSP ----------------------------------------------------------------------------------------------
-
-
-def _webqsp(source: Path) -> _Set:
+def _webqsp(source: Path) -> PublicSet:
     """The fourth column (how sure the direction is) is left out; plans come from the gold triples."""
     triples = list(_triples(source.with_name("triples.tsv"), "\t"))
     graph = _GoldGraph(triples)
-    return _Set(triples, [_of_webqsp(record, graph) for record in _records(source)])
+    return PublicSet(triples, [_of_webqsp(record, graph) for record in _records(source)])
 
 
 def _of_webqsp(record: dict[str, object], graph: _GoldGraph) -> Question:
@@ -226,15 +212,6 @@ def _gold_steps(graph: _GoldGraph, names: set[str], relations: set[str]) -> set[
     return steps
 
 
-# --- reading ---------------------------------------------------------------------------------------------
-
-CONVERTERS: dict[str, Callable[[Path], _Set]] = {
-    "pathquestion": _path_question,
-    "metaqa": _metaqa,
-    "webqsp": _webqsp,
-}
-
-
 def _triples(file: Path, separator: str) -> Iterator[Triple]:
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
@@ -261,7 +238,11 @@ def _words(relation: str) -> str:
     return relation.replace("_", " ")
 
 
-# --- the gold graph --------------------------------------------------------------------------------------
+CONVERTERS: dict[str, Callable[[Path], PublicSet]] = {
+    "pathquestion": _path_question,
+    "metaqa": _metaqa,
+    "webqsp": _webqsp,
+}
 
 
 class _GoldGraph:

@@ -18,7 +18,7 @@ from app.chat.replies import stays
 from app.privacy.pseudonym_format import is_shaped, words_in
 from app.strategies.base import FoundFact
 from evaluation.datasets.questions import QuestionsError
-from evaluation.tables.measures import Measure
+from evaluation.tables.measures import Measure, at_most
 from kg_store.terms import ALPHABET, TAIL_LENGTH
 from kg_store.text.literals import find_literals, read_literal
 from kg_store.text.numbers.number_words import find_number_expressions
@@ -62,7 +62,10 @@ def read_replies(file: Path) -> list[LabelledReply]:
 
 
 def _reply(row: Mapping[str, Any]) -> LabelledReply:
-    triples = [(head, _label(relation), tail) for head, relation, tail in row["facts"]]
+    triples = [
+        (head, " ".join(_CAMEL.sub(" ", relation.replace("_", " ")).lower().split()), tail)
+        for head, relation, tail in row["facts"]
+    ]
     masker = _Masker(triples)
     facts = tuple(
         FoundFact(masker.of[head], "", (label,), masker.of[tail], "", "1")
@@ -73,10 +76,6 @@ def _reply(row: Mapping[str, Any]) -> LabelledReply:
     masked = masker.masked if masker.names != row.get("names") else str
     truths: list[Truth] = ["true" if each["truth"] is True else each["truth"] for each in row["clauses"]]
     return LabelledReply(facts, tuple(zip((masked(each["text"]) for each in row["clauses"]), truths, strict=True)))
-
-
-def _label(relation: str) -> str:
-    return " ".join(_CAMEL.sub(" ", relation.replace("_", " ")).lower().split())
 
 
 class _Masker:
@@ -172,20 +171,12 @@ def statement_measures(figures: StatementFigures) -> list[Measure]:
     asked, amiss = figures.clauses, figures.amiss
     of_false = asked["contradicted"] + asked["unsupported"]
     share = (amiss["contradicted"] + amiss["unsupported"]) / max(of_false, 1)
-    return [
-        _counted("contradicted statements that stay", amiss["contradicted"], asked["contradicted"]),
-        _counted("unsupported statements that stay", amiss["unsupported"], asked["unsupported"]),
-        _counted("true statements that are not told", amiss["true"], asked["true"]),
-        Measure(
-            name="false statements that stay",
-            questions=of_false,
-            bound=f"at most {MAX_FALSE}",
-            reached=f"{share:.3f}",
-            passed=of_false > 0 and share <= MAX_FALSE,
-        ),
-        _counted("true statements in the service's own words", figures.restated, asked["true"]),
+    counts = [
+        ("contradicted statements that stay", amiss["contradicted"], asked["contradicted"]),
+        ("unsupported statements that stay", amiss["unsupported"], asked["unsupported"]),
+        ("true statements that are not told", amiss["true"], asked["true"]),
+        ("true statements in the service's own words", figures.restated, asked["true"]),
     ]
-
-
-def _counted(name: str, count: int, asked: int) -> Measure:
-    return Measure(name=name, questions=asked, reached=f"{count} ({count / max(1, asked):.3f})")
+    lines = [Measure(name=name, questions=of, reached=f"{at} ({at / max(1, of):.3f})") for name, at, of in counts]
+    false = at_most("false statements that stay", of_false, share, MAX_FALSE)
+    return [*lines[:3], false.model_copy(update={"reached": f"{share:.3f}"}), lines[3]]

@@ -20,7 +20,7 @@ from app.graphs.markdown_table import markdown_table
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import weights_digest_of
 from client_sdk.protocol import ChatOptions, ChatRequest, Message
-from evaluation.bench.bench import CALLER, Bench, LoadedSet
+from evaluation.bench.bench import CALLER, Bench
 from evaluation.datasets.questions import QuestionsError
 from evaluation.natural.run import CLINIC, GRAPHS
 
@@ -118,18 +118,16 @@ async def read_turns(data: Path, half: Literal["seen", "shut"]) -> list[ReadTurn
         for graph in graphs:
             policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
             loaded = bench.load(graph, [files[graph]], policy, masks=graph != "opendialkg")
-            found += [await _read(bench, loaded, row) for row in rows if row["graph"] == graph]
+            for row in (row for row in rows if row["graph"] == graph):
+                said = [*row["history"], ("user", row["turn"])]
+                request = ChatRequest(
+                    graph=loaded.graph,
+                    messages=[Message(role=role, content=text) for role, text in said],
+                    options=ChatOptions(suggestions=0),
+                )
+                answer = await bench.services.chat.answer(CALLER, request)
+                found.append(ReadTurn(row["kind"], answer.turn, row["turn"]))
     return found
-
-
-async def _read(bench: Bench, loaded: LoadedSet, row: dict[str, Any]) -> ReadTurn:
-    said = [*row["history"], ("user", row["turn"])]
-    request = ChatRequest(
-        graph=loaded.graph,
-        messages=[Message(role=role, content=text) for role, text in said],
-        options=ChatOptions(suggestions=0),
-    )
-    return ReadTurn(row["kind"], (await bench.services.chat.answer(CALLER, request)).turn, row["turn"])
 
 
 def right(turns: Sequence[ReadTurn]) -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from evaluation.attacks.forms.corpus.writing import Piece
-from evaluation.datasets.misspellings import SLIPS
+from evaluation.tables.linking import SLIPS
 
 GRAPH = "peoples"
 _MIN_MISTYPED_ALONE_LENGTH = 6

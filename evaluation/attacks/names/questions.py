@@ -12,8 +12,8 @@ from random import Random
 
 from evaluation.attacks.names.forms import FORMS, TOLD, Form, FormInput
 from evaluation.checks.decoded_text import texts_in, words_of
-from evaluation.datasets.misspellings import CARRIERS
 from evaluation.datasets.questions import QueryPlan, Question
+from evaluation.tables.linking import CARRIERS
 
 AS_IT_IS = "as the sets ask"
 FOREIGN: Sequence[str] = TOLD["foreign"]
