@@ -9,7 +9,7 @@ from app.language.readings import WordedPath
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.answer_form import read_form
 from app.reader.language.question_words import words_in
-from app.reader.plans.candidate_paths import known_paths, roots_of
+from app.reader.scoring.candidate_paths import known_paths, roots_of
 from evaluation.bench.bench import Bench, LoadedSet
 from evaluation.bench.report import RunLabel
 from evaluation.checks.metrics import comparable

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from app.reader.sentences.relation_phrases import phrase_of
+from app.reader.sentences.phrases import phrase_of
 
 Choice = Literal["not_found", "hedges", "denials", "fillers", "mentions", "fragments"]
 Style = Literal["plain", "pseudonyms", "typed"]

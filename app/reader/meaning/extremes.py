@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.reader.language.ranked_words import OFTEN, FirstOf
 from app.reader.language.relation_wording import voice_of
+from app.reader.language.stated_bounds import OFTEN, FirstOf
 from app.reader.meaning.question.asked_form import IN_TIME
 from app.reader.meaning.question.measures import Measure
 from app.reader.meaning.question.question_tokens import AskedQuestion

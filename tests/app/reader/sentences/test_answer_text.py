@@ -8,7 +8,7 @@ import pytest
 
 from app.llm.tasks import StepInput
 from app.reader.sentences.answer_text import reply_text
-from app.reader.sentences.relation_phrases import phrase_of
+from app.reader.sentences.phrases import phrase_of
 from kg_store.text.plurals import plural
 from tests.support.tasks import fact, step, thing, way
 

@@ -6,9 +6,8 @@ import pytest
 
 from app.language.readings import AskedForm
 from app.llm.tasks import VotedPaths
-from app.reader.plans.candidate_paths import KnownPath, ScoredPath
-from app.reader.plans.next_action import ParsedQuestion
-from app.reader.plans.pair_plans import conjunction
+from app.reader.answer_plans import conjunction
+from app.reader.scoring.candidate_paths import KnownPath, ParsedQuestion, ScoredPath
 from tests.support.tasks import thing
 
 TOWN, TRADE = thing("Eq7f2k", "town"), thing("Ez9y8x", "trade")

@@ -1,22 +1,43 @@
-"""The words of a schema are embedded before a question needs them, and a question need not wait for that."""
+"""Results of the last few questions are kept, and no more of them."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder, Vectors
-from app.reader import warm_up as module
+from app.reader.scoring import similarity as module
 from app.reader.scoring.path_scoring import PathScorer
-from app.reader.scoring.similarity import step_text
-from app.reader.warm_up import CacheWarmer, texts_of, wholes_of
+from app.reader.scoring.similarity import CacheWarmer, Latest, step_text, texts_of, wholes_of
 from kg_store.graph.traversal import tail_concept
 from kg_store.terms import Concept, Hop, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
 from kg_store.text.further_words import worded
+
+
+def counted(calls: list[str], result: str | None) -> Callable[[], str | None]:
+    def work_out() -> str | None:
+        calls.append("worked out")
+        return result
+
+    return work_out
+
+
+def test_a_result_is_worked_out_once_even_if_it_is_none() -> None:
+    latest, calls = Latest(), list[str]()
+    assert [latest.of("key", counted(calls, None)) for _ in range(3)] == [None, None, None]
+    assert len(calls) == 1
+
+
+def test_the_oldest_result_goes_first() -> None:
+    latest, calls = Latest(size=2), list[str]()
+    for key in ("a", "b", "c", "a"):
+        assert latest.of(key, counted(calls, key)) == key
+    assert len(calls) == 4
+
 
 LABELS = ("treated by", "people.person.place of birth", "directed by", "has child")
 

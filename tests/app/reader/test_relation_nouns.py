@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.reader.concepts.relation_nouns import kind_of, object_noun, subject_noun
+from app.reader.relation_nouns import kind_of, object_noun, subject_noun
 
 
 @pytest.mark.parametrize(

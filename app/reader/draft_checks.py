@@ -1,8 +1,4 @@
-"""Checks a model's draft against the question: kind and form of the answer, negation, and comparison in a yes or no.
-
-Promise: `DraftChecks` uses the question's words, the schema and the facts shown in the draft's own prompt, and nothing
-else, so asking the model again because of a check tells it nothing new about the graph. Limit: English questions only.
-"""
+"""Checks of a draft answer against its question: wrong kind, wrong side of a relation, words left out."""
 
 from __future__ import annotations
 
@@ -12,14 +8,82 @@ from dataclasses import dataclass
 from typing import Final, TypeGuard
 
 from app.language.readings import TRUTH, Contradiction, ResultKind
-from app.reader.checks.asked_noun import AskedNoun, asks_for_people, noun_of
-from app.reader.checks.draft_kinds import DraftKinds
+from app.llm.tasks import AnswerInput, StepInput
+from app.reader.draft_kinds import DraftKinds
 from app.reader.language.language_detection import foreign_language
 from app.reader.meaning.question.question_tokens import AskedQuestion, read_question
-from app.reader.meaning.schema_graph import SchemaGraph
+from app.reader.meaning.schema_graph import SchemaGraph, schema_graph
 from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
 from kg_store.errors import ExpressionError
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.terms import Schema, cached_by_version
 from kg_store.text.plurals import singular
+
+_IS: Final = frozenset({"is", "are", "was", "were"})
+_DETERMINERS: Final = frozenset({"which", "what", "many"})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedNoun:
+    """A noun that names `kinds` of the graph, and the word `after` it.
+
+    `is_direct`: the noun stands directly behind the question word, as in "which doctors".
+    """
+
+    kinds: frozenset[str]
+    is_direct: bool
+    after: str
+
+    def leaves_room_for(self, label: Collection[str]) -> bool:
+        """True if the question may ask for a value of a relation with this label: "the number of the doctor" asks for
+        a number.
+        """
+        return not self.is_direct or singular(self.after) in label
+
+
+def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
+    """Returns None if no noun says what is asked for, or if a name, a value or a word like "people" comes first."""
+    for at in range(_begin(asked), len(asked.words)) if _begin(asked) >= 0 else ():
+        if asked.roles[at] in ("thing", "value", "person"):
+            return None
+        if asked.roles[at] == "content":
+            return _noun_at(asked, graph, at)
+    return None
+
+
+def asks_for_people(asked: AskedQuestion) -> bool:
+    """True if the question asks for people in general: "how many people", "which persons"."""
+    for at in range(_begin(asked), len(asked.words)) if asked.asked >= 0 else ():
+        if asked.roles[at] not in ("grammar", "superlative"):
+            return asked.roles[at] == "person"
+    return False
+
+
+def _begin(asked: AskedQuestion) -> int:
+    """The position of the first word that can say what is asked for; in "who is the doctor" it is "doctor". -1 if none
+    can.
+    """
+    words = asked.words
+    if words[:1] == ("who",) and len(words) > 3 and words[1] in _IS and words[2] == "the":
+        return 3
+    return asked.asked
+
+
+def _noun_at(asked: AskedQuestion, graph: SchemaGraph, at: int) -> AskedNoun | None:
+    words, roles = asked.words, asked.roles
+    found, end = frozenset[str](), at
+    for length in (2, 1):
+        run = roles[at : at + length]
+        if not found and len(run) == length and set(run) == {"content"}:
+            found, end = graph.kinds_said(words[at : at + length]), at + length
+    if found and roles[end : end + 1] == ("content",) and (further := graph.kinds_said(words[end : end + 1])):
+        found, end = further, end + 1
+    after = words[end] if end < len(words) else ""
+    if not found or after in ("'s", "s"):
+        return None
+    before = [word for i, word in enumerate(words[:at]) if roles[i] != "superlative"]
+    return AskedNoun(found, bool(before) and before[-1] in _DETERMINERS, after)
+
 
 _WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
 _TAKES_OUT: Final = frozenset({"difference", "none"})
@@ -287,3 +351,38 @@ def denies(asked: AskedQuestion, answer: Sequence[str]) -> bool:
     can be right.
     """
     return "negation" in asked.roles or any(map(_takes_out, _parsed(answer)))
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionChecks:
+    """The `DraftChecks` of the language protocol."""
+
+    checks: DraftChecks
+
+    def contradiction(self, answer: Sequence[str], shown: StepInput | AnswerInput) -> Contradiction | None:
+        """The first way in which `answer` contradicts the question, by the schema and what `shown` holds."""
+        ways = shown.candidates if isinstance(shown, StepInput) else ()
+        return self.checks.contradiction(answer, DraftKinds(self.checks.graph, shown.things, shown.evidence, ways))
+
+
+def checks_of_question(
+    question: str,
+    named: Collection[str],
+    graph: BlindGraph,
+    meant: ResultKind | None,
+    type_of: Callable[[str], str],
+) -> QuestionChecks | None:
+    """`type_of` gives the type of things of a kind. None where the question is in another language."""
+    beside = classes_beside(graph.schema)
+    checks = DraftChecks.of(question, schema_graph(graph), named, beside, type_of, meant)
+    return QuestionChecks(checks) if checks is not None else None
+
+
+@cached_by_version
+def classes_beside(schema: Schema) -> Mapping[str, frozenset[str]]:
+    """The classes that things of each concept have as well."""
+    found: dict[str, frozenset[str]] = {}
+    for signature in schema.signatures:
+        for concept in schema.concepts[signature.id].split(", "):
+            found[concept] = found.get(concept, frozenset()) | frozenset(signature.classes)
+    return found

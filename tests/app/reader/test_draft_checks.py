@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from app.language.readings import Contradiction, ResultKind
-from app.reader.checks.draft_checks import DraftChecks, denies
+from app.language.readings import NUMBER, TABLE, TRUTH, UNKNOWN, Contradiction, ResultKind
+from app.reader.draft_checks import DraftChecks, asks_for_people, denies, noun_of
+from app.reader.draft_kinds import DraftKinds
 from app.reader.meaning.question.question_tokens import read_question
+from kg_store.algebra.expressions import parse
 from tests.support.drafts import GRAPH, SHOWN, THINGS
+from tests.support.tasks import fact, thing
 
 
 def found(question: str, *answer: str, meant: ResultKind | None = None) -> Contradiction | None:
@@ -85,3 +88,82 @@ def test_a_not_may_be_of_the_question_or_of_the_answer() -> None:
     assert denies(read_question("Which doctors do not work at Ec1in1?"), ["Ss1aff"])
     assert denies(read_question("Do all doctors work at Ec1in1?"), ["none(Ss1aff)"])
     assert not denies(read_question("Who works at Ec1in1?"), ["Ss1aff"])
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("Which doctors work at Ec1in1?", {"doctor"}),
+        ("Who is the oldest doctor of Ec1in1?", {"doctor"}),
+        ("In which clinic does the doctor of Ed0ct1 work?", {"clinic"}),
+        ("Which physician works at Ec1in1?", {"doctor"}),
+    ],
+)
+def test_a_noun_names_kinds(question: str, kinds: set[str]) -> None:
+    noun = noun_of(read_question(question), GRAPH)
+    assert noun is not None
+    assert noun.kinds == kinds
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who works at Ec1in1?",
+        "Is Ed0ct1 a doctor?",
+        "What is the phone number of the doctor?",
+        "Which doctor's phone number is it?",
+        "Who is the mother of Ed0ct1?",
+    ],
+)
+def test_where_nothing_says_or_another_word_is_meant(question: str) -> None:
+    assert noun_of(read_question(question), GRAPH) is None
+
+
+def test_a_noun_beside_the_question_word_leaves_room_for_no_value_but_its_own() -> None:
+    direct = noun_of(read_question("Which doctors have a phone number?"), GRAPH)
+    further = noun_of(read_question("What is the doctor of Ec1in1's phone number?"), GRAPH)
+    assert direct is not None
+    assert further is not None
+    assert not direct.leaves_room_for({"phone", "number"})
+    assert further.leaves_room_for({"phone", "number"})
+
+
+def test_people_are_asked_for() -> None:
+    assert asks_for_people(read_question("How many people work at Ec1in1?"))
+    assert not asks_for_people(read_question("How many wards have people?"))
+    assert not asks_for_people(read_question("Who works at Ec1in1?"))
+
+
+def of(*kinds: str) -> ResultKind:
+    return ResultKind(frozenset(kinds))
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("Ss1aff", of("doctor", "nurse")),
+        ("intersect(Ss1aff, Sd0cts)", of("doctor")),
+        ("union(Sd0cts, Sward1)", of("doctor", "ward")),
+        ('argmax(Sward1, "number of beds")', of("ward")),
+        ('reach(Sd0cts, "works at")', of("clinic")),
+        ('reach(Sd0cts, "adores")', UNKNOWN),
+        ('max(Sward1, "number of beds")', ResultKind(value="number")),
+        ("max(Sbeds1)", UNKNOWN),
+        ("Ssm0ke", ResultKind(value="truth")),
+        ("count(Ss1aff)", ResultKind(value=NUMBER)),
+        ("none(Ss1aff)", ResultKind(value=TRUTH)),
+        ('group(Sd0cts, "works at")', ResultKind(value=TABLE)),
+        ("Sz9y8x", UNKNOWN),
+    ],
+)
+def test_what_an_expression_gives(expression: str, expected: ResultKind) -> None:
+    assert SHOWN.of(parse(expression)) == expected
+
+
+def test_where_a_set_comes_from() -> None:
+    assert SHOWN.lineage(["Sbeds1"]) == {"Sbeds1", "Sward1", "Ec1in1"}
+
+
+def test_the_words_of_a_model_for_a_kind_tell_nothing() -> None:
+    named = DraftKinds(GRAPH, [thing("Ec1in1", "clinic")], [fact("Ec1in1", "^works at", end="Ss1aff", to="physician")])
+    assert named.of(parse("Ss1aff")) == of("doctor", "nurse")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.llm.embeddings.embedder import Embedder
-from app.reader.plans.candidate_paths import MAX_STEPS, known_paths, roots_of, score_paths
+from app.reader.scoring.candidate_paths import MAX_STEPS, known_paths, roots_of, score_paths
 from app.reader.scoring.path_scoring import PathScorer
 from tests.support.tasks import fact, step, thing, way
 
