@@ -119,17 +119,13 @@ def turns(
     half: Annotated[
         Literal["seen", "shut"], typer.Option(help="Half of the labelled turns: `seen` was looked at, `shut` was not")
     ] = "shut",
-    wrong: Annotated[bool, typer.Option(help="Print turns of the seen half that were read as another kind")] = False,
 ) -> None:
     """Tell how many labelled turns are read as what they are; ends with code 1 below 0.93."""
-    from evaluation.dialogue.turns import MIN_RIGHT, read_turns, right, turns_table
+    from evaluation.dialogue.labelled import MIN_RIGHT, read_turns, right, turns_table
 
     with shown_progress():
         read = asyncio.run(read_turns(data, half))
     print_markdown(turns_table(read))
-    for turn in read if wrong and half == "seen" else ():
-        if turn.label != turn.read_as:
-            typer.echo(f"{turn.label} read as {turn.read_as}: {turn.text}")
     raise typer.Exit(0 if right(read) >= MIN_RIGHT else MISSED)
 
 
@@ -191,7 +187,7 @@ def statements(
     """Read labelled statements back, as AROG_REPLY_WORDS=model does; ends with code 1 when a bound is missed."""
     from app.settings import load_settings
     from app.wiring.sentence_models import read_back_of
-    from evaluation.dialogue.statements import KEPT, measure, read_replies, statement_measures
+    from evaluation.dialogue.labelled import KEPT, measure, read_replies, statement_measures
 
     with shown_progress():
         labelled = [reply for file in replies or KEPT for reply in read_replies(file)]

@@ -85,7 +85,7 @@ def turns(
     """Learn to tell questions, wishes to hear about a thing, and talk apart, from labelled turns."""
     from app.llm.embeddings.embedder import Embedder
     from app.settings import load_settings
-    from evaluation.dialogue.turns import TRAINING, read_labelled, train_turns
+    from evaluation.dialogue.labelled import TRAINING, read_labelled, train_turns
 
     settings = load_settings()
     with shown_progress():

@@ -6,7 +6,7 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -32,7 +32,6 @@ _METAQA_RELATIONS = {
     "imdbvotes": "has_imdb_votes",
 }
 _TOPIC = re.compile(r"\[(.*)\]")
-_DIFFERENCE = re.compile(r"^difference\(([A-Z][0-9]?), topic:(\d+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,32 +117,27 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Questi
     match = _TOPIC.search(bracketed)
     if match is None:
         raise QuestionsError(f"{identity}: no [topic] in the question")
-    plan = _metaqa_plan(kind.strip().split("_to_"), match[1])
+    path = [
+        "^" + _words(_METAQA_RELATIONS[here]) if there == "movie" else _words(_METAQA_RELATIONS[there])
+        for here, there in itertools.pairwise(kind.strip().split("_to_"))
+    ]
+    # MetaQA's gold never gives the topic back, nor goes on from it: it is taken out after the second hop.
+    middle = graph.reached([match[1]], path[:2]) - ({match[1]} if len(path) > 1 else set())
+    sets = {"A": PlanSet(start="topic:0", path=tuple(path[:2]))}
+    answer = "A" if len(path) == 1 else "difference(A, topic:0)"
+    if len(path) == 3:
+        sets["B"], answer = PlanSet(start=answer, path=tuple(path[2:])), "B"
     gold = tuple(answers.split("|"))
     return Question(
         id=identity,
         question=bracketed.replace(match[0], match[1]),
         answers=gold,
         topic_entities=(match[1],),
-        plan=plan,
+        plan=QueryPlan(sets=sets, answer=(answer,), topics=(match[1],)),
         kind=kind.strip(),
-        reproduced=graph.answer(plan, {0: match[1]}) == set(gold),
+        reproduced=graph.reached(middle, path[2:]) == set(gold),
         half=half_of_wording(bracketed.replace(match[0], "X")),
     )
-
-
-def _metaqa_plan(types: Sequence[str], topic: str) -> QueryPlan:
-    """MetaQA's gold never gives the topic back, nor goes on from it: it is taken out after the second hop."""
-    path = [
-        "^" + _words(_METAQA_RELATIONS[here]) if there == "movie" else _words(_METAQA_RELATIONS[there])
-        for here, there in itertools.pairwise(types)
-    ]
-    sets = {"A": PlanSet(start="topic:0", path=tuple(path[:2]))}
-    answer = "A" if len(path) == 1 else "difference(A, topic:0)"
-    if len(path) == 3:
-        sets["B"] = PlanSet(start=answer, path=tuple(path[2:]))
-        answer = "B"
-    return QueryPlan(sets=sets, answer=(answer,), topics=(topic,))
 
 
 def _webqsp(source: Path) -> PublicSet:
@@ -247,7 +241,7 @@ CONVERTERS: dict[str, Callable[[Path], PublicSet]] = {
 
 class _GoldGraph:
     """A plain graph of names, which checks that gold plans give the gold answers: triples in two dictionaries. Walks
-    paths, mediators included, and takes differences; nothing else."""
+    paths, mediators included; nothing else."""
 
     def __init__(self, triples: Iterable[tuple[str, str, str]]) -> None:
         self._tails: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -269,29 +263,9 @@ class _GoldGraph:
             here = {tail for head in here for tail in self._step(head, label)}
         return here
 
-    def answer(self, plan: QueryPlan, topics: Mapping[int, str]) -> set[str]:
-        """The names that a plan of paths and differences gives."""
-        return {name for expression in plan.answer for name in self._value(plan, topics, expression)}
-
     def _step(self, head: str, label: str) -> set[str]:
         hops = label.split("|")
         here = {head}
         for hop in hops:
             here = {tail for name in here for tail in self._tails.get((hop, name), ())}
         return here - {head} if len(hops) > 1 else here
-
-    def _value(self, plan: QueryPlan, topics: Mapping[int, str], expression: str) -> set[str]:
-        if match := _DIFFERENCE.match(expression):
-            return self._set(plan, topics, match[1]) - {topics[int(match[2])]}
-        return self._set(plan, topics, expression)
-
-    def _set(self, plan: QueryPlan, topics: Mapping[int, str], letter: str) -> set[str]:
-        planned = plan.sets[letter]
-        kind, _, rest = planned.start.partition(":")
-        if kind == "topic":
-            starts = {topics[int(rest)]}
-        elif kind == "set":
-            starts = self._set(plan, topics, rest)
-        else:
-            starts = self._value(plan, topics, planned.start)
-        return self.reached(starts, planned.path)

@@ -56,7 +56,7 @@ from evaluation.dialogue.scores import (
     SpanQuestion,
     estimate,
     percent,
-    published_rows,
+    published,
     squad_f1,
     squad_words,
 )
@@ -223,23 +223,18 @@ def kat_markdown(rows: Sequence[KatRow]) -> str:
     for writer, variant, context, judge, told in rows:
         shares = percent([told.per_session, told.impossible, told.failed])
         ours.append((writer, variant.title, context, judge, told.questions, told.per_turn, *shares, told.in_full))
-    published = [
+    beside = [
         (f"published: {model}", name, "turn", "DeepSeek-R1-32B", "", per_turn, per_session, "", "", "")
-        for model, name, per_turn, per_session in published_rows(
-            "llm_kat", "model", "set", "F1 per turn", "F1 per session"
-        )
+        for model, name, per_turn, per_session in published("llm_kat")[1]
     ]
-    return markdown_table(head, [*ours, *published])
+    return markdown_table(head, [*ours, *beside])
 
 
 def impossible_markdown(found: Mapping[str, tuple[int, float]]) -> str:
     """The control: the right name in a sentence that does not tell the relation."""
     ours = [(name, count, *percent([share_of, 1 - share_of])) for name, (count, share_of) in found.items()]
-    published = [
-        (f"published: {judge}", "20000", *figures)
-        for judge, *figures in published_rows("impossible", "judge", "flagged", "false positives")
-    ]
-    return markdown_table(("judge", "questions", "flagged", "false positives"), [*ours, *published])
+    beside = [(f"published: {judge}", "20000", *figures) for judge, *figures in published("impossible")[1]]
+    return markdown_table(("judge", "questions", "flagged", "false positives"), [*ours, *beside])
 
 
 def kat_measures(figures: KatFigures | None, control: tuple[int, float]) -> list[Measure]:

@@ -111,9 +111,3 @@ def published(table: PublishedTable) -> tuple[list[str], list[list[str]]]:
     found = tomllib.loads(Path(__file__).with_name("published.toml").read_text("utf-8"))[table]
     rows = [[cell if isinstance(cell, str) else f"{cell:.1f}" for cell in row] for row in found["rows"]]
     return found["head"], rows
-
-
-def published_rows(table: PublishedTable, *columns: str) -> list[list[str]]:
-    """The rows with those of `columns` that the table has, and blanks for the rest."""
-    head, rows = published(table)
-    return [[row[head.index(column)] if column in head else "" for column in columns] for row in rows]

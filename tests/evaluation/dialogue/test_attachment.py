@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from evaluation.cli import app
-from evaluation.dialogue.anonymised import ALL_VARIANTS, PLAIN, Anonymiser, names_in
+from evaluation.dialogue.anonymised import PLAIN
 from evaluation.dialogue.attachment import (
     control_questions,
     flagged,
@@ -20,10 +20,10 @@ from evaluation.dialogue.attachment import (
     string_judge,
     unknown_ends,
 )
-from evaluation.dialogue.dialogue_sets import DialogueTurn, read_graph, read_test_turns
+from evaluation.dialogue.dialogue_sets import DialogueTurn, read_test_turns
 from evaluation.dialogue.extractor_texts import carriers
-from evaluation.dialogue.replies import all_triples, gold_replies
-from evaluation.dialogue.scores import SpanQuestion, published, published_rows
+from evaluation.dialogue.replies import gold_replies
+from evaluation.dialogue.scores import SpanQuestion, published
 from tests.support.dialogues import write_dialogues
 
 WROTE = ("Wexdol", "written by", "Gorfen Bradol")
@@ -142,23 +142,6 @@ def test_a_reply_that_never_came_has_failed(tmp_path: Path) -> None:
     assert row.figures.failed == 0.25
 
 
-def test_whole_dialogues_stand_together_and_nothing_trained_on_is_measured(tmp_path: Path) -> None:
-    turns = read_test_turns(write_dialogues(tmp_path / "data"))
-    assert len(turns) == 10
-    assert [turn.dialogue for turn in turns] == sorted(turn.dialogue for turn in turns)
-    assert sum(bool(turn.so_far) for turn in turns) == 5, "the second turn of each dialogue knows the first"
-
-
-def test_every_name_of_the_graph_is_replaced_in_the_anonymised_sets(tmp_path: Path) -> None:
-    data = write_dialogues(tmp_path / "data")
-    graph = read_graph(data)
-    turns = read_test_turns(data)
-    for variant in ALL_VARIANTS[2::2]:
-        for turn in Anonymiser(names_in(graph)).variant(variant, turns):
-            told = " ".join([*(text for _, text in turn.history), turn.reply, *sum(turn.knowledge, ())])
-            assert not [name for name in graph.facts_of if not name.isdigit() and name in told]
-
-
 @pytest.mark.model
 @pytest.mark.slow
 def test_replies_are_measured_from_gold_and_from_ranked_facts(tmp_path: Path) -> None:
@@ -182,12 +165,4 @@ def test_published_rows_are_as_long_as_their_heads() -> None:
         head, rows = published(table)
         assert rows
         assert all(len(row) == len(head) for row in rows)
-    assert published_rows("impossible", "judge", "absent", "flagged")[0] == ["LLM-KAT", "", "78.9"]
-
-
-def test_a_writer_sees_the_words_of_its_set(tmp_path: Path) -> None:
-    turns = read_test_turns(write_dialogues(tmp_path / "data"), limit=1)
-    (turn,) = Anonymiser().variant(ALL_VARIANTS[-1], turns)
-    (reply,) = all_triples([turn])
-    assert all(name in reply for triple in turn.gold for name in (triple[0], triple[2]))
-    assert turn.gold != turns[0].gold
+    assert published("impossible")[1][0] == ["LLM-KAT", "78.9", "21.1"]

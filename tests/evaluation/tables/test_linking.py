@@ -10,7 +10,6 @@ import pytest
 from evaluation.datasets.questions import Question
 from evaluation.tables.linking import (
     NO_NAME,
-    PLAIN,
     SLIPS,
     KindOfSlip,
     Slip,
@@ -88,7 +87,3 @@ def test_missed_bounds_are_said() -> None:
     good, bad = KindOfSlip("x", 10, 10, 10, 10, 10), KindOfSlip("x", 10, 5, 10, 5, 10)
     assert all(line.passed for line in linking_measures(good, good))
     assert sum(not line.passed for line in linking_measures(bad, bad)) == 3
-
-
-def test_plain_sentences_are_many_and_different() -> None:
-    assert len(set(PLAIN)) == len(PLAIN) > 30

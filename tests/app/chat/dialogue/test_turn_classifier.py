@@ -11,7 +11,7 @@ from app.chat.dialogue.turn_classifier import KINDS, WEIGHTS, TurnClassifier, re
 from app.chat.dialogue.turn_features import lengths, word_groups
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
-from evaluation.dialogue.turns import TRAINING, read_labelled, train_turns
+from evaluation.dialogue.labelled import TRAINING, read_labelled, train_turns
 
 
 def classifier_of(weights: Path, embedder: Embedder) -> TurnClassifier:
