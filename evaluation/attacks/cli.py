@@ -29,17 +29,12 @@ def attack(
     """Attack a service of its own. It ends with code 1 where a bound is missed."""
     import asyncio
 
-    from app.cli.output import failures_in_words
     from evaluation.attacks.table import run_attacks
     from evaluation.attacks.targets import markdown, write
-    from evaluation.cli_progress import console, refuse, shown_progress
-    from evaluation.datasets.questions import QuestionsError
+    from evaluation.cli_output import shown_progress
 
-    with failures_in_words(console), shown_progress(console) as show:
-        try:
-            lines = asyncio.run(run_attacks(only, data, limit, show))
-        except QuestionsError as problem:
-            refuse(problem)
+    with shown_progress() as show:
+        lines = asyncio.run(run_attacks(only, data, limit, show))
     if out:
         out.mkdir(parents=True, exist_ok=True)
         write(lines, out)

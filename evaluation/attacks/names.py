@@ -31,8 +31,8 @@ from evaluation.attacks.words import Piece
 from evaluation.bench.bench import ReasonerName
 from evaluation.bench.question_sets import DEMO, PQ_3H
 from evaluation.checks.leak_scan import LeakScanner, texts_in, words_of
-from evaluation.datasets.misspellings import CARRIERS, SLIPS
 from evaluation.datasets.questions import QueryPlan, Question
+from evaluation.tables.linking import CARRIERS, SLIPS
 from kg_store.catalog import PrivateGraph
 from kg_store.names.name_table import may_be_ordinary
 from kg_store.terms import NodeKind

@@ -13,9 +13,8 @@ from app.reader.scoring.candidate_paths import known_paths, roots_of
 from evaluation.bench.bench import Bench, LoadedSet, Step
 from evaluation.bench.report import RunLabel
 from evaluation.checks.metrics import comparable
-from evaluation.datasets.gold_plan import folded_path, plan_paths
+from evaluation.datasets.gold_plan import folded_path, plan_paths, surfaces_of
 from evaluation.datasets.questions import Question
-from evaluation.datasets.topic_positions import surfaces_of
 from evaluation.training.reasoner import Example
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import reached

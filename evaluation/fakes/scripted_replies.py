@@ -12,9 +12,8 @@ from app.llm import tasks
 from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, TaskModel, TaskName, Thing, Turn
 from app.reader.sentences.dialogue_text import dialogue_text
-from evaluation.datasets.gold_plan import GoldPlan, ShownNames
+from evaluation.datasets.gold_plan import GoldPlan, ShownNames, pseudonyms_in, surfaces_of, topic_among
 from evaluation.datasets.questions import QueryPlan
-from evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 
 _THOUGHT = "scripted"
 _NO_WORDS = re.compile(r"[\W_]+")

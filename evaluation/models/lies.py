@@ -20,8 +20,8 @@ from client_sdk.answers.answer import Answer
 from evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet
 from evaluation.bench.question_sets import Show
 from evaluation.bench.report import RunLabel
+from evaluation.datasets.gold_plan import surfaces_of, topic_among
 from evaluation.datasets.questions import Question, read_questions
-from evaluation.datasets.topic_positions import surfaces_of, topic_among
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.errors import ExpressionError
 

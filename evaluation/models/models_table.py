@@ -30,8 +30,7 @@ from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.fakes.service_process import ServiceDiedError, free_port, wait_until_ready
 from evaluation.models.lies import BESIDE, run_lies, run_wrong_expressions
-from evaluation.tables.asking import Asker, asking, is_planned
-from evaluation.tables.measures import Measure, none
+from evaluation.tables.measures import Asker, Measure, asking, is_planned, none
 
 SETS: Final = {"demo": DEMO, "PQ-2H": PQ_2H, "MetaQA-1": METAQA[1], "MetaQA-2": METAQA[2]}
 SCRIPTED: Final = {"PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "MetaQA-3": METAQA[3]}

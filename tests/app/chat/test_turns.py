@@ -26,7 +26,7 @@ from app.chat.turns import (
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, weights_digest_of
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
-from evaluation.dialogue.turns import TRAINING, read_labelled, train_turns
+from evaluation.dialogue.labelled import TRAINING, read_labelled, train_turns
 from kg_store.text.english import names_one_of
 
 OF_GRAPH = ("city", "clinic", "doctor", "ward")

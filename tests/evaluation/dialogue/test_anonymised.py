@@ -42,10 +42,6 @@ def test_whole_names_are_replaced_and_nothing_else(text: str, replaced: str) -> 
     assert replacing(NAMES)(text) == replaced
 
 
-def test_nothing_to_replace_leaves_the_text() -> None:
-    assert replacing({})("Rose") == replacing({" ": "P1"})("Rose") == "Rose"
-
-
 def test_letters_that_only_a_pattern_takes_for_the_same_are_replaced_too() -> None:
     assert replacing({"Roſe": "P1", "\u212aing": "P2"})("rose, ROSE and king") == "P1, P1 and P2"
 

@@ -15,8 +15,8 @@ from app.llm.tasks import (
     Thing,
     Turn,
 )
+from evaluation.datasets.gold_plan import pseudonyms_in, surfaces_of, topic_among
 from evaluation.datasets.questions import QueryPlan
-from evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.fakes.scripted_replies import ScriptedReplies
 from kg_store.algebra.expressions import names_in, parse

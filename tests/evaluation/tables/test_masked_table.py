@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from evaluation.datasets.masking import SHARES, Masked, choices
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from evaluation.fakes.scripted_replies import Unmasked
+from evaluation.tables.masked_table import SHARES, Masked, choices
 from kg_store.sources.policy import Policy
 
 BLOCK = json.dumps(

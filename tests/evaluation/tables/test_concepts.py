@@ -10,9 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.concepts.table import LABELS, SETS, ConceptLabel, by_graph, measures, not_right, run_concepts
-from evaluation.concepts.untyped_graphs import load_untyped, read_graph_files
 from evaluation.datasets.questions import QuestionsError, read_lines
+from evaluation.tables.concepts import (
+    LABELS,
+    SETS,
+    ConceptLabel,
+    by_graph,
+    load_untyped,
+    measures,
+    not_right,
+    read_graph_files,
+    run_concepts,
+)
 from kg_store.terms import Schema
 
 LABEL = ConceptLabel(graph="g", node="x", accept=frozenset({"club", "team"}), reject=frozenset({"person"}))
