@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from kg_store.graph.pruning import facts_of, pruned
 from kg_store.graph.removal import RemovalSet
 from kg_store.graph.role_view import refuse_unknown_words, unknown_words
 from kg_store.graph.schema import phrases_of, schema_bytes, with_concepts
-from kg_store.graph_info import GraphInfo, info_bytes, info_of
+from kg_store.loading.default_masks import MaskedTerm, MaskReason
 from kg_store.loading.load import LoadedGraph, placeholder_schema
 from kg_store.names.index import NameIndex
 from kg_store.names.name_words import NameWords
@@ -28,6 +29,67 @@ from kg_store.storage.vault import Vault, VaultScope, write_records
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
 from kg_store.text.further_words import unknown_kinds
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInfo:
+    """The part of a graph that its owner sees. `public_words` are names that equal common words, `masked` words that
+    may be cells: not for logs."""
+
+    tenant: str
+    name: str
+    version: str
+    triples: int
+    entities: int
+    values: int
+    mediators: int
+    relations: int
+    loaded_at: datetime
+    public_words: tuple[str, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
+
+
+def info_of(
+    tenant: str, name: str, version: str, loaded: LoadedGraph, public_words: tuple[str, ...], notes: tuple[str, ...]
+) -> GraphInfo:
+    """`triples` counts the distinct facts that the policy shows."""
+    return GraphInfo(
+        tenant,
+        name,
+        version,
+        loaded.facts,
+        loaded.counts[NodeKind.ENTITY],
+        loaded.counts[NodeKind.VALUE],
+        loaded.counts[NodeKind.MEDIATOR],
+        len(loaded.relations),
+        datetime.now(UTC).replace(microsecond=0),
+        public_words,
+        (*loaded.notes, *notes),
+        loaded.masked,
+    )
+
+
+def info_bytes(info: GraphInfo) -> bytes:
+    """All but tenant, name and version, which stand in the row; the catalog seals it."""
+    kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
+    content = {field_name: getattr(info, field_name) for field_name in kept}
+    content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
+    return json.dumps({**content, "loaded_at": info.loaded_at.isoformat()}).encode()
+
+
+def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
+    """Reads what `info_bytes` wrote."""
+    content = json.loads(data)
+    loaded_at = datetime.fromisoformat(content.pop("loaded_at"))
+    words, notes = tuple(content.pop("public_words")), tuple(content.pop("notes"))
+    masked = tuple(
+        MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content.pop("masked")
+    )
+    return GraphInfo(
+        tenant, name, version, loaded_at=loaded_at, public_words=words, notes=notes, masked=masked, **content
+    )
+
 
 Progress = Callable[[str, float], None]
 """Gets the step's name and the share of the whole load that is done, 0 to 1."""

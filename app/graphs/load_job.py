@@ -16,7 +16,7 @@ from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
 from kg_store.lexicon import in_lexicon
 from kg_store.sources.policy import Policy
-from kg_store.sources.triple_columns import words_of
+from kg_store.sources.triple_files import words_of
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
 REPLACED = (

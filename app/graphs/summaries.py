@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from client_sdk.protocol import GraphSummary
-from kg_store.graph_info import GraphInfo
+from kg_store.version_builder import GraphInfo
 
 
 def summary_of(info: GraphInfo) -> GraphSummary:

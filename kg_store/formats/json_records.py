@@ -1,7 +1,8 @@
 """JSON and JSON Lines as tables: a list of objects is one, and so is each list of objects within them.
 
 An object within a record is columns of the record (`address city`); a list of plain values is one column; a list of
-objects is a table of its own whose rows refer to their record. Streams: no more than one record is in memory.
+objects is a table of its own whose rows refer to their record. An object whose keys are data, `{"EUR": {...}, "CHF":
+{...}}`, is a list. Streams: no more than one record is in memory.
 """
 
 from __future__ import annotations
@@ -11,17 +12,78 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Final, Literal, cast
 
 from kg_store.errors import LoadError
-from kg_store.formats.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
 from kg_store.formats.delimited_text import Rows
 from kg_store.formats.fhir import is_resource, plain_resource
-from kg_store.formats.files import open_bytes
-from kg_store.formats.json_maps import KEY, as_list, places_of_maps
+from kg_store.formats.files import (
+    MAX_DEPTH,
+    MAX_LITERAL_BYTES,
+    TOO_LONG_LITERAL,
+    BoundedRuns,
+    bounded_lines,
+    open_bytes,
+)
+
+MIN_DATA_KEYS: Final = 15
+MAX_SHARE: Final = 1 / 3
+"""An object is a list by its keys where all records together have so many, and each in the mean at most this share of
+them. Chosen by hand."""
+MIN_ALIKE: Final = 5
+"""So are this many objects with the same keys within one. Chosen by hand."""
+KEY, VALUE = "key", "value"
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The keys of the objects at one place: `total` over `records` of them; `is_alike` while all hold like objects."""
+
+    keys: set[str] = field(default_factory=set)
+    records: int = 0
+    total: int = 0
+    is_alike: bool = True
+    shape: frozenset[str] | None = None
+
+    def see(self, found: Mapping[str, Any]) -> None:
+        self.records += 1
+        self.total += len(found)
+        self.keys.update(found)
+        for child in found.values():
+            shape = frozenset(child) if isinstance(child, dict) else frozenset()
+            self.shape = shape if self.shape is None else self.shape
+            self.is_alike &= bool(shape) and shape == self.shape
+
+    @property
+    def has_data_keys(self) -> bool:
+        if self.is_alike and len(self.keys) >= MIN_ALIKE:
+            return True
+        return len(self.keys) >= MIN_DATA_KEYS and self.total <= MAX_SHARE * len(self.keys) * self.records
+
+
+def places_of_maps(records: Iterable[tuple[str, Mapping[str, Any]]]) -> frozenset[tuple[str, str]]:
+    """The places of objects whose keys are data: the title of the table, and the column."""
+    uses: dict[tuple[str, str], _Uses] = {}
+    for title, record in records:
+        for key, value in record.items():
+            _see(uses, title, key, value)
+    return frozenset(place for place, found in uses.items() if found.has_data_keys)
+
+
+def _see(uses: dict[tuple[str, str], _Uses], title: str, column: str, value: object) -> None:
+    if isinstance(value, dict):
+        uses.setdefault((title, column), _Uses()).see(value)
+        for key, child in value.items():
+            _see(uses, title, f"{column} {key}", child)
+
+
+def as_list(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The entries of an object whose keys are data, each with its key."""
+    return [{KEY: key, **(each if isinstance(each, dict) else {VALUE: each})} for key, each in found.items()]
+
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 SEPARATOR = "\x1f"

@@ -7,24 +7,44 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import accumulate, chain
 from typing import Literal
 
 import numpy as np
 
 from kg_store.graph.masked_relations import own_words
-from kg_store.loading.classes import NodeClasses
-from kg_store.loading.names_in_words import UNITS_WITH_DIGITS, NamesOfGraph, WordsToShow, is_common
 from kg_store.loading.node_names import Names
-from kg_store.loading.public_vocabularies import is_public_term
 from kg_store.loading.relations import is_shown, relation_label
-from kg_store.loading.sorted_triples import SortedTriples
-from kg_store.loading.wordings import Wordings
+from kg_store.loading.sorted_triples import NodeClasses, SortedTriples
+from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, Wordings, WordsToShow, is_common
 from kg_store.sources.policy import Policy, RelationPolicy, Shown
-from kg_store.sources.triple_columns import words_of
+from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid
 from kg_store.text.labels import distinct_labels, local_name, readable_relation
+
+
+@cache
+def is_public_term(iri: str) -> bool:
+    """True where `iri` is a term that a vocabulary defines (FOAF, schema.org, SKOS, PROV, ...), by rdflib's lists.
+
+    A word of one's own in the namespace of a vocabulary is none.
+    """
+    iri = iri.replace("http://schema.org/", "https://schema.org/")
+    return any(iri in vocabulary for vocabulary in _vocabularies())
+
+
+@cache
+def _vocabularies() -> tuple[Container[str], ...]:
+    # Only loads need it, and it takes a while to import.
+    from rdflib import namespace as known
+
+    return (
+        known.RDF, known.RDFS, known.OWL, known.SKOS, known.FOAF, known.DC, known.DCTERMS, known.SDO, known.ORG,
+        known.PROV, known.TIME, known.SOSA, known.SSN, known.DOAP, known.VOID, known.DCAT,
+    )  # fmt: skip
+
 
 MAX_RARE_USES = 2
 MIN_USUAL_USES = 20

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kg_store.errors import LoadError
-from kg_store.proposals.predicate_profiles import PredicateProfile, profile_predicates
+from kg_store.proposals.predicate_profiles import PredicateProfile, find_custom_schema, profile_predicates
 from kg_store.proposals.preview import preview
-from kg_store.proposals.schema_detection import find_custom_schema
 from kg_store.proposals.table_proposals import propose_tables
 from kg_store.sources.policy import (
     NAME_PREDICATES,
@@ -19,11 +18,12 @@ from kg_store.sources.policy import (
     MediatorPolicy,
     Policy,
     RelationPolicy,
+    TablePolicy,
+    TriplesPolicy,
 )
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import Fraction, all_of, errors_of, read_sources
-from kg_store.sources.sheets import bare_name, is_text
-from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
+from kg_store.sources.table_files import bare_name, is_text
 from kg_store.terms import ValueKind
 from kg_store.text.labels import local_name
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.lexicon import in_lexicon
-from kg_store.proposals.column_words import full_words
-from kg_store.sources.sheets import JSON_ENDINGS, Sheet, bare_name
-from kg_store.sources.table_policy import pattern_of, stem_of
+from kg_store.proposals.column_profiles import full_words
+from kg_store.sources.policy import pattern_of, stem_of
+from kg_store.sources.table_files import JSON_ENDINGS, Sheet, bare_name
 
 MIN_COMMON: Final = 4
 """Letters that the names of several files of one header begin with, where they are parts of one table: `orders-1.csv`

@@ -8,26 +8,41 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kg_store.errors import LoadError
-from kg_store.formats.encodings import Encoding, encoding_of
+from kg_store.formats.files import Encoding, encoding_of
 from kg_store.lexicon import in_lexicon
-from kg_store.proposals.column_profiles import ALIKE, Column
-from kg_store.proposals.column_words import (
+from kg_store.proposals.column_profiles import (
+    ALIKE,
     FIRST,
     KEY_WORDS,
     NAME_PREFIXES,
     NAME_WORDS,
     PLACES,
+    Column,
     full_words,
     relation_words,
     unit_of,
 )
 from kg_store.proposals.sheet_groups import SheetGroup, groups_of
-from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
-from kg_store.proposals.table_references import find_named_target, find_target, with_links
-from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
-from kg_store.sources.table_cells import day_and_month
-from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
-from kg_store.sources.triple_columns import places_in_header, words_of
+from kg_store.proposals.table_profiles import (
+    TableProfile,
+    concept_words,
+    find_key,
+    find_named_target,
+    find_names,
+    find_target,
+    with_links,
+)
+from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
+from kg_store.sources.table_files import (
+    TABLE_ENDINGS,
+    TEXT_ENDINGS,
+    Sheet,
+    bare_name,
+    day_and_month,
+    delimiter_of,
+    sheets_of,
+)
+from kg_store.sources.triple_files import places_in_header, words_of
 from kg_store.terms import ValueKind
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits

@@ -6,30 +6,31 @@ import codecs
 import gzip
 import io
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
+from urllib.parse import quote
 
+import numpy as np
 import pyoxigraph
 
 from kg_store.errors import LoadError
-from kg_store.formats.bounds import BoundedRuns
-from kg_store.formats.encodings import encoding_of
-from kg_store.formats.files import translate_io_errors
-from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph
-from kg_store.formats.safe_formats import local_json, tame_xml
-from kg_store.sources.property_triples import property_triples
-from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
-from kg_store.sources.rdf_lists import without_lists
-from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
-from kg_store.sources.table_files import Tables
-from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
+from kg_store.formats.files import BoundedRuns, encoding_of, local_json, tame_xml, translate_io_errors
+from kg_store.formats.neo4j_exports import Node, Relationship, Values
+from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
+from kg_store.sources.policy import TablePolicy, TriplesPolicy
+from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect, plain_term, value_term
+from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Tables, bare_name
 from kg_store.sources.triple_files import TOO_LONG, read_cells
+from kg_store.terms import ValueKind
+from kg_store.text.literals import fits
 
 if TYPE_CHECKING:
     import rdflib
 
     from kg_store.sources.policy import Policy
+
 
 Fraction = Callable[[float], None]
 Triples = Iterator[tuple[Term, Term, Term]]
@@ -313,3 +314,131 @@ def _rdflib_triples(graph: rdflib.Graph) -> Triples:
             yield subject, predicate, tail
     except ValueError:
         raise LoadError("an IRI or a language tag is not valid", "rdflib graph") from None
+
+
+NODE, RELATIONSHIP, LABEL = "urn:graph:node:", "urn:graph:relation:", "urn:graph:label:"
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+Triple = tuple[Term, Term, Term]
+
+
+def property_triples(path: Path, left: Counter[str]) -> Iterator[Triple]:
+    """Yields the triples of an export; counts in `left` what is left out.
+
+    Raises LoadError with the line, and never quotes it.
+    """
+    read = read_property_graph(path, left)
+    count = 0
+    for count, each in enumerate(read, start=1):
+        yield from _of_node(each) if isinstance(each, Node) else _of_relationship(each, f"{path.name}.{count}")
+    if not count:
+        raise LoadError(
+            "this export has a header and no row below it: where the header lies in a file of its own, put it in "
+            "front of its rows", path.name,
+        )  # fmt: skip
+
+
+def _of_node(node: Node) -> Iterator[Triple]:
+    subject = _iri(NODE, node.id)
+    for label in node.labels:
+        yield subject, _TYPE, _iri(LABEL, label)
+    # Exports often say the label once more, as `type`: it is no value that somebody could be told by.
+    said = {label.casefold() for label in node.labels}
+    kept = {
+        key: [each for each in values if str(each).casefold() not in said] for key, values in node.properties.items()
+    }
+    yield from _properties(subject, kept, node.kinds)
+
+
+def _of_relationship(each: Relationship, number: str) -> Iterator[Triple]:
+    start, relation, end = _iri(NODE, each.start), _iri(RELATIONSHIP, each.type.lower()), _iri(NODE, each.end)
+    yield start, relation, end
+    if not any(each.properties.values()):
+        return
+    joint = "_:p" + quote(number, safe="").replace("%", ".").replace("-", ".")
+    yield start, _iri(RELATIONSHIP, f"{each.type.lower()} details"), joint
+    yield joint, _iri(RELATIONSHIP, f"{each.type.lower()} details of"), end
+    yield from _properties(joint, each.properties, each.kinds)
+
+
+def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Iterator[Triple]:
+    for key, values in properties.items():
+        for value in values:
+            kind, text = _value(value, kinds.get(key))
+            if text:
+                yield subject, _iri(RELATIONSHIP, key), value_term(text, kind) if kind else plain_term(text)
+
+
+def _value(value: object, kind: ValueKind | None) -> tuple[ValueKind | None, str]:
+    """The text of a value, and its kind if it is not to be decided from all texts: years are numbers
+    in most exports.
+    """
+    if isinstance(value, bool):
+        return ValueKind.TRUTH, "true" if value else "false"
+    text = "" if value is None else str(value).strip()
+    return (kind if kind is ValueKind.TRUTH and fits(text, kind) else None), text
+
+
+def _iri(space: str, text: str) -> Term:
+    return f"<{space}{quote(text, safe='')}>"
+
+
+_LISTS: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+FIRST, REST, NIL = f"{_LISTS}first>", f"{_LISTS}rest>", f"{_LISTS}nil>"
+
+
+def without_lists(raw: RawGraph) -> RawGraph:
+    """Returns `raw` with each list replaced by its members, wherever a triple leads to its head.
+
+    A list that is broken (a loop, two firsts, no end), and one to which nothing leads, stays as it is.
+    """
+    places = {term: at for at, term in enumerate(raw.terms) if term in (FIRST, REST, NIL)}
+    if FIRST not in places or REST not in places:
+        return raw
+    first, rest = (_by_subject(raw, places[predicate]) for predicate in (FIRST, REST))
+    own = np.isin(raw.predicates, [places[FIRST], places[REST]])
+    leading = ~own & np.isin(raw.objects, list(first))
+    members: dict[int, list[int]] = {}
+    nodes: set[int] = set()
+    for head in set(raw.objects[leading].tolist()):
+        walked = _walk(head, rest, places.get(NIL, -1))
+        if walked and all(node in first for node in walked):
+            members[head] = [first[node] for node in walked]
+            nodes.update(walked)
+    if not members:
+        return raw
+    flat = leading & np.isin(raw.objects, list(members))
+    # A node of a list says no more than that it is one.
+    kept = ~flat & ~np.isin(raw.subjects, list(nodes))
+    rows = [
+        (subject, predicate, member)
+        for subject, predicate, head in zip(
+            raw.subjects[flat].tolist(), raw.predicates[flat].tolist(), raw.objects[flat].tolist(), strict=True
+        )
+        for member in members[head]
+    ]
+    more = np.array(rows, dtype=np.int32)
+    columns = (raw.subjects, raw.predicates, raw.objects)
+    subjects, predicates, objects = (
+        np.concatenate((column[kept], more[:, at])) for at, column in enumerate(columns)
+    )  # fmt: skip
+    return replace(raw, subjects=subjects, predicates=predicates, objects=objects)
+
+
+def _by_subject(raw: RawGraph, predicate: int) -> dict[int, int]:
+    """The one object that each subject has by `predicate`; none of a subject with several."""
+    rows = np.flatnonzero(raw.predicates == predicate)
+    pairs = set(zip(raw.subjects[rows].tolist(), raw.objects[rows].tolist(), strict=True))
+    counts = Counter(subject for subject, _ in pairs)
+    return {subject: tail for subject, tail in pairs if counts[subject] == 1}
+
+
+def _walk(head: int, rest: dict[int, int], nil: int) -> list[int]:
+    """The nodes of a list in order; none where it has no end."""
+    found: dict[int, None] = {}
+    while head != nil:
+        if head in found or head not in rest:
+            return []
+        found[head] = None
+        head = rest[head]
+    return list(found)

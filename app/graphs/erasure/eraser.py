@@ -10,7 +10,7 @@ from app.graphs.erasure.plan import ErasurePlan, affected_neighbours, names_of_r
 from app.graphs.erasure.residue_scan import ResidueQuery
 from app.graphs.erasure.targets import Choice, ErasureRequest, TargetResolver
 from app.graphs.errors import UnknownNameError
-from kg_store.storage.erasures import Forgetting, ForgottenRows
+from kg_store.storage.versions import Forgetting, ForgottenRows
 from kg_store.text.normalise import normalise
 
 PATIENCE_S: Final = 180.0

@@ -23,8 +23,8 @@ from app.memory.case_store import CaseStore
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of
-from kg_store.storage.erasures import Erasure, ForgottenRows
 from kg_store.storage.master_key import MasterKey
+from kg_store.storage.versions import Erasure, ForgottenRows
 from kg_store.terms import as_mids
 
 _LOOK_AGAIN_S: Final = 0.5

@@ -9,7 +9,7 @@ from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.removal import RemovalSet
 from kg_store.graph.traversal import concept_of, kind_of
-from kg_store.storage.erasures import Erasure
+from kg_store.storage.versions import Erasure
 from kg_store.terms import Mids, NodeKind, ValueKind, as_mids
 
 
