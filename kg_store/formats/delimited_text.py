@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from typing import IO, Final, Literal
 
@@ -15,7 +16,6 @@ from kg_store.terms import ValueKind
 from kg_store.text.literals import fits
 
 DELIMITERS = (",", ";", "\t", "|")
-_OF_TRIPLES = ("\t", "|", ",")
 _SAMPLE_LINES = 20
 
 _ENCODINGS = ": save it anew as UTF-8, or say `encoding` in its [[tables]] of the policy"
@@ -23,6 +23,19 @@ _ENCODINGS = ": save it anew as UTF-8, or say `encoding` in its [[tables]] of th
 Cells = list[str]
 Rows = Iterator[tuple[int, Cells]]
 """The number of each line, where it ends in the file, with its cells; an empty line has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableOfFile:
+    """One table of a file that may hold several. `title`: of its sheet, or the keys that lead to its list; empty for
+    the records themselves. `notes` tell, with counts, what was not read as it stands; `is_one_object`: the whole file
+    is one JSON object.
+    """
+
+    title: str
+    open_rows: Callable[[object], Rows]
+    notes: tuple[tuple[int, str], ...] = ()
+    is_one_object: bool = False
 
 
 class TableFile:
@@ -33,6 +46,9 @@ class TableFile:
         self._file = file
         self._lines = _text_lines(stream, file, encoding, newline)
         self._head: list[str] = []
+
+    def _filled(self) -> list[str]:
+        return [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
 
     def header_delimiter(self) -> str:
         """The delimiter that stands most often in the first line that has some: a title has none, or few beside those
@@ -47,10 +63,10 @@ class TableFile:
         """A tab, a bar or a comma, whichever splits every one of the first lines in three; else the one that splits
         the first line so, so that an error names the line that differs. None where nothing does. Raises LoadError for
         an empty file."""
-        filled = [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
+        filled = self._filled()
         if not filled:
             raise LoadError("the file holds no triple", self._file)
-        order = (",", "\t", "|") if prefer_comma else _OF_TRIPLES
+        order = (",", "\t", "|") if prefer_comma else ("\t", "|", ",")
         for lines in (filled, filled[:1]):
             for delimiter in order:
                 if all(line.count(delimiter) >= 2 for line in lines):
@@ -120,13 +136,13 @@ def with_header(rows: Rows, header_row: int | None = None) -> tuple[int, Cells, 
     if header_row is not None:
         rows = chain(((line, cells) for line, cells in rows if line >= header_row), ())
     head: list[tuple[int, Cells]] = []
-    broken: LoadError | None = None
+    broken: list[LoadError] = []
     try:
         head.extend(islice(rows, MAX_LINES_ABOVE))
     except LoadError as error:
-        broken = error  # It is told when its line is reached.
-    if broken is not None and not head:
-        raise broken
+        if not head:
+            raise
+        broken.append(error)  # It is told when its line is reached.
     if not head:
         return 1, [], rows
     at = _place_in(head) if header_row is None else 0
@@ -146,9 +162,9 @@ def filled_span(header: Sequence[str]) -> slice:
     return slice(named[0], named[-1] + 1) if named else slice(0, len(header))
 
 
-def _after(broken: LoadError | None, rows: Rows) -> Rows:
-    if broken is not None:
-        raise broken
+def _after(broken: list[LoadError], rows: Rows) -> Rows:
+    for error in broken:
+        raise error
     yield from rows
 
 
@@ -201,8 +217,5 @@ def _banded(head: Sequence[tuple[int, Cells]]) -> tuple[Cells, int] | None:
 
 def _may_be_header(cells: Cells) -> bool:
     names = [cell for cell in cells if cell]
-    return len(set(names)) == len(names) and not any(map(_is_value, names))
-
-
-def _is_value(cell: str) -> bool:
-    return fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE)
+    has_values = any(fits(cell, kind) for cell in names for kind in (ValueKind.NUMBER, ValueKind.DATE))
+    return len(set(names)) == len(names) and not has_values

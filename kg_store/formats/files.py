@@ -10,7 +10,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, Final, Literal, cast
@@ -55,7 +55,6 @@ def translate_io_errors(path: Path) -> Iterator[None]:
 
 Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252", "cp1250", "cp1251", "cp1253", "cp1254"]
 
-_UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MAX_FOREIGN_SHARE: Final = 0.3
 """Of the letters of a text in a western code page, how many lie outside of ASCII; Cyrillic or Greek have far more."""
 
@@ -69,38 +68,23 @@ def encoding_of(path: Path) -> Encoding:
 
 @lru_cache(maxsize=512)
 def _found(path: Path, _size: int, _modified: int) -> Encoding:
-    decoder = codecs.getincrementaldecoder("utf-8")()
     with open_bytes(path) as stream:
-        chunk = stream.read(_CHUNK_BYTES)
-        if chunk.startswith(_UTF16_MARKS):
+        if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
-        while chunk and _can_decode(decoder, chunk):
-            chunk = stream.read(_CHUNK_BYTES)
-    if not chunk and _can_decode(decoder, b"", final=True):
-        return "utf-8"
-    return "cp1252" if _is_western(path) else "utf-8"
-
-
-def _is_western(path: Path) -> bool:
-    """Returns True if all bytes are of the code page, and few of its letters lie outside of ASCII."""
-    letters = foreign = 0
-    with open_bytes(path) as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            try:
-                found = [char for char in chunk.decode("cp1252") if char.isalpha()]
-            except UnicodeDecodeError:
-                return False
-            letters += len(found)
-            foreign += sum(not char.isascii() for char in found)
-    return foreign <= MAX_FOREIGN_SHARE * letters
-
-
-def _can_decode(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bool:
-    try:
-        decoder.decode(chunk, final)
-    except UnicodeDecodeError:
-        return False
-    return True
+    tried: tuple[Encoding, ...] = ("utf-8", "cp1252")
+    for encoding in tried:
+        decoder = codecs.getincrementaldecoder(encoding)()
+        letters = foreign = 0
+        with open_bytes(path) as stream, suppress(UnicodeDecodeError):
+            while chunk := stream.read(_CHUNK_BYTES):
+                text = decoder.decode(chunk)
+                if encoding == "cp1252":
+                    letters += sum(char.isalpha() for char in text)
+                    foreign += sum(char.isalpha() and not char.isascii() for char in text)
+            decoder.decode(b"", final=True)
+            if foreign <= MAX_FOREIGN_SHARE * letters:
+                return encoding
+    return "utf-8"
 
 
 MAX_LITERAL_BYTES = 1 << 20
@@ -166,6 +150,7 @@ _MAX_ENTITY_BYTES = 1_000  # the longest namespaces have some hundred
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
 _ENTITY_VALUE = re.compile(rb"<!ENTITY\s[^\"'>]*(\"[^\"]*\"|'[^']*')")
 _ROOT = re.compile(rb"<[A-Za-z_]")
+_LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
 
 
 def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
@@ -176,21 +161,20 @@ def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
     """
     try:
         tree = json.loads(stream.read())
+        written = json.dumps(tree).encode()
     except json.JSONDecodeError as error:
         raise LoadError("not valid JSON", file, error.lineno) from None
     except (ValueError, RecursionError):
         # Bytes that are no text, numbers of thousands of digits, thousands of brackets.
         raise LoadError("not valid JSON, or nested too deep, or a number too long", file) from None
     objects = list(_objects(tree))
-    if any("@import" in each or _is_remote(each.get("@context")) for each in objects):
+    contexts = [part for each in objects for part in _context_parts(each)]
+    if any("@import" in each for each in objects) or any(isinstance(part, str) for part in contexts):
         raise LoadError("a remote @context; write the context into the file", file)
-    unread = _without_meaning(objects)
+    unread = _without_meaning(objects, [part for part in contexts if isinstance(part, dict)])
     if unread:
         skipped[f"keys of {file} have no meaning in its @context, and were not read"] += unread
-    try:
-        return json.dumps(tree).encode()
-    except (ValueError, RecursionError):
-        raise LoadError("not valid JSON, or nested too deep, or a number too long", file) from None
+    return written
 
 
 def _objects(tree: Any) -> Iterator[dict[str, Any]]:
@@ -202,32 +186,21 @@ def _objects(tree: Any) -> Iterator[dict[str, Any]]:
             yield node
 
 
-def _is_remote(context: object) -> bool:
-    parts = context if isinstance(context, list) else [context]
-    return any(isinstance(part, str) for part in parts)
+def _context_parts(node: dict[str, Any]) -> list[Any]:
+    context = node.get("@context")
+    return context if isinstance(context, list) else [context]
 
 
-def _without_meaning(objects: list[dict[str, Any]]) -> int:
+def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any]]) -> int:
     """The number of distinct keys that are neither keywords nor IRIs nor defined by a context, if no @vocab defines
-    all.
-    """
-    contexts = [part for each in objects for part in _parts(each.get("@context"))]
+    all; keys that look like language tags are those of a term with `@container: @language`."""
     if any(part.get("@vocab") is not None for part in contexts):
         return 0
     inside = {id(each) for part in contexts for each in _objects(part)}
     terms = {term for part in contexts for term in part}
-    maps = {id(each) for each in objects if _is_map(each)}
+    maps = {id(each) for each in objects if each and all(map(_LANGUAGE_TAG.fullmatch, each))}
     keys = {key for each in objects if id(each) not in inside | maps for key in each}
     return sum(not key.startswith("@") and ":" not in key and key not in terms for key in keys)
-
-
-def _parts(context: object) -> list[dict[str, Any]]:
-    return [part for part in (context if isinstance(context, list) else [context]) if isinstance(part, dict)]
-
-
-def _is_map(node: dict[str, Any]) -> bool:
-    """True if the keys look like language tags, as in a term with `@container: @language`."""
-    return bool(node) and all(re.fullmatch(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*", key) for key in node)
 
 
 def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:

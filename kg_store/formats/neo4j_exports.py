@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import TableFile
@@ -16,9 +15,11 @@ from kg_store.formats.files import open_bytes
 from kg_store.formats.json_records import Record, records_of
 from kg_store.terms import ValueKind
 
-_NUMBERS = ("int", "long", "short", "byte", "float", "double", "number", "integer", "bigdecimal")
-_DATES = ("date", "datetime", "localdatetime")
-_TRUTHS = ("boolean", "bool")
+_KINDS = {
+    **dict.fromkeys("int long short byte float double number integer bigdecimal".split(), ValueKind.NUMBER),
+    **dict.fromkeys("date datetime localdatetime".split(), ValueKind.DATE),
+    **dict.fromkeys("boolean bool".split(), ValueKind.TRUTH),
+}
 
 Values = Mapping[str, Sequence[object]]
 
@@ -50,27 +51,6 @@ def header_of_text(path: Path) -> tuple[str, list[str]]:
         opened = TableFile(stream, path.name)
         delimiter = opened.header_delimiter()
         return delimiter, next(opened.quoted_rows(delimiter))[1]
-
-
-def kind_of_type(name: str) -> ValueKind | None:
-    """The kind of the values of a column of type `int`, `string[]`, ... in a header; None where it says nothing."""
-    word = name.removesuffix("[]").partition("{")[0].lower()
-    if word in _NUMBERS:
-        return ValueKind.NUMBER
-    if word in _DATES:
-        return ValueKind.DATE
-    return ValueKind.TRUTH if word in _TRUTHS else ValueKind.TEXT if word else None
-
-
-def split_array(cell: str, delimiter: str = ";") -> list[str]:
-    """The values of a cell of type `[]`."""
-    return [part for part in (each.strip() for each in cell.split(delimiter)) if part]
-
-
-def parse_csv_list(cell: str) -> list[str]:
-    """The values of a list that stands in a cell as JSON or between brackets."""
-    inner = cell.strip().removeprefix("[").removesuffix("]")
-    return [part.strip() for part in next(csv.reader([inner], skipinitialspace=True), []) if part.strip()]
 
 
 _FIELD = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z_]+(?:\[\])?)(?:\((?P<space>[^()]*)\))?(?:\{.*\})?)?")
@@ -121,17 +101,16 @@ def read_neo4j_csv(path: Path) -> Iterator[Node | Relationship]:
 
 
 def _field(cell: str) -> _Field | None:
-    if cell in _APOC:
-        return _Field("", cell, None, "", False)
-    if cell in _GREMLIN:
-        return _Field("", _GREMLIN[cell], None, "", False)
+    if cell in _APOC or cell in _GREMLIN:
+        return _Field("", _GREMLIN.get(cell, cell), None, "", False)
     match = _FIELD.fullmatch(cell)
     if match is None:
         return None
     name, kind, space = match["name"], match["type"] or "", match["space"] or ""
     if kind in _ADMIN:
         return _Field(name, kind, None, space, False)
-    return _Field(name, "", kind_of_type(kind), "", kind.endswith("[]"))
+    word = kind.removesuffix("[]").lower()
+    return _Field(name, "", _KINDS.get(word, ValueKind.TEXT) if word else None, "", kind.endswith("[]"))
 
 
 def _maker(fields: Sequence[_Field], file: str) -> Callable[[Sequence[str], int], Node | Relationship]:
@@ -141,10 +120,9 @@ def _maker(fields: Sequence[_Field], file: str) -> Callable[[Sequence[str], int]
     def cell(cells: Sequence[str], *wanted: str) -> str:
         return next((cells[place[field]] for field in wanted if field in place), "")
 
-    def space(*wanted: str) -> str:
-        return next(
-            (fields[place[field]].space + "/" for field in wanted if field in place and fields[place[field]].space), ""
-        )
+    def space(wanted: str) -> str:
+        named = fields[place[wanted]].space if wanted in place else ""
+        return f"{named}/" if named else ""
 
     def values(cells: Sequence[str]) -> dict[str, list[str]]:
         filled = [(each, text) for each, text in zip(fields, cells, strict=True) if text]
@@ -172,8 +150,12 @@ def _maker(fields: Sequence[_Field], file: str) -> Callable[[Sequence[str], int]
 
 def _values(text: str, each: _Field) -> list[str]:
     if each.is_array:
-        return split_array(text)
-    return parse_csv_list(text) if text.startswith("[") and text.endswith("]") else [text]
+        parts = text.split(";")
+    elif text.startswith("[") and text.endswith("]"):
+        parts = next(csv.reader([text[1:-1]], skipinitialspace=True), [])
+    else:
+        return [text]
+    return [part.strip() for part in parts if part.strip()]
 
 
 _LISTS = {"nodes": "node", "rels": "relationship", "relationships": "relationship"}
@@ -191,7 +173,16 @@ def read_apoc_json(path: Path) -> Iterator[Node | Relationship]:
         kind = _type(title, record)
         if kind is None:
             raise LoadError("this record is neither a node nor a relationship of an APOC export", path.name, line)
-        yield _node(record) if kind == "node" else _relationship(record, path.name, line)
+        values = _values_of_record(record.get("properties"))
+        if kind == "node":
+            labels = [label for label in record.get("labels") or () if isinstance(label, str)]
+            yield Node(str(record["id"]), labels, values)
+            continue
+        ids = [each.get("id") for each in (record.get("start"), record.get("end")) if isinstance(each, dict)]
+        relation = record.get("label") or record.get("type")
+        if len(ids) < 2 or None in ids or not isinstance(relation, str):
+            raise LoadError("a relationship needs a start, an end and a label", path.name, line)
+        yield Relationship(relation, str(ids[0]), str(ids[1]), values)
 
 
 def _type(title: str, record: Record) -> str | None:
@@ -205,31 +196,16 @@ def _type(title: str, record: Record) -> str | None:
     return listed if listed and "id" in record and ("properties" in record or "labels" in record) else None
 
 
-def _node(record: Record) -> Node:
-    labels = [str(label) for label in record.get("labels") or () if isinstance(label, str)]
-    return Node(str(record["id"]), labels, _values_of_record(record.get("properties")))
-
-
-def _relationship(record: Record, file: str, line: int) -> Relationship:
-    start, end = record.get("start"), record.get("end")
-    kind = record.get("label") or record.get("type")
-    ids = [each.get("id") for each in (start, end) if isinstance(each, dict)]
-    if len(ids) < 2 or None in ids or not isinstance(kind, str):
-        raise LoadError("a relationship needs a start, an end and a label", file, line)
-    return Relationship(kind, str(ids[0]), str(ids[1]), _values_of_record(record.get("properties")))
-
-
 def _values_of_record(properties: object) -> dict[str, list[object]]:
-    if not isinstance(properties, Mapping):
-        return {}
     found: dict[str, list[object]] = {}
-    for key, value in properties.items():
-        found.update(_of_property(str(key), value))
+    for key, value in properties.items() if isinstance(properties, Mapping) else ():
+        if isinstance(value, dict):
+            # Points and durations: each part is a property of its own.
+            parts = {f"{key} {part}": [inner] for part, inner in value.items()}
+        else:
+            parts = {str(key): value if isinstance(value, list) else [value]}
+        for name, values in parts.items():
+            plain = [each for each in values if not isinstance(each, dict | list)]
+            if plain or not isinstance(value, dict):
+                found[name] = plain
     return found
-
-
-def _of_property(key: str, value: Any) -> dict[str, list[object]]:
-    if isinstance(value, dict):
-        # Points and durations: each part is a property of its own.
-        return {f"{key} {part}": [inner] for part, inner in value.items() if not isinstance(inner, dict | list)}
-    return {key: [each for each in value if not isinstance(each, dict | list)] if isinstance(value, list) else [value]}

@@ -46,20 +46,14 @@ def read_cards(path: Path, left: Counter[str]) -> Iterator[Node]:
         read = list(vobject.readComponents(text, allowQP=True, ignoreUnreadable=True))
     except Exception:
         raise LoadError("not a vCard or iCalendar file that can be read", path.name) from None
-    for number, component in enumerate(_components(read), start=1):
+    calendars = (each.components() if each.name == "VCALENDAR" else [each] for each in read)
+    components = (each for some in calendars for each in some if each.name in _KINDS)
+    for number, component in enumerate(components, start=1):
         values = {word: found for key, word in _WORDS.items() if (found := _values(component.contents, key))}
         if unread := len(component.contents.keys() - _WORDS.keys() - _OF_THE_FORMAT):
             left[f"properties of {path.name} are for programs, or none that is read, and were left out"] += unread
         uid = next(iter(_values(component.contents, "uid")), f"{path.name}:{number}")
         yield Node(uid, [_KINDS[component.name]], values)
-
-
-def _components(read: list[Any]) -> Iterator[Any]:
-    for component in read:
-        if component.name in _KINDS:
-            yield component
-        elif component.name == "VCALENDAR":
-            yield from (each for each in component.components() if each.name in _KINDS)
 
 
 def _values(contents: Mapping[str, list[Any]], key: str) -> list[str]:
@@ -89,24 +83,21 @@ def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]
     """Counts in `left` what is not read. Raises LoadError, which never quotes the file."""
     from ged4py.parser import GedcomReader
 
+    unread = 0
     try:
         with GedcomReader(str(path)) as reader:
             for person in reader.records0("INDI"):
-                _count(person, _OF_PERSONS, path.name, left)
+                unread += sum(each.tag not in _OF_PERSONS for each in person.sub_records)
                 yield _person(person)
             for family in reader.records0("FAM"):
-                _count(family, _OF_FAMILIES, path.name, left)
+                unread += sum(each.tag not in _OF_FAMILIES for each in family.sub_records)
                 yield from _ties(family)
     except LoadError:
         raise
     except Exception:
         raise LoadError("not a GEDCOM file that can be read", path.name) from None
-
-
-def _count(record: Any, known: frozenset[str], file: str, left: Counter[str]) -> None:
-    unread = sum(each.tag not in known for each in record.sub_records)
     if unread:
-        left[f"entries of {file}, such as notes and sources, are not read, and were left out"] += unread
+        left[f"entries of {path.name}, such as notes and sources, are not read, and were left out"] += unread
 
 
 def _person(record: Any) -> Node:

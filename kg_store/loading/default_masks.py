@@ -31,19 +31,14 @@ def is_public_term(iri: str) -> bool:
 
     A word of one's own in the namespace of a vocabulary is none.
     """
-    iri = iri.replace("http://schema.org/", "https://schema.org/")
-    return any(iri in vocabulary for vocabulary in _vocabularies())
-
-
-@cache
-def _vocabularies() -> tuple[Container[str], ...]:
     # Only loads need it, and it takes a while to import.
     from rdflib import namespace as known
 
-    return (
-        known.RDF, known.RDFS, known.OWL, known.SKOS, known.FOAF, known.DC, known.DCTERMS, known.SDO, known.ORG,
-        known.PROV, known.TIME, known.SOSA, known.SSN, known.DOAP, known.VOID, known.DCAT,
-    )  # fmt: skip
+    iri = iri.replace("http://schema.org/", "https://schema.org/")
+    return any(iri in getattr(known, vocabulary) for vocabulary in _VOCABULARIES)
+
+
+_VOCABULARIES = "RDF RDFS OWL SKOS FOAF DC DCTERMS SDO ORG PROV TIME SOSA SSN DOAP VOID DCAT".split()
 
 
 MAX_RARE_USES = 2
@@ -92,11 +87,14 @@ def default_masks(
     relations = [*_relations(triples, policy, labels, declared)]
     kinds = [*_classes(triples, policy, labels, classes, declared)]
     names = NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
-    chosen = _masked_by_owner(triples, policy, classes)
-    by_owner = {each.term for each in chosen}
-    kinds = [each for each in kinds if each.term not in by_owner]
+    terms = {position: (triples.raw.text(position), word) for position, word in classes.word_of.items()}
+    by_owner = [named for named in terms.values() if _is_listed(policy.mask_classes, *named)]
+    chosen = [MaskedTerm("class", *named, MaskReason.OWNER) for named in by_owner]
+    kinds = [each for each in kinds if (each.term, each.word) not in by_owner]
     masked = (*_masked("class", kinds, names), *chosen)
-    shown = _shown_classes(policy, classes, triples, {each.term for each in masked})
+    hidden = {each.term for each in masked} if policy.types == "concept" else {term for term, _ in terms.values()}
+    # The classes whose words are told as concepts, to every role.
+    shown = {at for at, named in terms.items() if named[0] not in hidden and _is_told_to_all(policy, *named)}
     return (*_masked("relation", relations, names, shown), *masked)
 
 
@@ -132,13 +130,11 @@ def mids_of_classes(masked: Iterable[MaskedTerm], mid_key: bytes) -> dict[str, M
 def notes_of(masked: Sequence[MaskedTerm]) -> tuple[str, ...]:
     """Counts by reason, in our own words: what is masked is told to its owner alone."""
     counts = Counter((each.kind, each.reason) for each in masked)
+    plurals = {"relation": "relations", "class": "classes"}
     return tuple(
-        f"{count} {_PLURALS[kind] if count > 1 else kind} masked by default: each {reason.value}"
+        f"{count} {plurals[kind] if count > 1 else kind} masked by default: each {reason.value}"
         for (kind, reason), count in sorted(counts.items())
     )
-
-
-_PLURALS = {"relation": "relations", "class": "classes"}
 
 
 def _relations(
@@ -181,23 +177,6 @@ def _classes(
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
             yield WordsToShow(position, term, word, words_of(word), uses[term], is_declared)
-
-
-def _masked_by_owner(triples: SortedTriples, policy: Policy, classes: NodeClasses) -> tuple[MaskedTerm, ...]:
-    terms = ((triples.raw.text(position), word) for position, word in classes.word_of.items())
-    listed = (each for each in terms if _is_listed(policy.mask_classes, *each))
-    return tuple(MaskedTerm("class", term, word, MaskReason.OWNER) for term, word in listed)
-
-
-def _shown_classes(
-    policy: Policy, classes: NodeClasses, triples: SortedTriples, masked: Container[str]
-) -> frozenset[int]:
-    """The classes whose words are told as concepts, to every role."""
-    words = classes.word_of if policy.types == "concept" else {}
-    terms = {position: (triples.raw.text(position), word) for position, word in words.items()}
-    return frozenset(
-        position for position, named in terms.items() if named[0] not in masked and _is_told_to_all(policy, *named)
-    )
 
 
 def _is_told_to_all(policy: Policy, term: str, word: str) -> bool:

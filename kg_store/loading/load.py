@@ -35,7 +35,7 @@ from kg_store.loading.node_names import (
 )
 from kg_store.loading.relations import KINDS as VALUE_KINDS
 from kg_store.loading.relations import Relations, ValueExposure, find_relations, find_showing, value_kinds
-from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
+from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
 from kg_store.loading.wordings import find_wordings
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
@@ -120,7 +120,7 @@ def load_graph(
         adjacency,
         len(adjacency.targets) // 2,
         counts,
-        (*raw.notes, *_unknown(triples, policy, relations, classes), *notes_of(masked)),
+        (*raw.notes, *_notes_on_unknown(triples, policy, relations, classes), *notes_of(masked)),
         source.nodes,
         _unseen(triples, relations, mids),
         tuple(unsaid.values()),
@@ -251,24 +251,17 @@ class _NodeSource:
         return next(iter(self.classes.words_of(term)), "")
 
 
-def _unknown(triples: SortedTriples, policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
-    return [*_unknown_predicates(triples, policy), *_unknown_words(policy, relations, classes)]
-
-
-def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
+def _notes_on_unknown(
+    triples: SortedTriples, policy: Policy, relations: Relations, classes: NodeClasses
+) -> Iterator[str]:
+    predicates = {triples.raw.text(term) for term in np.unique(triples.raw.predicates)}
+    if missing := len(policy.mentioned() - predicates):
+        yield f"{missing} predicates of the policy occur in no source"
     known = {word for each in relations.shown for word in (each.iri, each.label)}
     known |= {*classes.word_of.values(), *chain.from_iterable(classes.iris)}
     listed = [words for words in (policy.show_relations, policy.show_classes) if words != "all"]
-    missing = len(set(chain.from_iterable(listed)) - known)
-    return [f"{missing} words that the policy shows are no relation or class of the sources"] if missing else []
-
-
-def _unknown_predicates(triples: SortedTriples, policy: Policy) -> list[str]:
-    terms: Flags = np.zeros(len(triples.raw.terms), dtype=bool)
-    terms[triples.raw.predicates] = True
-    known = {triples.raw.terms[term].strip("<>\x00") for term in np.flatnonzero(terms).tolist()}
-    missing = len(policy.mentioned() - known)
-    return [f"{missing} predicates of the policy occur in no source"] if missing else []
+    if missing := len(set(chain.from_iterable(listed)) - known):
+        yield f"{missing} words that the policy shows are no relation or class of the sources"
 
 
 MAX_RELATIONS_OF_FEW = 30
@@ -293,7 +286,7 @@ TOO_MANY_RELATIONS = (
 def require_nodes(triples: SortedTriples, count: int) -> None:
     """Raises LoadError where no node is left."""
     if not count:
-        raise LoadError(NO_INDIVIDUALS if _is_ontology(triples) else NOTHING)
+        raise LoadError(NO_INDIVIDUALS if np.any(triples.schema[triples.raw.subjects]) else NOTHING)
 
 
 def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
@@ -304,7 +297,3 @@ def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
         return NO_FACTS
     are_cells = relations > max(entities, MAX_RELATIONS_OF_FEW) and facts < MIN_USES * relations
     return TOO_MANY_RELATIONS if are_cells else None
-
-
-def _is_ontology(triples: SortedTriples) -> bool:
-    return bool(np.any(triples.schema[triples.raw.subjects]))

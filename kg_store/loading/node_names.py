@@ -40,16 +40,12 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
             words = [texts[node] for texts in by_part if node in texts]
             if len(words) > 1:
                 spelled[node].append(" ".join(words))
-    return {node: unique(texts) for node, texts in _with_bare_names(spelled).items()}
-
-
-def _with_bare_names(spelled: Mapping[int, list[str]]) -> dict[int, list[str]]:
-    """The names with `Queen` as another of `Queen (band)`, where nothing else is called Queen by itself."""
+    # `Queen (band)` is also called Queen, where nothing else is called so by itself.
     taken = {text.casefold() for texts in spelled.values() for text in texts}
     found = {}
     for node, texts in spelled.items():
         bare = (match[1] for text in texts if (match := _EXPLAINED.fullmatch(text)))
-        found[node] = [*texts, *(each for each in bare if each.casefold() not in taken)]
+        found[node] = unique([*texts, *(each for each in bare if each.casefold() not in taken)])
     return found
 
 
@@ -160,16 +156,12 @@ def _local(term: str, word: str) -> list[str]:
         return [page[1], readable(local), local] if page and not word else [readable(local) or local, local]
     uuid = _UUID.fullmatch(match.group("id"))
     short = uuid.group(1) if uuid else match.group("id").replace("_", " ")
-    prefix = word or readable(match.group("prefix") or _segment_before(iri)).lower()
+    segments = re.split(r"[#/:]", iri.partition("://")[2].rstrip("/#"))
+    prefix = word or readable(match.group("prefix") or (segments[-2] if len(segments) > 2 else "")).lower()
     whole = f"{prefix} {match.group('id')}".strip()
     # Shown as it is: what its class is called is no part of its name, and Maroon 5 is no "band 5".
     shown = readable(local) if match.group("prefix") and not uuid else local
     return [shown, whole, f"{prefix} {short}".strip(), local]
-
-
-def _segment_before(iri: str) -> str:
-    segments = re.split(r"[#/:]", iri.partition("://")[2].rstrip("/#"))
-    return segments[-2] if len(segments) > 2 else ""
 
 
 MAX_ESCAPES = 3
@@ -275,8 +267,6 @@ def find_mediators(
     if pattern is None and not wanted:
         return mediating
     for term in np.flatnonzero(nameless & ~mediating).tolist():
-        by_class = bool(wanted & classes.iris_of(term)) if wanted else False
-        mediating[term] = by_class or (
-            pattern is not None and kinds[term] != TermKind.BLANK and is_in(pattern, triples.raw.text(term))
-        )
+        is_like = pattern is not None and kinds[term] != TermKind.BLANK and is_in(pattern, triples.raw.text(term))
+        mediating[term] = is_like or bool(wanted & classes.iris_of(term))
     return mediating

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -79,55 +79,27 @@ def find_relations(
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
     inverses = _declared_inverses(triples, label_of)
     kinds = _kinds_of_relations(triples, id_of, len(shown), codes)
-    masks = _Masks(mid_key, set(words))
-    return Relations(
-        tuple(
-            _relation(position, predicate, label_of, inverses, policy, kinds[position], masks)
-            for position, predicate in enumerate(predicates)
-        ),
-        id_of,
-        unsaid,
-    )
-
-
-class _Masks:
-    """Draws the opaque words of one load: under the graph's own key, so that a new version keeps them."""
-
-    def __init__(self, mid_key: bytes, taken: set[str]) -> None:
-        self._key, self._taken = mid_key, taken
-
-    def word(self, predicate: str) -> str:
-        word = mask_word(self._key, predicate, self._taken)
-        self._taken.add(word)
-        return word
-
-    def mid(self, predicate: str) -> Mid:
-        return _mid_of_relation(self._key, predicate)
-
-
-def _relation(
-    position: int,
-    predicate: str,
-    label_of: Mapping[str, str],
-    inverses: Mapping[str, str],
-    policy: Policy,
-    kind: ValueKind | None,
-    masks: _Masks,
-) -> Relation:
-    settings, place = policy.of(predicate), RelationId(position)
-    if settings.mask:
-        word, mid = masks.word(predicate), masks.mid(predicate)
-        return Relation(place, predicate, word, word, kind, settings.values, mid, settings.description or "")
-    label = label_of[predicate]
-    inverse = settings.inverse_label or inverses.get(predicate) or clean(inverse_of(label))
-    return Relation(place, predicate, label, inverse, kind, settings.values)
+    taken, found = set(words), []
+    for position, (predicate, kind) in enumerate(zip(predicates, kinds, strict=True)):
+        settings, place = policy.of(predicate), RelationId(position)
+        if settings.mask:
+            # Drawn under the graph's own key, so that a new version keeps the word.
+            word, mid = mask_word(mid_key, predicate, taken), _mid_of_relation(mid_key, predicate)
+            taken.add(word)
+            said = settings.description or ""
+            found.append(Relation(place, predicate, word, word, kind, settings.values, mid, said))
+        else:
+            label = label_of[predicate]
+            inverse = settings.inverse_label or inverses.get(predicate) or clean(inverse_of(label))
+            found.append(Relation(place, predicate, label, inverse, kind, settings.values))
+    return Relations(tuple(found), id_of, unsaid)
 
 
 def _unsaid(
     triples: SortedTriples,
     policy: Policy,
     labels: Mapping[str, str],
-    used: Sequence[int],
+    used: list[int],
     mid_key: bytes,
     further: FurtherWords,
 ) -> dict[Mid, tuple[str, ...]]:
@@ -210,7 +182,9 @@ def find_showing(
     """A value is open only where every relation that leads to it says so; linkable where one of them does."""
     raw, size = triples.raw, len(kinds)
     literal = kinds == TermKind.LITERAL
-    by_default = _default_linkable(triples, codes)
+    by_default = codes > 0
+    for term in np.flatnonzero(codes == _TEXT).tolist():
+        by_default[term] = len(raw.literal(term).lexical) <= MAX_LINKABLE_CHARS
     reached, linkable, guarded = (np.zeros(size, dtype=bool) for _ in range(3))
     for predicate in np.unique(raw.predicates[triples.facts]).tolist():
         objects = raw.objects[triples.facts & (raw.predicates == predicate)]
@@ -231,10 +205,3 @@ def _is_open(triples: SortedTriples, objects: npt.NDArray[np.int32], view: Value
         return np.full(len(objects), view is ValueView.CLEAR)
     years = (is_year(triples.raw.literal(term).lexical) for term in objects.tolist())
     return np.fromiter(years, dtype=bool, count=len(objects))
-
-
-def _default_linkable(triples: SortedTriples, codes: npt.NDArray[np.uint8]) -> Flags:
-    linkable: Flags = (codes > 0) & (codes != _TEXT)
-    for term in np.flatnonzero(codes == _TEXT).tolist():
-        linkable[term] = len(triples.raw.literal(term).lexical) <= MAX_LINKABLE_CHARS
-    return linkable

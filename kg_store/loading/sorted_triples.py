@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.sources.policy import OWL, RDFS, Policy
-from kg_store.sources.raw_graph import RawGraph, Term, TermIds, TermKind, literal_of, text_of, value_term
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, Term, TermIds, TermKind, literal_of, text_of, value_term
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.labels import class_word
 from kg_store.text.literals import fits
@@ -61,10 +61,7 @@ def sort_triples(raw: RawGraph, policy: Policy) -> SortedTriples:
 
 
 def _with_predicate(raw: RawGraph, predicates: tuple[str, ...]) -> Flags:
-    wanted = set(predicates)
-    used = np.unique(raw.predicates)
-    chosen = np.array([raw.text(term) in wanted for term in used], dtype=bool)
-    has: Flags = np.isin(raw.predicates, used[chosen])
+    has: Flags = np.isin(raw.predicates, [term for term in np.unique(raw.predicates) if raw.text(term) in predicates])
     return has
 
 
@@ -89,7 +86,8 @@ def _schema_terms(
     A class may also be a thing that facts speak of (a species, a profession): then it stays a node as well.
     """
     size, subjects, objects = len(kinds), raw.subjects, raw.objects
-    declaring = _named_terms(raw, policy.schema_classes)
+    wanted = {f"<{iri}>" for iri in policy.schema_classes}
+    declaring = np.fromiter((term in wanted for term in raw.terms), dtype=bool, count=size)
     declares = types & declaring[objects]
     classes = _marked(size, objects[types], subjects[subclasses], objects[subclasses])
     properties = _marked(
@@ -118,11 +116,6 @@ def property_twins(raw: RawGraph) -> dict[int, int]:
     subjects = np.unique(raw.subjects).tolist() if wanted else []
     found_terms = {raw.terms[term]: term for term in subjects if raw.terms[term] in wanted}
     return {predicate: found_terms[term] for predicate, term in numbered.items() if term in found_terms}
-
-
-def _named_terms(raw: RawGraph, iris: tuple[str, ...]) -> Flags:
-    wanted = {f"<{iri}>" for iri in iris}
-    return np.fromiter((term in wanted for term in raw.terms), dtype=bool, count=len(raw.terms))
 
 
 def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
@@ -165,13 +158,10 @@ def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
         new = []
         for position in old.tolist():
             term = _retyped(raw.terms[position], kind)
-            if term == raw.terms[position]:
-                new.append(position)
-                continue
-            if term not in index:
+            if term != raw.terms[position] and term not in index:
                 index[term] = len(terms)
                 terms.append(term)
-            new.append(index[term])
+            new.append(position if term == raw.terms[position] else index[term])
         objects[chosen] = np.array(new, dtype=np.int32)[back]
     return RawGraph(terms, raw.subjects, raw.predicates, objects, raw.notes)
 
@@ -182,9 +172,7 @@ def _retyped(term: str, kind: ValueKind) -> str:
         return term
     literal = literal_of(term)
     fitting = kind if fits(literal.lexical, kind) else ValueKind.TEXT
-    if term[0] == '"' and literal.kind is fitting:
-        return term
-    return value_term(literal.lexical, fitting)
+    return term if term[0] == '"' and literal.kind is fitting else value_term(literal.lexical, fitting)
 
 
 # Said of everything, so they tell nothing.
@@ -226,7 +214,10 @@ def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, st
     for triple in np.flatnonzero(triples.types).tolist():
         if raw.text(raw.objects[triple]) not in dull:
             direct[int(raw.subjects[triple])].add(int(raw.objects[triple]))
-    supers = _superclasses(triples)
+    supers: dict[int, list[int]] = defaultdict(list)
+    for triple in np.flatnonzero(triples.subclasses).tolist():
+        if raw.terms[raw.objects[triple]][0] in ("<", TEXT_MARK):
+            supers[int(raw.subjects[triple])].append(int(raw.objects[triple]))
     sets: dict[tuple[int, ...], int] = {(): 0}
     set_of = np.zeros(len(raw.terms), dtype=np.int32)
     for node, classes in direct.items():
@@ -240,15 +231,6 @@ def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, st
     words = tuple(tuple(dict.fromkeys(word_of[term] for term in order if term in word_of)) for order in orders)
     iris = tuple(frozenset(raw.text(term) for term in order) for order in orders)
     return NodeClasses(set_of, words, iris, word_of)
-
-
-def _superclasses(triples: SortedTriples) -> dict[int, list[int]]:
-    raw, found = triples.raw, defaultdict(list)
-    kinds = raw.kinds()
-    for triple in np.flatnonzero(triples.subclasses).tolist():
-        if kinds[raw.objects[triple]] in (TermKind.IRI, TermKind.TEXT):
-            found[int(raw.subjects[triple])].append(int(raw.objects[triple]))
-    return found
 
 
 def _ordered(classes: tuple[int, ...], supers: Mapping[int, list[int]]) -> list[int]:
@@ -280,9 +262,16 @@ def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict
     blanks = np.flatnonzero(kinds == TermKind.BLANK)
     hashes = mids.astype(np.uint64)
     hashes[blanks] = 0
-    triples = _distinct_triples(raw, kinds == TermKind.BLANK)
+    touching = (kinds[raw.subjects] == TermKind.BLANK) | (kinds[raw.objects] == TermKind.BLANK)
+    triples = np.stack((raw.subjects[touching], raw.predicates[touching], raw.objects[touching]))
+    subjects, predicates, objects = np.unique(triples, axis=1)
     for _ in range(_ROUNDS):
-        hashes[blanks] = _mixed(_sums(triples, hashes)[blanks])
+        with np.errstate(over="ignore"):
+            sums = np.zeros_like(hashes)
+            relation = _mixed(hashes[predicates])
+            np.add.at(sums, subjects, _mixed(hashes[objects] ^ relation))
+            np.add.at(sums, objects, _mixed(hashes[subjects] + ~relation))
+        hashes[blanks] = _mixed(sums[blanks])
     met: Counter[int] = Counter()
     terms: dict[int, Term] = {}
     for node in blanks.tolist():
@@ -290,22 +279,6 @@ def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict
         terms[node] = f"_:{code:016x}.{met[code]}"
         met[code] += 1
     return terms
-
-
-def _distinct_triples(raw: RawGraph, blank: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-    touching = blank[raw.subjects] | blank[raw.objects]
-    columns = (raw.subjects[touching], raw.predicates[touching], raw.objects[touching])
-    return np.unique(np.stack(columns, axis=1), axis=0)
-
-
-def _sums(triples: npt.NDArray[np.int32], hashes: _Hashes) -> _Hashes:
-    subjects, predicates, objects = triples.T
-    with np.errstate(over="ignore"):
-        sums = np.zeros_like(hashes)
-        relation = _mixed(hashes[predicates])
-        np.add.at(sums, subjects, _mixed(hashes[objects] ^ relation))
-        np.add.at(sums, objects, _mixed(hashes[subjects] + ~relation))
-    return sums
 
 
 def _mixed(numbers: _Hashes) -> _Hashes:

@@ -89,7 +89,9 @@ class NamesOfGraph:
                 # Wards are called wards: what a thing is of its class tells of nobody.
                 if word not in classes.words_of(node):
                     self._parts[word].add(node)
-            if is_name and words and words[-1] in somebody and _may_be_person(words):
+            # "Jane Price" may be a person, "Social Work" not: common words alone name nobody.
+            is_person = 1 < len(words) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(words[0])
+            if is_name and is_person and words[-1] in somebody:
                 self._surnames[words[-1]].add(node)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
@@ -112,11 +114,6 @@ def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
     """The last word, where it stands as somebody may: "told by price", "enemies of bishop"."""
     if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
         yield words[-1]
-
-
-def _may_be_person(words: Sequence[str]) -> bool:
-    """True of "Jane Price" and false of "Social Work": common words alone name nobody."""
-    return 1 < len(words) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(words[0])
 
 
 def _runs(words: Sequence[str]) -> Iterator[str]:
@@ -186,22 +183,15 @@ class Wordings:
     def relations(self, shown: Iterable[Relation], unsaid: Iterable[tuple[str, ...]]) -> tuple[Relation, ...]:
         """`shown` with the words of each that is not masked. What the sources call it is left out where that holds
         words that are to stay unsaid; the owner's are refused there (`refuse_telling`)."""
-        unsaid = tuple(unsaid)
-        return tuple(
-            each
-            if each.mask is not None
-            else replace(each, words=self._kept(each.label, each.iri, unsaid), hints=self._unheld(each.iri, unsaid))
-            for each in shown
-        )
-
-    def _unheld(self, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-        return tuple(word for word in self.hints.get(predicate, ()) if not holds_any(word, unsaid))
-
-    def _kept(self, label: str, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-        own = self.policy.of(predicate).words
-        words = (text for text in self.of_relation(predicate) if text in own or not holds_any(text, unsaid))
-        # Where relations share a label, a word before it tells them apart: what they share is no word of either.
-        return tuple(text for text in words if not f" {label}".casefold().endswith(f" {text}".casefold()))
+        unsaid, found = tuple(unsaid), []
+        for each in shown:
+            own, label = self.policy.of(each.iri).words, f" {each.label}".casefold()
+            words = (text for text in self.of_relation(each.iri) if text in own or not holds_any(text, unsaid))
+            # Where relations share a label, a word before it tells them apart: what they share is no word of either.
+            kept = tuple(text for text in words if not label.endswith(f" {text}".casefold()))
+            hints = tuple(word for word in self.hints.get(each.iri, ()) if not holds_any(word, unsaid))
+            found.append(each if each.mask is not None else replace(each, words=kept, hints=hints))
+        return tuple(found)
 
     def kinds(
         self, classes: Mapping[str, str], hidden: Container[str], unsaid: Iterable[tuple[str, ...]]
@@ -232,7 +222,8 @@ def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes:
     marks as a name, and is no name and no text value of this graph. Where the policy has a `label` it takes the place
     of all that the sources call the relation.
     """
-    said = [each for each in (*_said(triples), *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
+    labels = ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
+    said = [each for each in (*labels, *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
     spoken = [_candidates(triples, policy, each) for each in (said, _telling(triples))]
     # One more pass over all names, where there is something to look for.
     names = NamesOfGraph(triples, policy, named, classes, [*spoken[0], *spoken[1]]) if any(spoken) else None
@@ -259,11 +250,6 @@ def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
         if told in found:
             found[own] = _each_once((*found.get(own, ()), *found[told]))
     return found
-
-
-def _said(triples: SortedTriples) -> Iterator[tuple[int, str]]:
-    """Short texts that labels and comments say of relations and classes, with the position of these."""
-    return ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
 
 
 def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:

@@ -17,16 +17,15 @@ from kg_store.text.literals import is_year
 from kg_store.text.plurals import singular
 
 KEY_WORDS = frozenset(
-    {"id", "ids", "key", "code", "nr", "no", "number", "num", "uuid", "guid", "isbn", "sku", "ean", "cd", "pk", "fk"}
-    | {"nummer", "kennung", "issn", "oid", "identifier", "schluessel", "ref", "reference", "serial", "plate"}
-    | {"registration", "matricula", "codigo", "numero", "clave", "referenz", "barcode", "strichcode"}
+    "id ids key code nr no number num uuid guid isbn sku ean cd pk fk nummer kennung issn oid identifier schluessel "
+    "ref reference serial plate registration matricula codigo numero clave referenz barcode strichcode".split()
 )
 NAME_WORDS = frozenset(
     {"name", "names", "title", "label", "bezeichnung", "titel", "benennung", "nom", "nombre", "naam"}
 )
 ALIAS_WORDS = frozenset(
-    {"nickname", "alias", "aliases", "nick", "spitzname", "aka", "synonym", "handle", "rufname", "kürzel", "kuerzel"}
-    | {"abbreviation", "abkürzung", "acronym", "suchbegriff", "matchcode", "apodo", "surnom", "bijnaam"}
+    "nickname alias aliases nick spitzname aka synonym handle rufname kürzel kuerzel abbreviation abkürzung acronym "
+    "suchbegriff matchcode apodo surnom bijnaam".split()
 )
 ALIAS_PHRASES = frozenset(
     {"known as", "also known as", "goes by", "called", "also called", "short form", "other name", "other names"}
@@ -49,116 +48,37 @@ FILE_WORDS = frozenset({"data", "export", "list", "table", "dump", "sample", "fi
 OF_THE_SAME = frozenset({"boss", "manager", "supervisor", "superior", "parent", "mother", "father", "vorgesetzter"})
 # Digits that nobody counts with.
 KEPT_AS_TEXT = frozenset(
-    {"phone", "telephone", "mobile", "fax", "zip", "postcode", "postal", "plz", "iban", "bic", "ssn", "telefon", "tel"}
-    | {
-        "account",
-        "konto",
-        "passport",
-        "licence",
-        "license",
-        "handy",
-        "extension",
-        "durchwahl",
-        "zipcode",
-        "postleitzahl",
-    }
+    "phone telephone mobile fax zip postcode postal plz iban bic ssn telefon tel account konto passport licence "
+    "license handy extension durchwahl zipcode postleitzahl".split()
 )
 PRIVATE_TEXT = frozenset(
-    {"email", "mail", "phone", "telephone", "mobile", "fax", "telefon", "tel", "handy", "address", "street", "adresse"}
-    | {"strasse", "straße", "url", "website", "homepage", "web", "link", "password", "iban", "bic", "ssn", "zip"}
-    | {"postcode", "postal", "plz", "passport"}
+    "email mail phone telephone mobile fax telefon tel handy address street adresse strasse straße url website "
+    "homepage web link password iban bic ssn zip postcode postal plz passport".split()
 )
 LONG_TEXT = frozenset(
-    {"note", "notes", "comment", "comments", "description", "remark", "remarks", "text", "message", "summary", "body"}
-    | {"bemerkung", "beschreibung", "kommentar", "notiz", "notizen", "details", "abstract", "content"}
+    "note notes comment comments description remark remarks text message summary body bemerkung beschreibung "
+    "kommentar notiz notizen details abstract content".split()
 )
 # What few things share, and people ask by.
 CONCEPTS = frozenset(
-    {
-        "city",
-        "town",
-        "country",
-        "region",
-        "county",
-        "nationality",
-        "status",
-        "state",
-        "stage",
-        "department",
-        "category",
-    }
-    | {
-        "type",
-        "role",
-        "gender",
-        "sex",
-        "industry",
-        "sector",
-        "segment",
-        "language",
-        "currency",
-        "tier",
-        "level",
-        "genre",
-    }
-    | {"priority", "position", "profession", "occupation", "ort", "wohnort", "stadt", "land", "abteilung", "kategorie"}
-    | {
-        "typ",
-        "art",
-        "geschlecht",
-        "branche",
-        "sprache",
-        "waehrung",
-        "währung",
-        "beruf",
-        "district",
-        "province",
-        "brand",
-    }
-    | {
-        "publisher",
-        "manufacturer",
-        "ward",
-        "building",
-        "faculty",
-        "subject",
-        "speciality",
-        "specialty",
-        "condition",
-        "diagnosis",
-        "medication",
-        "vaccine",
-        "procedure",
-        "allergy",
-        "ville",
-        "pays",
-    }
+    "city town country region county nationality status state stage department category type role gender sex industry "
+    "sector segment language currency tier level genre priority position profession occupation ort wohnort stadt land "
+    "abteilung kategorie typ art geschlecht branche sprache waehrung währung beruf district province brand publisher "
+    "manufacturer ward building faculty subject speciality specialty condition diagnosis medication vaccine procedure "
+    "allergy ville pays".split()
 )
 # A billing city and a city of birth are both a city.
 PLACES = frozenset(
     {"city", "town", "country", "region", "county", "state", "province", "district", "language", "currency"}
 )
 COUNT_WORDS = frozenset(
-    {"count", "amount", "quantity", "total", "sum", "price", "cost", "fee", "age", "size", "rate", "balance", "salary"}
-    | {"weight", "height", "length", "width", "score", "rating", "revenue", "budget", "percent", "discount", "anzahl"}
-    | {
-        "menge",
-        "preis",
-        "betrag",
-        "alter",
-        "gehalt",
-        "umsatz",
-        "capacity",
-        "pages",
-        "beds",
-        "duration",
-        "stock",
-        "tax",
-    }
+    "count amount quantity total sum price cost fee age size rate balance salary weight height length width score "
+    "rating revenue budget percent discount anzahl menge preis betrag alter gehalt umsatz capacity pages beds "
+    "duration stock tax".split()
 )
 YEAR_WORDS = frozenset(
-    {"year", "jahr", "yr", "año", "anno", "annee", "année", "jaar", "published", "founded", "established", "built"}
-    | {"released", "opened", "born", "gegründet", "baujahr", "since", "seit"}
+    "year jahr yr año anno annee année jaar published founded established built released opened born gegründet "
+    "baujahr since seit".split()
 )
 # Words of relations that lead to things: `taughtBy`, `assigned_to`.
 LEADING_WORDS = frozenset({"by", "to", "from", "von"})

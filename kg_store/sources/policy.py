@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Literal, Self
 from urllib.parse import quote
@@ -32,6 +32,18 @@ class PolicyPart(BaseModel):
     """Strict about unknown fields; its errors do not quote the file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    def lines(self, heading: str = "") -> list[str]:
+        """Its settings as TOML below `heading`, without those that equal the default or have headings of their own."""
+        fields = type(self).model_fields.items()
+        told = [(name, getattr(self, name), info.get_default(call_default_factory=True)) for name, info in fields]
+        plain = [(name, value) for name, value, default in told if value != default and not _has_headings(value)]
+        return ["", heading, *(f"{name} = {toml(value)}" for name, value in plain)]
+
+
+def _has_headings(value: object) -> bool:
+    first = next(iter(value), None) if isinstance(value, tuple) else value
+    return isinstance(first, dict | PolicyPart)
 
 
 class ColumnPolicy(PolicyPart):
@@ -137,19 +149,6 @@ class TablePolicy(PolicyPart):
         owner = quote(stem_of(self.file), safe="") + "/" if settings.own else ""
         return f"{RELATION_NAMESPACE}{owner}{quote(settings.label(column), safe='')}"
 
-    def lines(self) -> Iterator[str]:
-        """The table as TOML."""
-        yield from ("", "[[tables]]")
-        for field in ("file", "key", "concept", "names", "delimiter", "encoding", "header_row", "empty"):
-            value = getattr(self, field)
-            if value != type(self).model_fields[field].default:
-                yield f"{field} = {toml(value)}"
-        for column, settings in self.columns.items():
-            filled = {name: getattr(settings, name) for name in type(settings).model_fields}
-            default = ColumnPolicy()
-            told = [f"{name} = {toml(value)}" for name, value in filled.items() if value != getattr(default, name)]
-            yield from ("", f"[tables.columns.{toml(column)}]", *told)
-
 
 @cache
 def pattern_of(file: str) -> re.Pattern[str]:
@@ -181,13 +180,6 @@ class TriplesPolicy(PolicyPart):
     file: Column | None = None
     columns: Annotated[tuple[Place, Place, Place], AfterValidator(_three_places)] = (1, 2, 3)
     header: StrictBool = False
-
-    def lines(self) -> Iterator[str]:
-        """The part as TOML."""
-        yield from ("", "[[triples]]")
-        for field, info in type(self).model_fields.items():
-            if getattr(self, field) != info.default:
-                yield f"{field} = {toml(getattr(self, field))}"
 
 
 def toml(value: object) -> str:
@@ -247,17 +239,9 @@ SCHEMA_PREDICATES = (
     *(
         WIKIBASE + name
         for name in (
-            "directClaim",
-            "claim",
-            "statementProperty",
-            "statementValue",
-            "qualifier",
-            "qualifierValue",
-            "reference",
-            "referenceValue",
-            "novalue",
-            "propertyType",
-        )
+            "directClaim claim statementProperty statementValue qualifier qualifierValue reference "
+            "referenceValue novalue propertyType"
+        ).split()
     ),
 )
 """Predicates about predicates and classes: their triples are schema and not facts."""
@@ -269,18 +253,9 @@ SCHEMA_CLASSES = (
     *(
         OWL + name
         for name in (
-            "Class",
-            "Restriction",
-            "Ontology",
-            "ObjectProperty",
-            "DatatypeProperty",
-            "AnnotationProperty",
-            "FunctionalProperty",
-            "InverseFunctionalProperty",
-            "TransitiveProperty",
-            "SymmetricProperty",
-            "AllDisjointClasses",
-        )
+            "Class Restriction Ontology ObjectProperty DatatypeProperty AnnotationProperty FunctionalProperty "
+            "InverseFunctionalProperty TransitiveProperty SymmetricProperty AllDisjointClasses"
+        ).split()
     ),
     WIKIBASE + "Property",
 )
@@ -426,22 +401,21 @@ class Policy(PolicyPart):
 
     def to_toml(self) -> str:
         """Returns the policy as TOML, without settings that equal the default."""
-        lines = [
-            f"{name} = {toml(getattr(self, name))}"
-            for name in type(self).model_fields
-            if name not in ("mediators", "relations", "classes", "tables", "triples", "roles")
-            and getattr(self, name) != getattr(_DEFAULT, name)
+        parts = [
+            self.mediators.lines("[mediators]"),
+            *(settings.lines(f"[relations.{toml(predicate)}]") for predicate, settings in self.relations.items()),
+            *(told.lines(f"[classes.{toml(kind)}]") for kind, told in self.classes.items()),
         ]
-        lines += _table("mediators", self.mediators)
-        for predicate, settings in self.relations.items():
-            lines += _table(f"relations.{toml(predicate)}", settings)
-        for kind, told in self.classes.items():
-            lines += _table(f"classes.{toml(kind)}", told)
+        lines = [*self.lines(), *(line for part in parts if len(part) > 2 for line in part)]
         for name, role in self.roles.items():
             # One without a rule shows all, and is a role all the same.
-            lines += _table(f"roles.{toml(name)}", role) or ["", f"[roles.{toml(name)}]"]
-        lines += (line for each in self.triples for line in each.lines())
-        lines += (line for table in self.tables for line in table.lines())
+            lines += role.lines(f"[roles.{toml(name)}]")
+        for each in self.triples:
+            lines += each.lines("[[triples]]")
+        for table in self.tables:
+            lines += table.lines("[[tables]]")
+            for column, of_column in table.columns.items():
+                lines += of_column.lines(f"[tables.columns.{toml(column)}]")
         return "\n".join(lines).lstrip("\n") + "\n"
 
     def of(self, predicate: str) -> RelationPolicy:
@@ -480,11 +454,3 @@ def _allowed(place: Sequence[int | str]) -> Iterable[str]:
         "triples": TriplesPolicy,
     }
     return (holder.get(place[0], Policy) if place else Policy).model_fields
-
-
-def _table(name: str, part: PolicyPart) -> list[str]:
-    default = type(part)()
-    filled = [field for field in type(part).model_fields if getattr(part, field) != getattr(default, field)]
-    if not filled:
-        return []
-    return ["", f"[{name}]", *(f"{field} = {toml(getattr(part, field))}" for field in filled)]

@@ -36,16 +36,12 @@ Fraction = Callable[[float], None]
 Triples = Iterator[tuple[Term, Term, Term]]
 
 _RDF = {
-    ".ttl": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
-    ".turtle": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
-    ".ttls": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
+    **dict.fromkeys((".ttl", ".turtle", ".ttls"), ("Turtle", pyoxigraph.RdfFormat.TURTLE)),
     ".nt": ("N-Triples", pyoxigraph.RdfFormat.N_TRIPLES),
     ".nq": ("N-Quads", pyoxigraph.RdfFormat.N_QUADS),
     ".trig": ("TriG", pyoxigraph.RdfFormat.TRIG),
     ".n3": ("N3", pyoxigraph.RdfFormat.N3),
-    ".rdf": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
-    ".owl": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
-    ".xml": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
+    **dict.fromkeys((".rdf", ".owl", ".xml"), ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML)),
     ".jsonld": ("JSON-LD", pyoxigraph.RdfFormat.JSON_LD),
 }
 FORMATS = (*_RDF, *TABLE_ENDINGS, *GRAPH_ENDINGS)
@@ -68,6 +64,7 @@ _REASONS = (
     ("language", "a language tag that is not valid"),
     ("UTF-8", "bytes that are not UTF-8"),
 )
+_NOT_READABLE = "a statement that can't be read"
 
 
 def read_sources(
@@ -152,7 +149,9 @@ class TextFiles:
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
         """Raises LoadError if a table has no file, or its file does not fit it."""
-        _require_readable(paths)
+        missing = next((path for path in paths if not path.is_file()), None)
+        if missing is not None:
+            raise LoadError("the file can't be read", missing.name)
         self._tables = Tables(paths, tables)
         self._triples = {each.file: each for each in triples}
 
@@ -169,20 +168,14 @@ class TextFiles:
 
 def _all_files(paths: Sequence[Path], progress: Fraction, texts: TextFiles, skipped: Counter[str]) -> Triples:
     total, done = max(1, sum(path.stat().st_size for path in paths)), 0
+
+    def on_bytes(read: int) -> None:
+        progress(min(1.0, (done + read) / total))
+
     for number, path in enumerate(paths):
-        yield from _file(path, number, _from(done, total, progress), texts, skipped)
+        yield from _file(path, number, on_bytes, texts, skipped)
         done += path.stat().st_size
-        progress(min(1.0, done / total))
-
-
-def _from(done: int, total: int, progress: Fraction) -> Callable[[int], None]:
-    return lambda read: progress(min(1.0, (done + read) / total))
-
-
-def _require_readable(paths: Sequence[Path]) -> None:
-    missing = next((path for path in paths if not path.is_file()), None)
-    if missing is not None:
-        raise LoadError("the file can't be read", missing.name)
+        on_bytes(0)
 
 
 def _file(
@@ -242,7 +235,8 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
                 yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
     except SyntaxError as error:
         hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
-        raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
+        reason = next((ours for theirs, ours in _REASONS if theirs in str(error.args[0])), _NOT_READABLE)
+        raise LoadError(f"not valid {label}: {reason}{hint}", file, error.lineno or None) from None
     except MemoryError:
         # The parser's own bound on one term, which it checks before it takes more in.
         raise LoadError("a text of more than 16 MB: leave it out, or put it into a file of its own", file) from None
@@ -283,15 +277,6 @@ def _plain(term: Term, blank: str) -> Term:
     return term
 
 
-def _reason(error: SyntaxError) -> str:
-    message = str(error.args[0])
-    return next((ours for theirs, ours in _REASONS if theirs in message), "a statement that can't be read")
-
-
-def _line(error: SyntaxError) -> int | None:
-    return error.lineno if isinstance(error.lineno, int) and error.lineno > 0 else None
-
-
 def _rdflib_triples(graph: rdflib.Graph) -> Triples:
     import rdflib as known
 
@@ -319,10 +304,8 @@ def _rdflib_triples(graph: rdflib.Graph) -> Triples:
 NODE, RELATIONSHIP, LABEL = "urn:graph:node:", "urn:graph:relation:", "urn:graph:label:"
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 
-Triple = tuple[Term, Term, Term]
 
-
-def property_triples(path: Path, left: Counter[str]) -> Iterator[Triple]:
+def property_triples(path: Path, left: Counter[str]) -> Triples:
     """Yields the triples of an export; counts in `left` what is left out.
 
     Raises LoadError with the line, and never quotes it.
@@ -338,19 +321,18 @@ def property_triples(path: Path, left: Counter[str]) -> Iterator[Triple]:
         )  # fmt: skip
 
 
-def _of_node(node: Node) -> Iterator[Triple]:
+def _of_node(node: Node) -> Triples:
     subject = _iri(NODE, node.id)
     for label in node.labels:
         yield subject, _TYPE, _iri(LABEL, label)
     # Exports often say the label once more, as `type`: it is no value that somebody could be told by.
     said = {label.casefold() for label in node.labels}
-    kept = {
-        key: [each for each in values if str(each).casefold() not in said] for key, values in node.properties.items()
-    }
+    properties = node.properties.items()
+    kept = {key: [each for each in values if str(each).casefold() not in said] for key, values in properties}
     yield from _properties(subject, kept, node.kinds)
 
 
-def _of_relationship(each: Relationship, number: str) -> Iterator[Triple]:
+def _of_relationship(each: Relationship, number: str) -> Triples:
     start, relation, end = _iri(NODE, each.start), _iri(RELATIONSHIP, each.type.lower()), _iri(NODE, each.end)
     yield start, relation, end
     if not any(each.properties.values()):
@@ -361,22 +343,15 @@ def _of_relationship(each: Relationship, number: str) -> Iterator[Triple]:
     yield from _properties(joint, each.properties, each.kinds)
 
 
-def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Iterator[Triple]:
+def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Triples:
+    """Truths have their kind; all else is decided from all texts, because years are numbers in most exports."""
     for key, values in properties.items():
         for value in values:
-            kind, text = _value(value, kinds.get(key))
+            text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value).strip()
+            is_truth = isinstance(value, bool) or (kinds.get(key) is ValueKind.TRUTH and fits(text, ValueKind.TRUTH))
             if text:
-                yield subject, _iri(RELATIONSHIP, key), value_term(text, kind) if kind else plain_term(text)
-
-
-def _value(value: object, kind: ValueKind | None) -> tuple[ValueKind | None, str]:
-    """The text of a value, and its kind if it is not to be decided from all texts: years are numbers
-    in most exports.
-    """
-    if isinstance(value, bool):
-        return ValueKind.TRUTH, "true" if value else "false"
-    text = "" if value is None else str(value).strip()
-    return (kind if kind is ValueKind.TRUTH and fits(text, kind) else None), text
+                term = value_term(text, ValueKind.TRUTH) if is_truth else plain_term(text)
+                yield subject, _iri(RELATIONSHIP, key), term
 
 
 def _iri(space: str, text: str) -> Term:
@@ -410,18 +385,13 @@ def without_lists(raw: RawGraph) -> RawGraph:
     flat = leading & np.isin(raw.objects, list(members))
     # A node of a list says no more than that it is one.
     kept = ~flat & ~np.isin(raw.subjects, list(nodes))
+    triples = np.stack((raw.subjects, raw.predicates, raw.objects))
     rows = [
-        (subject, predicate, member)
-        for subject, predicate, head in zip(
-            raw.subjects[flat].tolist(), raw.predicates[flat].tolist(), raw.objects[flat].tolist(), strict=True
-        )
-        for member in members[head]
+        (subject, predicate, each)
+        for subject, predicate, head in triples[:, flat].T.tolist()
+        for each in members[head]
     ]
-    more = np.array(rows, dtype=np.int32)
-    columns = (raw.subjects, raw.predicates, raw.objects)
-    subjects, predicates, objects = (
-        np.concatenate((column[kept], more[:, at])) for at, column in enumerate(columns)
-    )  # fmt: skip
+    subjects, predicates, objects = np.concatenate((triples[:, kept], np.array(rows, dtype=np.int32).T), axis=1)
     return replace(raw, subjects=subjects, predicates=predicates, objects=objects)
 
 

@@ -70,7 +70,8 @@ class Sheet:
             first, header, rest = with_header(rows, table.header_row if table is not None else None)
             kept = filled_span(header)
             header = _told_apart(header)
-            _check_header(header[kept], self.name, first)
+            if not all(header[kept]) or not header[kept]:
+                raise LoadError("a table needs a header line with a name for every column", self.name, first)
             yield first, header[kept]
             for line, cells in rest:
                 if not any(cells):
@@ -96,15 +97,18 @@ def sheets_of(path: Path) -> list[Sheet]:
         return []
     if ending in TEXT_ENDINGS:
         return [Sheet(path, name, _text_rows(path))]
-    if ending in BOOK_ENDINGS:
-        found = sheets_of_workbook(path) if ending == ".xlsx" else sheets_of_other_workbook(path)
-        return [Sheet(path, f"{name}/{each.title}", each.open_rows, each.notes, is_cut=True) for each in found]
+    reader = {".xlsx": sheets_of_workbook, **dict.fromkeys(JSON_ENDINGS, tables_of_json)}
     return [
         Sheet(
-            path, f"{name}/{each.title}" if each.title else name, each.open_rows, is_one_object=each.is_one_object
+            path,
+            f"{name}/{each.title}" if each.title else name,
+            each.open_rows,
+            each.notes,
+            is_cut=ending in BOOK_ENDINGS,
+            is_one_object=each.is_one_object,
         )
-        for each in tables_of_json(path)
-    ]  # fmt: skip
+        for each in reader.get(ending, sheets_of_other_workbook)(path)
+    ]
 
 
 def is_text(path: Path) -> bool:
@@ -119,7 +123,7 @@ def bare_name(path: Path) -> str:
 
 def delimiter_of(path: Path) -> str:
     """Returns the delimiter found in the file's header; a comma if it is not a text file."""
-    if Path(bare_name(path)).suffix.lower() not in TEXT_ENDINGS:
+    if not is_text(path):
         return ","
     with open_bytes(path) as stream:
         return TableFile(stream, path.name, encoding_of(path)).header_delimiter()
@@ -146,11 +150,6 @@ def _told_apart(names: list[str]) -> list[str]:
     return found
 
 
-def _check_header(names: list[str], file: str, line: int) -> None:
-    if not names or not all(names):
-        raise LoadError("a table needs a header line with a name for every column", file, line)
-
-
 TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "ja", "j", "oui", "si", "sí", "wahr", "x"})
 FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "nein", "non", "falsch"})
 _THREE_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})((?:[ T]\d{1,2}:\d\d.*)?)")
@@ -159,15 +158,19 @@ _THREE_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})((?:[ T]\d{1,2}:\d
 def read_cell(cell: str, column: ColumnPolicy) -> str | None:
     """Returns the spelling under which a cell's value is stored; None if it is not of the column's kind."""
     if column.kind is ValueKind.DATE:
-        return _date(cell, column)
+        match = _THREE_PARTS.fullmatch(cell)
+        if match is not None and column.first is not None:
+            day, month = (match[1], match[3]) if column.first == "day" else (match[3], match[1])
+            cell = f"{match[4]}-{int(month):02}-{int(day):02}"
+        return cell if is_of(cell, ValueKind.DATE) else None
     if column.kind is ValueKind.TRUTH:
         word = cell.lower()
         return "true" if word in TRUE_WORDS else "false" if word in FALSE_WORDS else None
     if column.kind is ValueKind.NUMBER:
         with_unit = f"{cell} {column.unit}"
-        if column.unit is not None and is_of(cell, ValueKind.NUMBER) and is_of(with_unit, ValueKind.NUMBER):
-            return with_unit
-        return cell if is_of(cell, ValueKind.NUMBER) else None
+        if not is_of(cell, ValueKind.NUMBER):
+            return None
+        return with_unit if column.unit is not None and is_of(with_unit, ValueKind.NUMBER) else cell
     return cell
 
 
@@ -184,14 +187,6 @@ def day_and_month(cell: str) -> tuple[int, int] | None:
     """The first two numbers of a date like 05/03/1980; None for any other text."""
     match = _THREE_PARTS.fullmatch(cell)
     return (int(match[1]), int(match[3])) if match else None
-
-
-def _date(cell: str, column: ColumnPolicy) -> str | None:
-    match = _THREE_PARTS.fullmatch(cell)
-    if match is not None and column.first is not None:
-        day, month = (match[1], match[3]) if column.first == "day" else (match[3], match[1])
-        cell = f"{match[4]}-{int(month):02}-{int(day):02}"
-    return cell if is_of(cell, ValueKind.DATE) else None
 
 
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
@@ -296,8 +291,10 @@ class Tables:
             return
         subject = _subject(table, row.cells[table.key] if table.key is not None else row.place)
         yield subject, _TYPE, f"<{table.class_iri}>"
-        for name in _names(row, table):
-            yield subject, _LABEL, _text(name)
+        for name in table.names:
+            parts = (name,) if isinstance(name, str) else name
+            if words := " ".join(filter(None, (table.filled(row.cells, part) for part in parts))):
+                yield subject, _LABEL, _text(words)
         for column, tail, further in facts:
             yield subject, f"<{table.relation_iri(column)}>", tail
             yield from further
@@ -310,7 +307,8 @@ class Tables:
             filled = table.filled(row.cells, column)
             if filled != row.cells[column]:
                 skipped[f"cells of {file} say that nothing is known (`empty` in the policy), and were left out"] += 1
-            for cell in _parts(filled, settings):
+            parts = filled.split(settings.separator) if settings.separator else [filled]
+            for cell in filter(None, map(str.strip, parts)):
                 if settings.concept is not None:
                     thing = f"<{_THING}{quote(settings.concept, safe='')}:{quote(cell, safe='')}>"
                     kind = f"<{CLASS_NAMESPACE}{quote(settings.concept, safe='')}>"
@@ -381,17 +379,15 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
 
 def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
     """Each sheet with its table: matched by name, else by the columns of its header."""
-    texts = [path for path in paths if Path(bare_name(path)).suffix.lower() in TABLE_ENDINGS]
-    sheets = [sheet for path in texts for sheet in sheets_of(path)]
+    sheets = [sheet for path in paths for sheet in sheets_of(path)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
     taken, named = [table for _, table in found], [sheet for sheet, _ in found]
     open_tables = [table for table in tables if table not in taken]
     for sheet in (sheet for sheet in sheets if sheet not in named):
         fitting = [table for table in open_tables if _fits(sheet, table)]
         if len(fitting) > 1:
-            raise LoadError(
-                "the header matches several tables of the policy: give the file the name of one", sheet.name
-            )
+            reason = "the header matches several tables of the policy: give the file the name of one"
+            raise LoadError(reason, sheet.name)
         found += [(sheet, fitting[0])] if fitting else []
     mapped = [table for _, table in found]
     for number, table in enumerate(tables, start=1):
@@ -411,19 +407,6 @@ def _fits(sheet: Sheet, table: TablePolicy) -> bool:
         return set(table.used()) <= set(sheet.header(table))
     except LoadError:
         return False
-
-
-def _names(row: TableRow, table: TablePolicy) -> Iterator[str]:
-    for name in table.names:
-        parts = (name,) if isinstance(name, str) else name
-        words = " ".join(filter(None, (table.filled(row.cells, part) for part in parts)))
-        if words:
-            yield words
-
-
-def _parts(cell: str, column: ColumnPolicy) -> list[str]:
-    parts = cell.split(column.separator) if column.separator else [cell]
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _subject(table: TablePolicy, key: str) -> Term:

@@ -89,22 +89,19 @@ def _reasons(sample: Sequence[Line], places: Places) -> Iterator[str]:
         return
     if _names_columns(sample):
         yield "the first line looks like the names of columns"
-    yield from _about_relations(used)
-    if _share_repeated(heads) < MIN_SHARE_OF_REPEATED_HEADS:
-        yield "nearly every line is about another thing, as in a table"
-    if _agreement(relations, tails) < MIN_AGREEMENT:
-        yield "the column of relations does not go with that of the ends, as in a table"
-
-
-def _about_relations(used: Counter[str]) -> Iterator[str]:
     if len(used) > MAX_RELATIONS_PER_LINE * used.total():
         yield "the column of relations holds too many different cells"
     if any(fits(cell, ValueKind.NUMBER) or fits(cell, ValueKind.DATE) for cell in used):
         yield "the column of relations holds numbers or dates"
-    if _share(map(_is_worded, used)) < MIN_SHARE_OF_WORDS:
+    worded = sum(bool(_COMPOUND.fullmatch(cell)) or all(map(in_lexicon, words_of(cell))) for cell in used)
+    if worded < MIN_SHARE_OF_WORDS * len(used):
         yield "the column of relations holds other than common words"
-    if _share(map(_is_compound, used)) < MIN_SHARE_OF_COMPOUNDS:
+    if sum(map(_is_compound, used)) < MIN_SHARE_OF_COMPOUNDS * len(used):
         yield "the column of relations holds no words that join two things"
+    if sum(count for count in Counter(heads).values() if count > 1) < MIN_SHARE_OF_REPEATED_HEADS * len(heads):
+        yield "nearly every line is about another thing, as in a table"
+    if _agreement(relations, tails) < MIN_AGREEMENT:
+        yield "the column of relations does not go with that of the ends, as in a table"
 
 
 def _names_columns(sample: Sequence[Line]) -> bool:
@@ -115,10 +112,6 @@ def _names_columns(sample: Sequence[Line]) -> bool:
     return all(cell not in other[:3] for other in rest for cell in first)
 
 
-def _is_worded(cell: str) -> bool:
-    return bool(_COMPOUND.fullmatch(cell)) or all(map(in_lexicon, words_of(cell)))
-
-
 def _is_compound(cell: str) -> bool:
     return bool(_COMPOUND.fullmatch(cell) or _JOINING.fullmatch(cell) or _IRI_CELL.fullmatch(cell))
 
@@ -126,11 +119,6 @@ def _is_compound(cell: str) -> bool:
 def words_of(text: str) -> list[str]:
     """The words of a predicate or class as a reader sees them, in small letters: `worksFor` -> works, for."""
     return re.findall(r"[^\W\d_]+", readable(text.replace("-", " ")).lower())
-
-
-def _share_repeated(heads: Sequence[str]) -> float:
-    used = Counter(heads)
-    return sum(count for count in used.values() if count > 1) / max(1, len(heads))
 
 
 def _agreement(relations: Sequence[str], tails: Sequence[str]) -> float:
@@ -145,11 +133,6 @@ def _agreement(relations: Sequence[str], tails: Sequence[str]) -> float:
 
 def _pairs(counts: Iterable[int]) -> int:
     return sum(count * (count - 1) // 2 for count in counts)
-
-
-def _share(flags: Iterable[bool]) -> float:
-    found = list(flags)
-    return sum(found) / max(1, len(found))
 
 
 TOO_LONG = f"a relation of more than {MAX_PREDICATE_CHARS} characters"
