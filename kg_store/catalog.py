@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -37,6 +38,7 @@ from kg_store.version_builder import (
     WORDS_FILE,
     BaseVersion,
     Builder,
+    Built,
     GraphInfo,
     NameConcepts,
     Progress,
@@ -81,17 +83,24 @@ class GraphLoad:
     def read(self, sources: Sequence[Path] | rdflib.Graph, policy: Policy | None) -> None:
         """Takes the triples in. Without a policy one is proposed from them; a given one says first which files are
         tables. Raises LoadError."""
+
+        def reading(share: float) -> None:
+            self._progress("reading", 0.4 * share)
+
         if policy is None:
-            self.raw, self.policy = read_and_propose(sources, self._reading)
+            self.raw, self.policy = read_and_propose(sources, reading)
         else:
-            self.raw = read_by_policy(sources, policy, self._reading)
-            self.policy = policy
+            self.raw, self.policy = read_by_policy(sources, policy, reading), policy
 
     def build(self, tenant: str, name: str) -> None:
         """Begins a version, and makes the graph of it: what was forgotten in this graph earlier is left out, and told
         in a note. Raises LoadError."""
         self._graph, self._version_id = self._left.enter_context(self._versions.begin(tenant, name))
-        loaded = load_graph(self.raw, self.policy, self._graph.mid_key, self._building)
+
+        def building(share: float) -> None:
+            self._progress("building the graph", 0.4 + 0.1 * share)
+
+        loaded = load_graph(self.raw, self.policy, self._graph.mid_key, building)
         reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
         if reason is not None:
             raise LoadError(reason)
@@ -120,12 +129,6 @@ class GraphLoad:
         self._left.close()
         self._progress("done", 1.0)
         return built.info
-
-    def _reading(self, share: float) -> None:
-        self._progress("reading", 0.4 * share)
-
-    def _building(self, share: float) -> None:
-        self._progress("building the graph", 0.4 + 0.1 * share)
 
 
 def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGraph:
@@ -266,12 +269,8 @@ class Catalog:
         Raises LoadError, and then nothing has changed: when another version took its place meanwhile, or a concept
         would make a name a public word.
         """
-        with self._versions.begin(opened.tenant, opened.name) as (graph, version_id):
-            scope = VaultScope(graph.tenant, graph.name, version_id)
-            built = self._builder.renamed(scope, self._source(opened), concepts, progress)
-            self._rows.swap(graph, version_id, built, instead_of=opened.version)
-        progress("done", 1.0)
-        return built.info
+        build = partial(self._builder.renamed, concepts=concepts, progress=progress)
+        return self._replaced(opened, progress, build)
 
     def closure_of_removal(self, opened: PrivateGraph, mids: Sequence[int]) -> RemovalSet:
         """Everything that would go with these things; those that the graph does not hold are left out."""
@@ -286,9 +285,16 @@ class Catalog:
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
         """A new version of a graph without what goes, made the current one. Raises LoadError, as `rename_concepts`."""
+        build = partial(self._builder.without, going=going, name_concepts=name_concepts, progress=progress)
+        return self._replaced(opened, progress, build)
+
+    def _replaced(
+        self, opened: PrivateGraph, progress: Progress, build: Callable[[VaultScope, BaseVersion], Built]
+    ) -> GraphInfo:
         with self._versions.begin(opened.tenant, opened.name) as (graph, version_id):
-            scope = VaultScope(graph.tenant, graph.name, version_id)
-            built = self._builder.without(scope, self._source(opened), going, name_concepts, progress)
+            info = self.info_of(opened)
+            base = BaseVersion(info, opened.blind.schema, opened.vault, opened.names, opened.policy)
+            built = build(VaultScope(graph.tenant, graph.name, version_id), base)
             self._rows.swap(graph, version_id, built, instead_of=opened.version)
         progress("done", 1.0)
         return built.info
@@ -344,10 +350,6 @@ class Catalog:
         self._rows.delete_graph(tenant, name)
         self._opened.drop(tenant, name)
         self._versions.sweep()
-
-    def _source(self, opened: PrivateGraph) -> BaseVersion:
-        """Raises LoadError when `opened` is no longer the current version."""
-        return BaseVersion(self.info_of(opened), opened.blind.schema, opened.vault, opened.names, opened.policy)
 
     def _info(self, row: VersionRow) -> GraphInfo:
         sealed = self._sealer.unseal(VaultScope(row.tenant, row.name, row.id), INFO_PURPOSE, row.sealed_info)

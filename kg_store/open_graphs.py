@@ -190,11 +190,10 @@ class OpenGraphs:
             return None
         try:
             opened = self._assembled(row)
-        except FileNotFoundError:
+        except BaseException as error:
             hold.release()
-            return None
-        except BaseException:
-            hold.release()
+            if isinstance(error, FileNotFoundError):
+                return None
             raise
         weakref.finalize(opened, FolderLock.release, hold)
         self._alive.append(weakref.ref(opened))

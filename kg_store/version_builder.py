@@ -24,8 +24,9 @@ from kg_store.names.index import NameIndex
 from kg_store.names.name_words import NameWords
 from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
-from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultScope, write_records
+from kg_store.storage.versions import SealedParts
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
 from kg_store.text.further_words import unknown_kinds
@@ -50,26 +51,6 @@ class GraphInfo:
     masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
 
 
-def info_of(
-    tenant: str, name: str, version: str, loaded: LoadedGraph, public_words: tuple[str, ...], notes: tuple[str, ...]
-) -> GraphInfo:
-    """`triples` counts the distinct facts that the policy shows."""
-    return GraphInfo(
-        tenant,
-        name,
-        version,
-        loaded.facts,
-        loaded.counts[NodeKind.ENTITY],
-        loaded.counts[NodeKind.VALUE],
-        loaded.counts[NodeKind.MEDIATOR],
-        len(loaded.relations),
-        datetime.now(UTC).replace(microsecond=0),
-        public_words,
-        (*loaded.notes, *notes),
-        loaded.masked,
-    )
-
-
 def info_bytes(info: GraphInfo) -> bytes:
     """All but tenant, name and version, which stand in the row; the catalog seals it."""
     kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
@@ -81,14 +62,10 @@ def info_bytes(info: GraphInfo) -> bytes:
 def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
     """Reads what `info_bytes` wrote."""
     content = json.loads(data)
-    loaded_at = datetime.fromisoformat(content.pop("loaded_at"))
-    words, notes = tuple(content.pop("public_words")), tuple(content.pop("notes"))
-    masked = tuple(
-        MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content.pop("masked")
-    )
-    return GraphInfo(
-        tenant, name, version, loaded_at=loaded_at, public_words=words, notes=notes, masked=masked, **content
-    )
+    masked = (MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content["masked"])
+    content |= {"loaded_at": datetime.fromisoformat(content["loaded_at"]), "masked": tuple(masked)}
+    content |= {"public_words": tuple(content["public_words"]), "notes": tuple(content["notes"])}
+    return GraphInfo(tenant, name, version, **content)
 
 
 Progress = Callable[[str, float], None]
@@ -100,15 +77,14 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
 _UNSEEN_FILE = "unseen.npy"
+_COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class Built(SealedParts):
     """A version that is whole on the disk and in the vault, and what its row is to say."""
 
     info: GraphInfo
-    sealed_info: bytes = field(repr=False)
-    sealed_policy: bytes = field(repr=False)
 
 
 class VersionCipher:
@@ -124,10 +100,10 @@ class VersionCipher:
         return self.unseal(scope, file, (self._folder.path_of(scope.version_id) / file).read_bytes())
 
     def seal(self, scope: VaultScope, purpose: str, plain: bytes) -> bytes:
-        return self._master.seal(purpose, bind(scope.tenant, scope.graph, scope.version_id), plain)
+        return self._master.seal(purpose, scope.context(), plain)
 
     def unseal(self, scope: VaultScope, purpose: str, sealed: bytes) -> bytes:
-        return self._master.open(purpose, bind(scope.tenant, scope.graph, scope.version_id), sealed)
+        return self._master.open(purpose, scope.context(), sealed)
 
 
 class Builder:
@@ -173,8 +149,12 @@ class Builder:
         self, scope: VaultScope, loaded: LoadedGraph, index: NameIndex, notes: tuple[str, ...], policy: Policy
     ) -> Built:
         """The version of a load, once all of it is written."""
-        public = index.report().public_words
-        info = info_of(scope.tenant, scope.graph, scope.version_id, loaded, public, notes)
+        entities, values, mediators = (loaded.counts[kind] for kind in _COUNTED)
+        info = GraphInfo(
+            scope.tenant, scope.graph, scope.version_id, triples=loaded.facts, entities=entities, values=values,
+            mediators=mediators, relations=len(loaded.relations), loaded_at=datetime.now(UTC).replace(microsecond=0),
+            public_words=index.report().public_words, notes=(*loaded.notes, *notes), masked=loaded.masked,
+        )  # fmt: skip
         return self._finished(scope, info, policy)
 
     def renamed(self, scope: VaultScope, before: BaseVersion, concepts: Sequence[str], progress: Progress) -> Built:
@@ -214,10 +194,10 @@ class Builder:
         self._write_arrays(scope, left.adjacency, schema, unseen_without(read_unseen(path), going.mids))
         gone = frozenset(going.mids.tolist())
         index = before.names.without(gone).with_public(self.public_words(schema, before.policy))
-        counts = left.counts()
+        entities, values, mediators = (left.counts()[kind] for kind in _COUNTED)
         info = replace(
-            before.info, triples=left.facts, relations=len(schema.relations), entities=counts[NodeKind.ENTITY],
-            values=counts[NodeKind.VALUE], mediators=counts[NodeKind.MEDIATOR],
+            before.info, triples=left.facts, relations=len(schema.relations),
+            entities=entities, values=values, mediators=mediators,
         )  # fmt: skip
         return self._copied(scope, before, index, info, gone, progress)
 
@@ -263,7 +243,7 @@ class Builder:
     def _finished(self, scope: VaultScope, info: GraphInfo, policy: Policy) -> Built:
         self._folder.finish(scope.version_id)
         sealed_policy = self._sealer.seal(scope, POLICY_PURPOSE, policy.to_toml().encode())
-        return Built(info, self._sealer.seal(scope, INFO_PURPOSE, info_bytes(info)), sealed_policy)
+        return Built(self._sealer.seal(scope, INFO_PURPOSE, info_bytes(info)), sealed_policy, info)
 
 
 @dataclass(frozen=True, slots=True)

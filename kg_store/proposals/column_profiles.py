@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -126,15 +127,21 @@ def words_of_column(column: str) -> list[str]:
 
 def full_words(column: str) -> list[str]:
     """The same with abbreviations written out: `CUST_NM` is customer, name."""
-    found = [part for word in words_of_column(column) for part in _ABBREVIATIONS.get(word, word).split()]
-    # As in German, where a name of a column is one word: `Geburtsdatum`, `Versichertennr`.
-    return [part for word in found for part in _split(word)]
+    found = []
+    for word in _written_out(column):
+        # As in German, where a name of a column is one word: `Geburtsdatum`, `Versichertennr`.
+        suffix = next((each for each in _SUFFIXES if word.endswith(each) and len(word) > len(each) + 3), "")
+        found += [word.removesuffix(suffix), suffix] if suffix else [word]
+    return found
+
+
+def _written_out(column: str) -> list[str]:
+    return [part for word in words_of_column(column) for part in _ABBREVIATIONS.get(word, word).split()]
 
 
 def relation_words(column: str, without: frozenset[str] = frozenset()) -> str:
     """The words of a column's relation, without its unit and the words of `without`."""
-    words = [part for word in words_of_column(column) for part in _ABBREVIATIONS.get(word, word).split()]
-    unit = unit_of(column)
+    words, unit = _written_out(column), unit_of(column)
     kept = [word for word in words if word not in without]
     if unit is not None and len(kept) > 1 and _UNITS.get(kept[-1]) == unit:
         kept = kept[:-1]
@@ -162,11 +169,6 @@ def are_alike(word: str, other: str) -> bool:
 
 def any_alike(words: Sequence[str], others: Sequence[str]) -> bool:
     return any(are_alike(word, other) for word in words for other in others)
-
-
-def _split(word: str) -> list[str]:
-    suffix = next((each for each in _SUFFIXES if word.endswith(each) and len(word) > len(each) + 3), None)
-    return [word] if suffix is None else [word[: -len(suffix)], suffix]
 
 
 EMPTY_MARKS: Final = frozenset(
@@ -275,14 +277,18 @@ class Column:
     def distinct_share(self) -> float:
         return len(self.distinct) / max(1, len(self.cells))
 
+    def is_called(self, *words: frozenset[str]) -> bool:
+        """True where one of `words` stands in its name, be it as it is or written out."""
+        return not frozenset().union(*words).isdisjoint((*self.words, *self.full))
+
     @property
     def is_called_key(self) -> bool:
-        return bool(KEY_WORDS & {*self.words, *self.full}) and self.full[:2] != ["number", "of"]
+        return self.is_called(KEY_WORDS) and self.full[:2] != ["number", "of"]
 
     @cached_property
     def is_private_text(self) -> bool:
         """True of e-mails, phones, addresses and links."""
-        by_word = bool(PRIVATE_TEXT & {*self.words, *self.full}) or self.words[:2] == ["e", "mail"]
+        by_word = self.is_called(PRIVATE_TEXT) or self.words[:2] == ["e", "mail"]
         return by_word or self.holds_emails or self._share(_LINK) >= ALIKE
 
     @cached_property
@@ -315,26 +321,18 @@ class Column:
     @cached_property
     def kind(self) -> ValueKind:
         """The kind of value that nearly all cells are."""
-        words = {*self.words, *self.full}
         folded = {cell.lower() for cell in self.distinct}
         is_truth = 0 < len(folded) <= 2 and folded <= TRUE_WORDS | FALSE_WORDS
-        if is_truth and (not folded <= {"0", "1"} or TRUTH_WORDS & words):
+        if is_truth and (not folded <= {"0", "1"} or self.is_called(TRUTH_WORDS)):
             return ValueKind.TRUTH
         if self.share_of(ValueKind.DATE) >= ALIKE and not self._is_all_digits:
             return ValueKind.DATE
-        if YEAR_WORDS & words and self.cells and all(map(is_year, self._sample)):
+        if self.is_called(YEAR_WORDS) and self.cells and all(map(is_year, self._sample)):
             return ValueKind.DATE
-        if self._is_counted and self.share_of(ValueKind.NUMBER) >= ALIKE:
-            return ValueKind.NUMBER
-        return ValueKind.TEXT
-
-    @property
-    def _is_counted(self) -> bool:
-        if COUNT_WORDS & {*self.words, *self.full} or self.full[:2] == ["number", "of"]:
-            return True
-        if (KEPT_AS_TEXT | KEY_WORDS) & {*self.words, *self.full} or self.is_code:
-            return False
-        return not any(re.fullmatch(r"0\d+", cell) for cell in self._sample)
+        is_text = self.is_called(KEPT_AS_TEXT, KEY_WORDS) or self.is_code
+        is_text = is_text or any(re.fullmatch(r"0\d+", cell) for cell in self._sample)
+        is_counted = self.is_called(COUNT_WORDS) or self.full[:2] == ["number", "of"] or not is_text
+        return ValueKind.NUMBER if is_counted and self.share_of(ValueKind.NUMBER) >= ALIKE else ValueKind.TEXT
 
     @cached_property
     def is_code(self) -> bool:
@@ -362,7 +360,7 @@ class Column:
         if self.is_private_text or LONG_TEXT & set(self.full) or not self.cells:
             return False
         longest = max(map(len, self._sample))
-        if CONCEPTS & {*self.words, *self.full} and self.has_words and longest <= MAX_CALLED_CHARS:
+        if self.is_called(CONCEPTS) and self.has_words and longest <= MAX_CALLED_CHARS:
             return True
         if longest > MAX_CONCEPT_CHARS or len(self.distinct) > MAX_CONCEPT_CELLS:
             return False
@@ -391,10 +389,9 @@ class Column:
 def empty_marks(cells: Collection[str]) -> frozenset[str]:
     """Those of a column's different cells that say that nothing is known; none that looks like the other cells."""
     marks = frozenset(cells) & EMPTY_MARKS
-    others = [_shape(cell) for cell in cells if cell not in marks] if marks else []
-    return frozenset(
-        mark for mark in marks if not others or others.count(_shape(mark)) < MIN_ALIKE_MARKS * len(others)
-    )
+    others = Counter(_shape(cell) for cell in cells if cell not in marks) if marks else Counter()
+    most = MIN_ALIKE_MARKS * others.total()
+    return frozenset(mark for mark in marks if not others or others[_shape(mark)] < most)
 
 
 def _shape(cell: str) -> str:

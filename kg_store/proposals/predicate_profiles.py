@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,18 +23,16 @@ _NAME = re.compile(r"(?=.{2,80}\Z)(?=.*[^\W\d_A-Z])[A-Z][^\d\n]*")
 """Matches a short text with a capital in front and small letters behind, as names have and codes have not."""
 _MANY_YEARS = 10
 _DATE_WORDS = frozenset(
-    {"year", "years", "date", "born", "died", "birthday", "birth", "death", "founded", "released", "from", "to"}
-    | {"start", "end", "since", "until", "launched", "introduced", "established", "opened", "closed", "season"}
-    | {"completed", "published", "begin", "began", "ended"}
+    "year years date born died birthday birth death founded released from to start end since until launched "
+    "introduced established opened closed season completed published begin began ended".split()
 )
 _COUNT_WORDS = frozenset(
-    {"number", "count", "population", "votes", "amount", "capacity", "pages", "size", "price", "area", "height"}
-    | {"length", "weight", "total", "salary", "distance", "elevation"}
+    "number count population votes amount capacity pages size price area height length weight total salary distance "
+    "elevation".split()
 )
 # Digits that nobody counts with: they stay text, so that leading zeros and exact spelling survive.
 _ID_WORDS = frozenset(
-    {"id", "ids", "code", "phone", "telephone", "fax", "zip", "postal", "postcode", "ssn", "isbn", "issn"}
-    | {"iban", "number", "no", "nr", "pin"}
+    "id ids code phone telephone fax zip postal postcode ssn isbn issn iban number no nr pin".split()
 )
 
 
@@ -55,46 +52,33 @@ class PredicateProfile:
     distinct_share: float
     leaf_share: float
     value_kind: ValueKind | None
-    named_share: float = 0.0
-    uses: int = 0
-
-    @property
-    def subject_share(self) -> float:
-        return 1.0 - self.leaf_share
+    named_share: float
+    uses: int
 
 
 def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, PredicateProfile]:
     """A profile of every predicate, in their order of first use."""
     turned = turn_inverses(raw, inverse_prefix)
-    kinds = turned.kinds()
-    acting = np.zeros(len(turned.terms), dtype=bool)
-    acting[turned.subjects] = True
-    order = np.argsort(turned.predicates, kind="stable")
-    used, starts = np.unique(turned.predicates[order], return_index=True)
+    kinds, acting = turned.kinds(), _marks(turned, turned.subjects)
     profiles = {}
-    for predicate, rows in zip(used.tolist(), np.split(order, starts[1:]), strict=True):
+    for predicate, rows in _rows_by_predicate(turned):
         objects = turned.objects[rows]
         distinct = np.unique(objects)
-        literals = kinds[distinct] == TermKind.LITERAL
-        plain = kinds[distinct] == TermKind.TEXT
-        texts = [turned.terms[term] for term in distinct[literals | plain].tolist()]
+        is_text = (kinds[distinct] == TermKind.LITERAL) | (kinds[distinct] == TermKind.TEXT)
+        texts = [turned.terms[term] for term in distinct[is_text].tolist()]
+        some = [literal_of(term).lexical for term in texts[:MAX_LOOKED_AT]]
         profiles[turned.text(predicate)] = PredicateProfile(
-            turned.text(predicate),
-            turned.is_iri(predicate),
-            len(texts) == len(distinct),
-            float(np.mean(kinds[objects] == TermKind.LITERAL)),
-            len(distinct) / len(objects),
-            1.0 - float(np.mean(acting[distinct])),
-            _kind_of(texts, turned.text(predicate)) if texts else None,
-            _named_share(texts),
-            len(objects),
+            predicate=turned.text(predicate),
+            is_iri=turned.is_iri(predicate),
+            is_text=len(texts) == len(distinct),
+            literal_share=float(np.mean(kinds[objects] == TermKind.LITERAL)),
+            distinct_share=len(distinct) / len(objects),
+            leaf_share=1.0 - float(np.mean(acting[distinct])),
+            value_kind=_kind_of(texts, turned.text(predicate)) if texts else None,
+            named_share=sum(_NAME.fullmatch(text) is not None for text in some) / max(1, len(some)),
+            uses=len(objects),
         )
     return profiles
-
-
-def _named_share(texts: Sequence[str]) -> float:
-    some = [literal_of(term).lexical for term in texts[:MAX_LOOKED_AT]]
-    return sum(_NAME.fullmatch(text) is not None for text in some) / max(1, len(some))
 
 
 def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
@@ -104,24 +88,14 @@ def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
         return None
     texts = [literal.lexical.strip() for literal in literals]
     words = frozenset(re.split(r"[^a-z0-9]+", readable(local_name(predicate)).lower()))
-    if _share(is_year(text) for text in texts) >= _YEARS_SHARE and _speaks_of_time(words, len(texts)):
+    # Years are told from other numbers by the predicate's words, or by being many and nothing but years.
+    speaks_of_time = words & _DATE_WORDS or (len(texts) >= _MANY_YEARS and not words & _COUNT_WORDS)
+    if speaks_of_time and sum(map(is_year, texts)) >= _YEARS_SHARE * len(texts):
         return ValueKind.DATE
     if words & _ID_WORDS or any(re.fullmatch(r"0\d+", text) for text in texts):
         return None
-    if _share(fits(text, ValueKind.NUMBER) for text in texts) >= _ALIKE_SHARE:
-        return ValueKind.NUMBER
-    dated = _share(fits(text, ValueKind.DATE) for text in texts) >= _ALIKE_SHARE
-    return ValueKind.DATE if dated else None
-
-
-def _speaks_of_time(words: frozenset[str], distinct: int) -> bool:
-    """Years are told from other numbers by the predicate's words, or by being many and nothing but years."""
-    return bool(words & _DATE_WORDS) or (distinct >= _MANY_YEARS and not words & _COUNT_WORDS)
-
-
-def _share(flags: Iterable[bool]) -> float:
-    found = list(flags)
-    return sum(found) / len(found)
+    kinds = (ValueKind.NUMBER, ValueKind.DATE)
+    return next((kind for kind in kinds if sum(fits(text, kind) for text in texts) >= _ALIKE_SHARE * len(texts)), None)
 
 
 _TYPE = RDF + "type"
@@ -148,7 +122,7 @@ def find_custom_schema(raw: RawGraph) -> CustomSchema:
 
     What a declaring word says of must be, for the most part, predicates or classes that the file uses.
     """
-    rows = _rows_by_predicate(raw)
+    rows = {raw.text(term): at for term, at in _rows_by_predicate(raw)}
     types = rows.get(_TYPE, np.empty(0, dtype=np.int64))
     classes, properties = _marks(raw, raw.objects[types]), _marks(raw, raw.predicates)
     subclass, about = [], []
@@ -166,24 +140,20 @@ def find_custom_schema(raw: RawGraph) -> CustomSchema:
 
 
 def _declaring(raw: RawGraph, types: Rows, classes: Flags, properties: Flags) -> tuple[str, ...]:
-    members: dict[int, list[int]] = defaultdict(list)
-    for triple in types.tolist():
-        members[int(raw.objects[triple])].append(int(raw.subjects[triple]))
     found = []
-    for term, instances in members.items():
+    for term in dict.fromkeys(raw.objects[types].tolist()):
         iri = raw.text(term)
         used = properties if local_name(iri) in _PROPERTY_WORDS else classes
-        declares = local_name(iri) in _PROPERTY_WORDS | _CLASS_WORDS
-        if declares and iri not in SCHEMA_CLASSES and _mostly(used, np.array(instances)):
+        declares = local_name(iri) in _PROPERTY_WORDS | _CLASS_WORDS and iri not in SCHEMA_CLASSES
+        if declares and _mostly(used, raw.subjects[types][raw.objects[types] == term]):
             found.append(iri)
     return tuple(found)
 
 
-def _rows_by_predicate(raw: RawGraph) -> dict[str, Rows]:
+def _rows_by_predicate(raw: RawGraph) -> Iterator[tuple[int, Rows]]:
     order = np.argsort(raw.predicates, kind="stable")
     used, starts = np.unique(raw.predicates[order], return_index=True)
-    rows = np.split(order, starts[1:])
-    return {raw.text(term): at for term, at in zip(used.tolist(), rows, strict=True)}
+    return zip(used.tolist(), np.split(order, starts[1:]), strict=True)
 
 
 def _marks(raw: RawGraph, terms: Rows) -> Flags:

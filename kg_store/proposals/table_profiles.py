@@ -57,9 +57,7 @@ class TableProfile:
     def empty(self) -> tuple[str, ...]:
         """The cells by which this table says that nothing is known; none that is a value in one of its columns."""
         marks = {mark for column in self.columns.values() for mark in column.empty}
-        return tuple(
-            sorted(mark for mark in marks if not any(mark in each.distinct for each in self.columns.values()))
-        )
+        return tuple(sorted(marks.difference(*(each.distinct for each in self.columns.values()))))
 
     @property
     def keys(self) -> frozenset[str]:
@@ -68,9 +66,6 @@ class TableProfile:
     @property
     def concept(self) -> str:
         return " ".join(self.concept_words) or "thing"
-
-    def without_key(self) -> TableProfile:
-        return replace(self, key=None)
 
 
 def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
@@ -87,9 +82,11 @@ def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
 
 def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
     """The column that is a key and is called so, one of the table's own kind first; else a name without doubles."""
-    unique = [column for column in columns if column.is_unique and not _is_counted(column)]
+    unique = [column for column in columns if column.is_unique and not COUNT_WORDS & set(column.full)]
+    unique = [column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key]
     called = [column for column in unique if column.is_called_key or column.is_code]
-    own = [column for column in called if _is_of_kind(column, concept)]
+    rests = [(column, [word for word in column.full if word not in KEY_WORDS]) for column in called]
+    own = [column for column, rest in rests if not rest or any_alike(rest, concept[-1:])]
     kinds = [column for column in unique if column.words == list(concept)]
     named = [column for column in unique if _is_plain_name(column)]
     if not (own or called) and kinds and not named:
@@ -109,39 +106,28 @@ def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[s
         # A mother's maiden name is no name of hers, nor a contact's name one of the firm, where these have their own.
         called = [each for each in called if each[0] < OF_OTHERS]
     found += [column for _, _, column in called]
-    if not found and table.key is not None and _is_name(table.columns[table.key]):
-        found = [table.key]
-    if not found and (first := next(_looking_like_names(table, rest), None)) is not None:
-        found = [first.name]
+    key = table.columns[table.key] if table.key is not None else None
+    # Ships are not called by their captains: a key that calls itself a name, or no key, comes first.
+    if not found and key is not None and (_is_plain_name(key) or (not key.is_called_key and key.holds_short_names)):
+        found = [key.name]
+    if not found:
+        # The first texts behind the key that look like names.
+        places = list(table.columns)
+        start = places.index(key.name) if key is not None else -1
+        near = [column for column in rest if start < places.index(column.name) <= start + 2]
+        found += [column.name for column in near if not column.is_called_key and column.looks_like_names][:1]
     if not found:
         # People know a place by its address.
         found += [column.name for column in rest if column.is_unique and "address" in column.full][:1]
-    if not found and table.key is not None:
+    if not found and key is not None:
         # Short descriptions behind a key are what people call the thing: "Butter, with salt".
-        behind = list(table.columns)[list(table.columns).index(table.key) + 1 :][:1]
+        behind = places[start + 1 : start + 2]
         found += [column.name for column in rest if column.name in behind and column.holds_short_names]
-    if not found and table.key is not None and not table.columns[table.key].is_called_key:
+    if not found and key is not None and not key.is_called_key:
         # A key that calls itself nothing is what people call the thing.
-        found = [table.key]
-    return found + [column.name for column in rest if column.name not in found and _is_called_alias(column)]
-
-
-def _is_name(key: Column) -> bool:
-    """True of a key that calls itself a name, or no key, and holds names: ships are not called by their captains."""
-    return _is_plain_name(key) or (not key.is_called_key and key.holds_short_names)
-
-
-def _is_called_alias(column: Column) -> bool:
-    return bool(ALIAS_WORDS & {*column.words, *column.full}) or " ".join(column.full) in ALIAS_PHRASES
-
-
-def _is_counted(column: Column) -> bool:
-    return (column.kind is not ValueKind.TEXT and not column.is_called_key) or bool(COUNT_WORDS & set(column.full))
-
-
-def _is_of_kind(column: Column, concept: Sequence[str]) -> bool:
-    rest = [word for word in column.full if word not in KEY_WORDS]
-    return not rest or (bool(concept) and any_alike(rest, [concept[-1]]))
+        found = [key.name]
+    aliases = [each for each in rest if each.is_called(ALIAS_WORDS) or " ".join(each.full) in ALIAS_PHRASES]
+    return found + [column.name for column in aliases if column.name not in found]
 
 
 def _is_plain_name(column: Column) -> bool:
@@ -159,7 +145,9 @@ def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
 def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
     """Columns that call themselves names of the row, with how well: `name`, then `company_name`, then a title."""
     for place, column in enumerate(columns):
-        words = _turned(column.full)
+        words = column.full
+        if len(words) > 1 and words[0] in NAME_WORDS and set(words[1:]) <= NAME_PREFIXES:
+            words = [*words[1:], words[0]]  # `name common` is a common name.
         if not words or words[-1] not in NAME_WORDS or column.kind is not ValueKind.TEXT:
             continue
         before = [word for word in words[:-1] if word not in NAME_PREFIXES]
@@ -178,25 +166,10 @@ def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> I
     yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)
 
 
-def _turned(words: Sequence[str]) -> list[str]:
-    """`name common` as "common name"."""
-    is_turned = len(words) > 1 and words[0] in NAME_WORDS and set(words[1:]) <= NAME_PREFIXES
-    return [*words[1:], words[0]] if is_turned else [*words]
-
-
 def _is_called_by_kind(column: Column, table: TableProfile) -> bool:
     """True of `patient` in a table of patients, where it holds texts and not codes."""
     concept = list(table.concept_words)
     return bool(concept) and column.has_words and (column.full == concept or column.full == concept[-1:])
-
-
-def _looking_like_names(table: TableProfile, columns: Sequence[Column]) -> Iterator[Column]:
-    """Columns that nothing calls a name, and that hold what looks like names: the first texts behind the key."""
-    places = list(table.columns)
-    start = places.index(table.key) if table.key is not None else -1
-    for column in columns[:]:
-        if start < places.index(column.name) <= start + 2 and not column.is_called_key and column.looks_like_names:
-            yield column
 
 
 MIN_KNOWN = 0.5
@@ -304,12 +277,9 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     key = other.columns[other.key]
     rest = [word for word in column.full if word not in KEY_WORDS]
     if other is table:
-        speaks = bool(OF_THE_SAME & set(column.full)) or (column.is_called_key and share >= MIN_KNOWN_WITHOUT_WORDS)
-        return (
-            (2 + share)
-            if speaks and share > MIN_KNOWN and _is_telling(key) + bool(OF_THE_SAME & set(column.full))
-            else 0
-        )
+        is_of_the_same = bool(OF_THE_SAME & set(column.full))
+        speaks = column.is_called_key and share >= MIN_KNOWN_WITHOUT_WORDS and _is_telling(key)
+        return 2 + share if (is_of_the_same or speaks) and share > MIN_KNOWN else 0
     if rest and tuple(rest) == other.concept_words and share > MIN_KNOWN:
         return 6 + share
     if column.name == key.name and share > MIN_KNOWN:
@@ -322,20 +292,16 @@ def _rank(column: Column, table: TableProfile, other: TableProfile, share: float
     if share < MIN_KNOWN_WITHOUT_WORDS or len(column.distinct) < min(MIN_DISTINCT, table.rows):
         return 0
     # Small figures are keys of everything: without words only keys that are unlike figures tell.
-    return (1 + share) if _is_telling(key) or (column.is_called_key and _is_long(key)) else 0
+    is_long = all(len(cell) >= MIN_DIGITS for cell in key.distinct)
+    return 1 + share if _is_telling(key) or (column.is_called_key and is_long) else 0
 
 
 def _is_telling(key: Column) -> bool:
     """True of keys that no count is like: with letters or marks, a zero in front, or many digits."""
     if not all(cell.isdigit() for cell in key.distinct):
         return True
-    return any(cell[0] == "0" and len(cell) > 1 for cell in key.distinct) or min(map(len, key.distinct)) >= (
-        MIN_DIGITS_OF_CODES
-    )
-
-
-def _is_long(key: Column) -> bool:
-    return all(len(cell) >= MIN_DIGITS for cell in key.distinct)
+    has_zeros = any(cell[0] == "0" and len(cell) > 1 for cell in key.distinct)
+    return has_zeros or min(map(len, key.distinct)) >= MIN_DIGITS_OF_CODES
 
 
 def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
@@ -343,7 +309,7 @@ def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
     found = []
     for table in tables:
         others = [other for other in tables if other is not table]
-        found.append(table.without_key() if table.key is not None and _is_borrowed(table, others) else table)
+        found.append(replace(table, key=None) if table.key is not None and _is_borrowed(table, others) else table)
     return found
 
 

@@ -173,8 +173,9 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
     concept = concept_words(group.file, full)
     key = find_key(list(profiles.values()), concept)
-    if key is None and (stands_apart or line == NO_HEADER):
-        key = _first_if_unique(columns)
+    first, cells = next(iter(columns.items()))
+    if key is None and (stands_apart or line == NO_HEADER) and all(cells) and len(set(cells)) == len(cells):
+        key = first
     if key is None and not is_text:
         key = next((each.name for each in profiles.values() if each.is_sign and each.rows >= MIN_VALUE_ROWS), None)
     if not concept and key is not None:
@@ -242,11 +243,6 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
     return all(name.islower() for name in columns) and capitals >= ALIKE * len(filled[0]) > 0
 
 
-def _first_if_unique(columns: Mapping[str, Sequence[str]]) -> str | None:
-    name, cells = next(iter(columns.items()))
-    return name if all(cells) and len(set(cells)) == len(cells) else None
-
-
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
     """True of two columns or more that are keys of other tables: its first line is none of them, so it is a header."""
     targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
@@ -279,7 +275,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
     taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
     columns = {
-        name: _column(column, targets.get(name), named.get(name))
+        name: _column(column, *named.get(name, (targets.get(name), None)))
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
@@ -340,16 +336,13 @@ def _beside_its_name(
     return settings.model_copy(update={"concept": None}) if is_named else settings
 
 
-def _column(
-    column: Column, target: TableProfile | None, named: tuple[TableProfile, str] | None = None
-) -> ColumnPolicy:
-    if named is not None:
-        by_key = _column(column, named[0])
-        return by_key.model_copy(update={"by": named[1]})
+def _column(column: Column, target: TableProfile | None, by: str | None) -> ColumnPolicy:
     separator = column.separator
     if target is not None:
         label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
-        return ColumnPolicy(relation=_telling(label, target), table=target.file, separator=separator)
+        if label in KEY_WORDS | NAME_WORDS and target.concept_words:
+            label = _label(target.concept)
+        return ColumnPolicy(relation=label, table=target.file, by=by, separator=separator)
     label = _label(relation_words(column.name)) or "related to"
     if separator is not None:
         column = replace(column, cells=column.parts, rows=len(column.parts))
@@ -375,10 +368,6 @@ def _concept(label: str) -> str:
     if words[-1] in PLACES:
         return words[-1]
     return " ".join(words[:-1]) if len(words) > 1 and words[-1] in NAME_WORDS else label
-
-
-def _telling(label: str, target: TableProfile) -> str:
-    return _label(target.concept) if label in KEY_WORDS | NAME_WORDS and target.concept_words else label
 
 
 def _is_value(cell: str) -> bool:

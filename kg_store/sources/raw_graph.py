@@ -107,8 +107,8 @@ def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
         subjects.append(find(subject, len(index)))
         predicates.append(find(predicate, len(index)))
         objects.append(find(tail, len(index)))
-    columns = (np.array(numbers, dtype=np.int32) for numbers in (subjects, predicates, objects))
-    return RawGraph(list(index), *columns)
+    heads, relations, tails = (np.array(each, dtype=np.int32) for each in (subjects, predicates, objects))
+    return RawGraph(list(index), heads, relations, tails)
 
 
 def text_of(term: Term) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
 
-from sqlalchemy import Connection, Engine, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError
@@ -56,13 +56,12 @@ class VersionRow:
     sealed_policy: bytes = field(repr=False)
 
 
-class SealedParts(Protocol):
-    """The sealed parts of a version that are stored in its row (kg_store.version_builder.Built)."""
+@dataclass(frozen=True, slots=True)
+class SealedParts:
+    """The sealed parts of a version that are stored in its row."""
 
-    @property
-    def sealed_info(self) -> bytes: ...
-    @property
-    def sealed_policy(self) -> bytes: ...
+    sealed_info: bytes = field(repr=False)
+    sealed_policy: bytes = field(repr=False)
 
 
 class GraphRows:
@@ -103,12 +102,8 @@ class GraphRows:
 
         Raises LoadError if the graph was deleted, has another version by now, or has erased more than `forgotten`.
         """
-        loaded = {
-            "state": COMPLETE,
-            "loaded_at": datetime.now(UTC),
-            "sealed_info": built.sealed_info,
-            "sealed_policy": built.sealed_policy,
-        }
+        loaded = {"state": COMPLETE, "loaded_at": datetime.now(UTC)}
+        loaded |= {"sealed_info": built.sealed_info, "sealed_policy": built.sealed_policy}
         with self._engine.begin() as connection:
             this = graphs.c.id == graph.id
             if instead_of is not None:
@@ -149,32 +144,21 @@ class GraphRows:
         """Returns False if there are graphs and the master key opens none of them."""
         with self._engine.connect() as connection:
             rows = connection.execute(select(graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key)).all()
-        return not rows or any(self._opens(*row) for row in rows)
-
-    def _opens(self, tenant: str, name: str, sealed: bytes) -> bool:
-        try:
-            self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), sealed)
-        except MasterKeyError:
-            return False
-        return True
+        for tenant, name, sealed in rows:
+            with suppress(MasterKeyError):
+                self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), sealed)
+                return True
+        return not rows
 
     def delete_graph(self, tenant: str, name: str) -> None:
         """Deletes a graph. Raises UnknownGraphError if there is none with a complete version."""
         with self._engine.begin() as connection:
-            row = connection.execute(
-                select(graphs.c.id).where(
-                    graphs.c.tenant == tenant, graphs.c.name == name, graphs.c.current_version.is_not(None)
-                )
-            ).first()
-            if row is None:
-                raise UnknownGraphError("no graph of that name")
-            versions = update(graph_versions).where(
-                graph_versions.c.graph_id == row.id, graph_versions.c.state == COMPLETE
-            )
-            connection.execute(versions.values(state=RETIRED))
-            connection.execute(delete(graphs).where(graphs.c.id == row.id))
+            graph_id = _graph_id(connection, tenant, name, graphs.c.current_version.is_not(None))
+            complete = (graph_versions.c.graph_id == graph_id, graph_versions.c.state == COMPLETE)
+            connection.execute(update(graph_versions).where(*complete).values(state=RETIRED))
+            connection.execute(delete(graphs).where(graphs.c.id == graph_id))
             for table in (forgotten_things, erasures):
-                connection.execute(delete(table).where(table.c.graph_id == row.id))
+                connection.execute(delete(table).where(table.c.graph_id == graph_id))
 
     def forgotten(self, graph: GraphRow) -> frozenset[int]:
         """Returns the MIDs that no version of the graph may hold, because they were erased."""
@@ -244,9 +228,12 @@ class GraphRows:
             with self._engine.begin() as connection:
                 found = connection.execute(delete(vault_entries).where(of_version, vault_entries.c.mid.in_(some)))
                 deleted = found.rowcount
+        with_versions = select(graph_versions.c.graph_id).scalar_subquery()
+        is_empty = (graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions))
         with self._engine.begin() as connection:
             connection.execute(delete(graph_versions).where(graph_versions.c.id == version_id))
-            _forget_empty_graphs(connection)
+            # Graphs whose only load failed go too.
+            connection.execute(delete(graphs).where(*is_empty))
 
     def _find(self, connection: Connection, tenant: str, name: str) -> GraphRow | None:
         query = select(graphs.c.id, graphs.c.sealed_mid_key).where(graphs.c.tenant == tenant, graphs.c.name == name)
@@ -255,12 +242,6 @@ class GraphRows:
             return None
         mid_key = self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), row.sealed_mid_key)
         return GraphRow(row.id, tenant, name, mid_key)
-
-
-def _forget_empty_graphs(connection: Connection) -> None:
-    """Deletes graphs whose only load failed."""
-    with_versions = select(graph_versions.c.graph_id).scalar_subquery()
-    connection.execute(delete(graphs).where(graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions)))
 
 
 ERASURE_PURPOSE = "erasure"
@@ -307,7 +288,7 @@ class ForgottenRows:
         erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
-            known = set(_mids(connection, graph_id))
+            known = forgotten_mids(connection, graph_id)
             now = datetime.now(UTC)
             rows = [
                 {"graph_id": graph_id, "mid": mid, "erasure": erasure.id, "at": now}
@@ -375,16 +356,13 @@ class ForgottenRows:
 
 def forgotten_mids(connection: Connection, graph_id: str) -> frozenset[int]:
     """The MIDs that no version of a graph may hold."""
-    return frozenset(_mids(connection, graph_id))
-
-
-def _mids(connection: Connection, graph_id: str) -> Sequence[int]:
     query = select(forgotten_things.c.mid).where(forgotten_things.c.graph_id == graph_id)
-    return connection.execute(query).scalars().all()
+    return frozenset(connection.execute(query).scalars())
 
 
-def _graph_id(connection: Connection, tenant: str, name: str) -> str:
-    found = connection.execute(select(graphs.c.id).where(graphs.c.tenant == tenant, graphs.c.name == name)).scalar()
+def _graph_id(connection: Connection, tenant: str, name: str, *also: ColumnElement[bool]) -> str:
+    query = select(graphs.c.id).where(graphs.c.tenant == tenant, graphs.c.name == name, *also)
+    found = connection.execute(query).scalar()
     if found is None:
         raise UnknownGraphError("no graph of that name")
     return str(found)

@@ -31,7 +31,7 @@ from kg_store.catalog import NameConcepts
 from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
 from kg_store.proposals.column_profiles import Column
-from kg_store.proposals.preview import PredicateUse, Preview, PreviewEntity
+from kg_store.proposals.preview import PredicateUse, Preview
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.sources.policy import CLASS_NAMESPACE, RELATION_NAMESPACE, Policy, TablePolicy
 from kg_store.sources.raw_graph import RawGraph
@@ -42,6 +42,11 @@ from kg_store.terms import Relation, ValueView
 _OF_TABLES = (RELATION_NAMESPACE, CLASS_NAMESPACE)
 _VALUE_EXPOSURES: list[Exposure] = ["private", "shown", "masked"]
 _THING_EXPOSURES: list[Exposure] = ["private", "masked"]
+_WHY_TABLE = (
+    "No column tells its rows apart, and it refers to other files: a row joins the things of those.",
+    "No column tells its rows apart: each line is a thing of its own.",
+    "Each row is a thing of its own.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +111,10 @@ def tables_seen(tables: Sequence[TableColumns], seen: Preview) -> list[TableSeen
             rows=each.rows,
             links=each.table.links,
             exposure="masked" if each.table.class_iri in masked else "private",
-            why=_why_table(each.table),
+            why=_WHY_TABLE[0 if each.table.links else 1 if each.table.key is None else 2],
         )
         for each in tables
     ]
-
-
-def _why_table(table: TablePolicy) -> str:
-    if table.links:
-        return "No column tells its rows apart, and it refers to other files: a row joins the things of those."
-    if table.key is None:
-        return "No column tells its rows apart: each line is a thing of its own."
-    return "Each row is a thing of its own."
 
 
 def _column(
@@ -188,10 +185,6 @@ def _why(column: Column, role: ColumnRole, table: TablePolicy) -> str:
         return f"Its cells are {of} {settings.table}."
     if role == "unused":
         return "It is empty." if not filled else "The policy does not read it."
-    return _why_value(column, table, distinct, filled)
-
-
-def _why_value(column: Column, table: TablePolicy, distinct: int, filled: int) -> str:
     if column.is_private_text:
         return "An e-mail, a phone number, an address or a link: a private text."
     kind = table.columns[column.name].kind.value
@@ -217,15 +210,9 @@ def _predicate_choice(use: PredicateUse) -> ColumnSeen:
         shown_as=shown_as,
         why=f"It stands in {use.triples:,} triples.",
         filled=use.triples,
-        roles=[role] if fixed else _roles_of_predicate(role),
+        roles=[role] if fixed else [*(["reference"] if role == "reference" else ["name", "value"]), "unused"],
         exposures=["private"] if fixed or relation is None else _VALUE_EXPOSURES if is_value else _THING_EXPOSURES,
     )
-
-
-def _roles_of_predicate(role: ColumnRole) -> list[ColumnRole]:
-    if role == "reference":
-        return ["reference", "unused"]
-    return ["name", "value", "unused"]
 
 
 MAX_PREVIEWS: Final = 2
@@ -319,7 +306,14 @@ class Previewer:
             mediators=seen.mediators,
             predicates=[_predicate(each) for each in seen.predicates],
             concepts=list(seen.concepts),
-            sample=[_entity(each) for each in seen.sample],
+            sample=[
+                EntitySeen(
+                    pseudonym=each.pseudonym,
+                    concept=each.concept,
+                    facts=[FactSeen(relation=fact.relation, end=fact.end) for fact in each.facts],
+                )
+                for each in seen.sample
+            ],
             notes=list(seen.notes),
             masked=[
                 MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
@@ -343,11 +337,6 @@ def changed(sources: Sequence[Path], given: Policy | None, changes: PolicyChange
         headers = {each.table.file: list(each.columns) for each in columns_of(sources, used)}
         used = with_changes(used, changes, headers)
     return read_by_policy(sources, used), used
-
-
-def _entity(entity: PreviewEntity) -> EntitySeen:
-    facts = [FactSeen(relation=fact.relation, end=fact.end) for fact in entity.facts]
-    return EntitySeen(pseudonym=entity.pseudonym, concept=entity.concept, facts=facts)
 
 
 def _predicate(use: PredicateUse) -> PredicateSeen:
