@@ -157,7 +157,7 @@ bench-model: $(VENV)/.installed-model
 # OUT=where-the-report-goes WEIGHTS=trained-retriever EXTRACTOR=trained-extractor
 bench-dialogue: $(VENV)/.installed-evaluation
 	@test -n "$(DATA)" || { echo "Set DATA to the folder of the public question sets (docs/evaluation.md)."; exit 2; }
-	@$(BIN)/arog eval dialogue --data "$(DATA)" $(if $(OUT),--out "$(OUT)" --plots "$(OUT)") \
+	@$(BIN)/arog eval dialogue --data "$(DATA)" $(if $(OUT),--out "$(OUT)") \
 	  $(if $(WEIGHTS),--weights "$(WEIGHTS)") $(if $(EXTRACTOR),--extractor "$(EXTRACTOR)")
 
 # Attacks on the service, and what each may reach: make bench-privacy DATA=their-folder OUT=where-the-report-goes

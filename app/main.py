@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.types import Lifespan
 
-from app.api.errors import add_error_handlers
-from app.api.limits import BodyLimit, Deadline, RateLimits
-from app.api.middleware import RequestMiddleware
+from app.api.layers import BodyLimit, Deadline, RequestMiddleware, error_reply
 from app.api.problems import error_body
-from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
-from app.api.state import (
-    AppState,
-    ResponseTiming,
-    share_state,
-)
+from app.api.routes.routers import admin_router, caller_router, probe_router
+from app.api.state import AppState, RateLimits, ResponseTiming
 from app.api.web_page import page_routes
-from app.chat.retention import RetentionDays, purge_expired
+from app.chat.conversations import RetentionDays, purge_expired
 from app.settings import ConfigurationError, Settings, load_settings
 from app.telemetry.logs import event_log, forbid_core_dumps, start_logging
 from app.telemetry.metrics import Metrics
 from app.wiring.endpoints import OnProbed, status_of, watch
-from app.wiring.services import Services, build
-from app.wiring.warm_start import warm_graphs
+from app.wiring.services import Services, build, warm_graphs
 from client_sdk.protocol import Readiness
 from kg_store.errors import StoreError
 
@@ -75,15 +70,21 @@ class ServiceStarter:
             self._missing = f"the service could not be built ({type(error).__name__}); its log says where"
             log.error("not_built", exc_info=error)
         else:
-            await warm_graphs(services, self._tell_warm)
-            self.state.services = services
-            self.state.metrics.tell_ready(True)
-            log.info("ready")
-            self._watching = asyncio.create_task(watch(services.thinking.endpoints, self._on_probed))
-            await self._tell(services)
+            await self._open_to_questions(services)
 
-    def _tell_warm(self, done: int, graphs: int) -> None:
-        self._missing = f"the service is still starting: {done} of {graphs} graphs are opened"
+    async def _open_to_questions(self, services: Services) -> None:
+        def tell_warm(done: int, graphs: int) -> None:
+            self._missing = f"the service is still starting: {done} of {graphs} graphs are opened"
+
+        await warm_graphs(services, tell_warm)
+        self.state.services = services
+        self.state.metrics.tell_ready(True)
+        log.info("ready")
+        self._watching = asyncio.create_task(watch(services.thinking.endpoints, self._on_probed))
+        try:
+            await run_in_threadpool(self._on_ready, services)
+        except Exception as error:
+            log.error("not_told", exc_info=error)
 
     @asynccontextmanager
     async def lifespan(self, _app: FastAPI) -> AsyncIterator[None]:
@@ -95,23 +96,12 @@ class ServiceStarter:
             task.cancel()
         # A thread can't be cancelled: wait for it, or it would build on while the process ends.
         await starting
-        await self._end()
-        for task in background:
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-        if self.state.services is not None:
-            await self.state.services.close()
-
-    async def _end(self) -> None:
         if self._watching is not None:
             self._watching.cancel()
-            await asyncio.gather(self._watching, return_exceptions=True)
-
-    async def _tell(self, services: Services) -> None:
-        try:
-            await run_in_threadpool(self._on_ready, services)
-        except Exception as error:
-            log.error("not_told", exc_info=error)
+            background.append(self._watching)
+        await asyncio.gather(*background, return_exceptions=True)
+        if self.state.services is not None:
+            await self.state.services.close()
 
     async def readiness(self) -> Readiness:
         services = self.state.services
@@ -150,12 +140,30 @@ def create_app(
         forbid_core_dumps()
         start_logging()
     starter = ServiceStarter(settings, build, on_ready, on_probed)
+    app = _framework(starter.lifespan)
+    app.state.shared = starter.state
+    # The last added is the outermost: frame, deadline, body limit, routes.
+    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
+    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
+    app.add_middleware(RequestMiddleware, metrics=starter.state.metrics)
+    for kind in (RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, error_reply)
+    for router in (caller_router, admin_router, probe_router, page_routes()):
+        app.include_router(router)
+    return app
+
+
+def _framework(lifespan: Lifespan[FastAPI]) -> FastAPI:
+    try:
+        installed = version("arog")
+    except PackageNotFoundError:
+        installed = "0.0.0"
     # No interactive pages: they would load scripts from a CDN.
-    app = FastAPI(
+    return FastAPI(
         title="arog",
         description="Ask a private knowledge graph through a language model that you don't trust.",
-        version=_version(),
-        lifespan=starter.lifespan,
+        version=installed,
+        lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -168,19 +176,6 @@ def create_app(
             "auto_configure": False,
         },
     )
-    share_state(app, starter.state)
-    _add_layers(app, settings, starter.state.metrics)
-    for router in (caller_router, admin_router, owner_router, probe_router, page_routes()):
-        app.include_router(router)
-    return app
-
-
-def _add_layers(app: FastAPI, settings: Settings, metrics: Metrics) -> None:
-    # The last added is the outermost: frame, deadline, body limit, routes.
-    app.add_middleware(BodyLimit, max_body_bytes=settings.max_body_bytes, max_upload_bytes=settings.max_upload_bytes)
-    app.add_middleware(Deadline, seconds=settings.request_deadline_s)
-    app.add_middleware(RequestMiddleware, metrics=metrics)
-    add_error_handlers(app)
 
 
 async def _purge_hourly(state: AppState) -> None:
@@ -205,10 +200,3 @@ async def _let_go(state: AppState) -> None:
             except Exception as error:
                 log.error("let_go_failed", exc_info=error)
         await asyncio.sleep(LET_GO_EVERY_S)
-
-
-def _version() -> str:
-    try:
-        return version("arog")
-    except PackageNotFoundError:
-        return "0.0.0"

@@ -31,15 +31,13 @@ from client_sdk.errors import (
 if TYPE_CHECKING:
     from client_sdk.answers.answer import Answer, open_answer
     from client_sdk.answers.evidence import Entity, RestoredFact
-    from client_sdk.async_client import AsyncChat
-    from client_sdk.client import Chat
+    from client_sdk.client import AskOptions, AsyncChat, Chat, ChatOptions
     from client_sdk.crypto.sealing import KeyPair
     from client_sdk.devices import Devices
     from client_sdk.dialogue import Turn
-    from client_sdk.options import AskOptions, ChatOptions
     from client_sdk.streaming import AsyncStream, Piece, Stage, Stream, TextPiece
     from client_sdk.trace import Trace, TraceStep
-    from client_sdk.transport.waiting import Wait
+    from client_sdk.transport.flow import Wait
 
 __all__ = [
     "Answer",
@@ -87,15 +85,13 @@ __all__ = [
 _MODULES = {
     "answers.answer": ("Answer", "open_answer"),
     "answers.evidence": ("Entity", "RestoredFact"),
-    "async_client": ("AsyncChat",),
-    "client": ("Chat",),
+    "client": ("AskOptions", "AsyncChat", "Chat", "ChatOptions"),
     "crypto.sealing": ("KeyPair",),
     "devices": ("Devices",),
     "dialogue": ("Turn",),
-    "options": ("AskOptions", "ChatOptions"),
     "streaming": ("AsyncStream", "Piece", "Stage", "Stream", "TextPiece"),
     "trace": ("Trace", "TraceStep"),
-    "transport.waiting": ("Wait",),
+    "transport.flow": ("Wait",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

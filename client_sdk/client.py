@@ -1,19 +1,30 @@
-"""Chat: asks a graph questions in dialogue, and gives answers with their names restored."""
+"""Chat: asks a graph questions in dialogue, and gives answers with their names restored; AsyncChat for asyncio."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Sequence
-from typing import Self, Unpack
+import asyncio
+import copy
+import os
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from typing import Any, ClassVar, Generic, Self, TypedDict, TypeVar, Unpack
+from urllib.parse import quote
 
 import httpx2
+from pydantic import ValidationError
 
 from client_sdk.answers.answer import Answer
-from client_sdk.chat_base import ChatBase
-from client_sdk.options import AskOptions
+from client_sdk.crypto.key_file import load_or_create_key
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue, Turn, bad_request
+from client_sdk.errors import BadRequestError
 from client_sdk.protocol import (
     AnswerRated,
+    AnswerRating,
     ChatAnswer,
+    ChatRequest,
     GraphNames,
     LedgerPage,
     LedgerRow,
@@ -21,15 +32,200 @@ from client_sdk.protocol import (
     SealedTrace,
     StrategyName,
 )
-from client_sdk.streaming import Piece, Stream
+from client_sdk.streaming import AsyncStream, Piece, Stream
 from client_sdk.trace import Trace
-from client_sdk.transport.calls import chat_call, graphs_call, ledger_call, rating_call, rows_of, trace_call
-from client_sdk.transport.drivers import BlockingDriver
-from client_sdk.transport.flow import RetryPolicy, exchange, opening
-from client_sdk.transport.turn_lock import TurnLock
+from client_sdk.transport.address import TIMEOUT_S, checked_key, checked_url, settings_from_env
+from client_sdk.transport.drivers import AsyncDriver, BlockingDriver
+from client_sdk.transport.flow import GRAPHS, Call, Flow, OnWait, RetryPolicy, exchange, log_wait, opening
+
+HttpT = TypeVar("HttpT")
 
 
-class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
+class AskOptions(TypedDict, total=False):
+    """Limits of one question: `width` relations a round, `depth` rounds, `relations_per_concept`, and how many
+    `names` of one set are restored; with the `language` of these; how many questions to go on with are made as
+    `suggestions` (0: none); and which `person` asks, where several share a key (the service gets a digest of it)."""
+
+    width: int
+    depth: int
+    relations_per_concept: int
+    names: int
+    language: str
+    suggestions: int
+    person: str
+
+
+class ChatOptions(AskOptions, total=False):
+    """Those limits for every question, and what a Chat is made with beside its address; see Chat."""
+
+    strategy: StrategyName
+    key: KeyPair
+    timeout_s: float
+    connect_timeout_s: float
+    retries: int
+    connect_retries: int
+    plain_http: bool
+    restore_names: bool
+    on_wait: OnWait
+
+
+class _TurnLock:
+    """One question after the other. A thread that would wait for its own open stream is refused: it would wait for
+    ever."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._holder: int | None = None
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Raises BadRequestError."""
+        if self._holder == threading.get_ident():
+            raise _still_open()
+        with self._lock:
+            self._holder = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._holder = None
+
+
+class _AsyncTurnLock:
+    """_TurnLock for tasks."""
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+        self._holder: asyncio.Task[object] | None = None
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncIterator[None]:
+        """Raises BadRequestError."""
+        if self._holder is not None and self._holder is asyncio.current_task():
+            raise _still_open()
+        async with self._lock:
+            self._holder = asyncio.current_task()
+            try:
+                yield
+            finally:
+                self._holder = None
+
+
+def _still_open() -> BadRequestError:
+    hint = "read it to its end, or close it: `with chat.stream(...) as stream`"
+    return BadRequestError("a stream of this dialogue is still open", code="stream_open", hint=hint)
+
+
+class ChatBase(Generic[HttpT]):
+    """The parts that Chat and AsyncChat share: the dialogue, its settings and calls, and dialogues that begin with it.
+
+    Who derives from it says which driver leads its calls over a connection, and who waits for a turn.
+    """
+
+    _driver_of: ClassVar[Callable[..., Any]]
+    _lock_of: ClassVar[Callable[..., Any]]
+    _driver: Any
+    _turns: Any
+
+    def __init__(
+        self,
+        url: str,
+        api_key: str,
+        graph: str,
+        *,
+        strategy: StrategyName = "auto",
+        key: KeyPair | None = None,
+        timeout_s: float = TIMEOUT_S,
+        connect_timeout_s: float = 10.0,
+        retries: int = 5,
+        connect_retries: int = 1,
+        plain_http: bool = False,
+        restore_names: bool = True,
+        on_wait: OnWait = log_wait,
+        http: HttpT | None = None,
+        **options: Unpack[AskOptions],
+    ) -> None:
+        url, api_key = checked_url(url, plain_http), checked_key(api_key)
+        self._dialogue = Dialogue(graph, (key or load_or_create_key()) if restore_names else None, strategy, options)
+        self._patience = RetryPolicy(timeout_s, retries, connect_retries, connect_timeout_s)
+        self._driver = self._driver_of(url, api_key, http, on_wait)
+        self._turns = self._lock_of()
+
+    @classmethod
+    def from_env(cls, *, http: HttpT | None = None, **options: Unpack[ChatOptions]) -> Self:
+        """Reads AROG_API_KEY, AROG_URL (http://127.0.0.1:8000) and AROG_GRAPH (demo). Raises NotConfiguredError."""
+        return cls(*settings_from_env(os.environ), http=http, **options)
+
+    @property
+    def graph(self) -> str:
+        """The graph that is asked."""
+        return self._dialogue.graph
+
+    @property
+    def last_answer(self) -> Answer | None:
+        """The newest answer of this dialogue."""
+        return self._dialogue.last_answer
+
+    @property
+    def history(self) -> list[Turn]:
+        """The turns so far as the user saw them, names restored."""
+        return self._dialogue.shown
+
+    def fork(self, *told: str) -> Self:
+        """Another dialogue that begins with the turns of this one, in the same conversation: names keep their
+        pseudonyms. `told` are turns of the user's that it has besides, which nobody answers.
+
+        The two ask one after the other, and share a connection, which either one closes. Raises BadRequestError and
+        TooLargeError.
+        """
+        other = copy.copy(self)
+        other._dialogue = self._dialogue.fork()
+        for text in told:
+            other._dialogue.tell(text)
+        return other
+
+    def anew(self) -> Self:
+        """Another dialogue with the same settings and connection, in a conversation of its own. Neither waits for the
+        other."""
+        other = copy.copy(self)
+        other._dialogue, other._turns = self._dialogue.fork(), self._lock_of()
+        other._dialogue.reset()
+        return other
+
+    def _within(self, timeout_s: float | None) -> RetryPolicy:
+        return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)
+
+    def _rating(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None) -> Flow[AnswerRated]:
+        """Raises BadRequestError, which says which field is not right and never what it held."""
+        names = [correct] if isinstance(correct, str) else list(correct or ())
+        try:
+            content = AnswerRating(
+                conversation=answer.conversation, answer=answer.id, rating=rating, correct=names or None
+            )
+        except ValidationError as problem:
+            raise bad_request(problem) from None
+        # It may be sent again: the last rating of an answer wins.
+        body = content.model_dump_json(exclude_none=True).encode()
+        return exchange(Call("POST", "/ratings", body, repeatable=True), AnswerRated, self._patience)
+
+    def _trace(self, answer_id: str) -> Flow[SealedTrace]:
+        path, params = f"/trace/{quote(answer_id, safe='')}", {"public_key": self._dialogue.public_key}
+        return exchange(Call("GET", path, params=params, repeatable=True), SealedTrace, self._patience)
+
+    def _ledger(self, answer_id: str | None, limit: int) -> Flow[LedgerPage]:
+        params = {"limit": str(limit), **({"answer": answer_id} if answer_id is not None else {})}
+        return exchange(Call("GET", "/ledger", params=params, repeatable=True), LedgerPage, self._patience)
+
+
+def _chat_call(request: ChatRequest) -> Call:
+    return Call("POST", "/chat", request.model_dump_json(exclude_none=True).encode(), streamed=request.stream)
+
+
+def _rows_of(page: LedgerPage, answer_id: str | None) -> list[LedgerRow]:
+    """The rows of one answer, or all; an older service gives all."""
+    return [row for row in page.entries if answer_id in (None, row.answer)]
+
+
+class Chat(ChatBase[httpx2.Client]):
     """A dialogue with one graph. Every question sees the earlier ones; `reset` begins anew.
 
         with Chat("http://127.0.0.1:8000", api_key, "demo") as chat:
@@ -53,7 +249,9 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
     that don't share their history, use one Chat each.
     """
 
-    _driver_of, _lock_of = BlockingDriver, TurnLock
+    _driver_of, _lock_of = BlockingDriver, _TurnLock
+    _driver: BlockingDriver
+    _turns: _TurnLock
 
     def ask(
         self,
@@ -65,9 +263,9 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
     ) -> Answer:
         """Asks, waits, restores. Raises ArogError, and then the dialogue is as it was before."""
         with self._turns.turn():
-            request = self._dialogue.request(question, strategy, options)
-            flow = exchange(chat_call(request), ChatAnswer, self._within(timeout_s), time.monotonic)
-            return self._ratable(self._dialogue.accept(question, self._driver.run(flow)), self.rate)
+            call = _chat_call(self._dialogue.request(question, strategy, options))
+            reply = self._driver.run(exchange(call, ChatAnswer, self._within(timeout_s)))
+            return replace(self._dialogue.accept(question, reply), rate_by=self.rate)
 
     def stream(
         self,
@@ -89,13 +287,14 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
         self, question: str, strategy: StrategyName | None, patience: RetryPolicy, options: AskOptions
     ) -> Generator[Piece]:
         with self._turns.turn():
-            request, reader = self._dialogue.request(question, strategy, options, stream=True), self._dialogue.reader()
-            with self._driver.streaming(opening(chat_call(request), patience, time.monotonic)) as events:
+            call = _chat_call(self._dialogue.request(question, strategy, options, stream=True))
+            reader = self._dialogue.reader()
+            with self._driver.streaming(opening(call, patience)) as events:
                 for event in events:
                     yield from reader.read(event.event, event.data)
                     if reader.is_done:
                         break
-            answer = self._ratable(self._dialogue.accept(question, reader.whole()), self.rate)
+            answer = replace(self._dialogue.accept(question, reader.whole()), rate_by=self.rate)
         yield answer
 
     def rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None = None) -> AnswerRated:
@@ -105,27 +304,24 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
         and keeps neither names nor words. The last rating of an answer wins. Raises UnknownConversationError once the
         conversation has expired, and RefusedError for an answer that can't be rated any more.
         """
-        call = rating_call(self._rating_of(answer, rating, correct))
+        flow = self._rating(answer, rating, correct)
         with self._turns.turn():
-            return self._driver.run(exchange(call, AnswerRated, self._patience, time.monotonic))
+            return self._driver.run(flow)
 
     def graphs(self) -> list[str]:
         """The names of the graphs that this key may ask."""
-        return self._driver.run(exchange(graphs_call(), GraphNames, self._patience, time.monotonic)).graphs
+        return self._driver.run(exchange(GRAPHS, GraphNames, self._patience)).graphs
 
     def trace(self, answer_id: str) -> Trace:
         """Each prompt and reply of one answer, with the names that its pseudonyms stand for.
 
         For the key that asked, with the grant `inspect:GRAPH`, and for an admin's; else raises RefusedError.
         """
-        call = trace_call(answer_id, self._dialogue.public_key)
-        flow = exchange(call, SealedTrace, self._patience, time.monotonic)
-        return self._dialogue.open_trace(answer_id, self._driver.run(flow))
+        return self._dialogue.open_trace(answer_id, self._driver.run(self._trace(answer_id)))
 
     def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
         """Lists the requests to the model for this key's questions, newest first: all of them, or one answer's."""
-        flow = exchange(ledger_call(answer_id, limit), LedgerPage, self._patience, time.monotonic)
-        return rows_of(self._driver.run(flow), answer_id)
+        return _rows_of(self._driver.run(self._ledger(answer_id, limit)), answer_id)
 
     def reset(self) -> None:
         """Forgets the dialogue; the next question begins a new conversation with new pseudonyms."""
@@ -140,3 +336,87 @@ class Chat(ChatBase[httpx2.Client, BlockingDriver, TurnLock]):
 
     def __exit__(self, *_raised: object) -> None:
         self.close()
+
+
+class AsyncChat(ChatBase[httpx2.AsyncClient]):
+    """Chat for asyncio: `async with AsyncChat(...) as chat: answer = await chat.ask(...)`.
+
+    Takes what Chat takes. Tasks may share one: one question is asked after the other.
+    """
+
+    _driver_of, _lock_of = AsyncDriver, _AsyncTurnLock
+    _driver: AsyncDriver
+    _turns: _AsyncTurnLock
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        strategy: StrategyName | None = None,
+        timeout_s: float | None = None,
+        **options: Unpack[AskOptions],
+    ) -> Answer:
+        """Asks, waits, restores. Raises ArogError; then, and when cancelled, the dialogue is as it was before."""
+        async with self._turns.turn():
+            call = _chat_call(self._dialogue.request(question, strategy, options))
+            reply = await self._driver.run(exchange(call, ChatAnswer, self._within(timeout_s)))
+            return replace(self._dialogue.accept(question, reply), rate_by=self.rate)
+
+    def stream(
+        self,
+        question: str,
+        *,
+        strategy: StrategyName | None = None,
+        timeout_s: float | None = None,
+        **options: Unpack[AskOptions],
+    ) -> AsyncStream:
+        """As Chat.stream."""
+        self._dialogue.request(question, strategy, options)
+        return AsyncStream(self._pieces(question, strategy, self._within(timeout_s), options))
+
+    async def _pieces(
+        self, question: str, strategy: StrategyName | None, patience: RetryPolicy, options: AskOptions
+    ) -> AsyncGenerator[Piece]:
+        async with self._turns.turn():
+            call = _chat_call(self._dialogue.request(question, strategy, options, stream=True))
+            reader = self._dialogue.reader()
+            async with self._driver.streaming(opening(call, patience)) as events:
+                async for event in events:
+                    for piece in reader.read(event.event, event.data):
+                        yield piece
+                    if reader.is_done:
+                        break
+            answer = replace(self._dialogue.accept(question, reader.whole()), rate_by=self.rate)
+        yield answer
+
+    async def rate(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None = None) -> AnswerRated:
+        """As Chat.rate."""
+        flow = self._rating(answer, rating, correct)
+        async with self._turns.turn():
+            return await self._driver.run(flow)
+
+    async def graphs(self) -> list[str]:
+        """As Chat.graphs."""
+        return (await self._driver.run(exchange(GRAPHS, GraphNames, self._patience))).graphs
+
+    async def trace(self, answer_id: str) -> Trace:
+        """As Chat.trace."""
+        return self._dialogue.open_trace(answer_id, await self._driver.run(self._trace(answer_id)))
+
+    async def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
+        """As Chat.ledger."""
+        return _rows_of(await self._driver.run(self._ledger(answer_id, limit)), answer_id)
+
+    async def reset(self) -> None:
+        """As Chat.reset."""
+        async with self._turns.turn():
+            self._dialogue.reset()
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        await self.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Self
 from urllib.parse import quote
 
@@ -42,13 +41,13 @@ class Devices:
     def all(self) -> DeviceList:
         """Oldest first, revoked ones too."""
         call = Call("GET", "/devices", params=self._params, repeatable=True)
-        return self._driver.run(exchange(call, DeviceList, PATIENCE, time.monotonic))
+        return self._driver.run(exchange(call, DeviceList, PATIENCE))
 
     def register(self, public_text: str) -> Device:
         """Registering twice is no error; a revoked device is refused."""
         body = NewDevice(public_key=public_text).model_dump_json().encode()
         call = Call("POST", "/devices", body, self._params, repeatable=True)
-        return self._driver.run(exchange(call, Device, PATIENCE, time.monotonic))
+        return self._driver.run(exchange(call, Device, PATIENCE))
 
     def revoke(self, fingerprint: str) -> Device:
         """Ends a device for good, by its fingerprint or the beginning of it (8 characters or more)."""
@@ -57,7 +56,7 @@ class Devices:
             hint = f"give {MIN_PREFIX} characters or more of a fingerprint that `arog device list` shows"
             raise BadRequestError(f"{len(found)} devices match that fingerprint", code="which_device", hint=hint)
         call = Call("DELETE", f"/devices/{quote(found[0].fingerprint, safe='')}", params=self._params, repeatable=True)
-        return self._driver.run(exchange(call, Device, PATIENCE, time.monotonic))
+        return self._driver.run(exchange(call, Device, PATIENCE))
 
     def close(self) -> None:
         self._driver.close()

@@ -1,16 +1,18 @@
-"""One dialogue as the SDK keeps it: what it sends next, and what it has shown. It does no I/O."""
+"""One dialogue as the SDK keeps it, without I/O; and which one a client goes on with that sends its whole history."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Final
+from itertools import pairwise
+from typing import Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from client_sdk._stream_reader import AnswerReader
 from client_sdk.answers.answer import Answer, open_answer
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.errors import BadAnswerError, BadRequestError, TooLargeError
@@ -24,6 +26,7 @@ from client_sdk.protocol import (
     Role,
     SealedTrace,
 )
+from client_sdk.streaming import AnswerReader
 from client_sdk.trace import Trace, open_sealed_trace
 
 _PERSON_CHARS: Final = 32
@@ -148,5 +151,78 @@ def bad_request(problem: ValidationError) -> BadRequestError:
 def _options(given: Mapping[str, object]) -> ChatOptions:
     """The options as they travel: of who asks a digest alone. Raises ValidationError."""
     person = given.get("person")
-    digest = sha256(str(person).encode()).hexdigest()[:_PERSON_CHARS] if person else ""
+    digest = hashlib.sha256(str(person).encode()).hexdigest()[:_PERSON_CHARS] if person else ""
     return ChatOptions.model_validate({**given, "person": digest})
+
+
+ChatT = TypeVar("ChatT")
+
+MAX_KEPT: Final = 1_000
+ASKED_AGAIN: Final = 3
+"""Of a history that is not known, so many of the newest answered questions are asked again, and paid for."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedDialogue(Generic[ChatT]):
+    """A dialogue as it stood after its first `turns` turns, and its conversation at the service."""
+
+    chat: ChatT
+    conversation: str
+    turns: int
+
+
+class DialogueCache(Generic[ChatT]):
+    """Dialogues as they stood after each answer, by a digest of the turns that led there; in memory alone.
+
+    Promise: a history is answered from a dialogue whose turns it begins with, to the letter (but for space at the
+    ends of a turn), and whose `topic` is the same; two that differ in a turn never meet. Limit: two whose turns are
+    all the same can't be told apart. The `most` that were used last are kept. Threads may share it.
+    """
+
+    def __init__(self, most: int = MAX_KEPT) -> None:
+        self._most, self._lock = most, threading.Lock()
+        self._kept: OrderedDict[bytes, CachedDialogue[ChatT]] = OrderedDict()
+
+    def find(self, topic: str, turns: Sequence[Turn]) -> CachedDialogue[ChatT] | None:
+        """The dialogue after the longest beginning of `turns` that is known."""
+        with self._lock:
+            known = [key for key in _keys(topic, turns) if key in self._kept]
+            if not known:
+                return None
+            self._kept.move_to_end(known[-1])
+            return self._kept[known[-1]]
+
+    def keep(self, topic: str, turns: Sequence[Turn], chat: ChatT, conversation: str) -> None:
+        """`chat` has come to the end of `turns`; what it becomes later must not change it."""
+        *_, key = _keys(topic, turns)
+        with self._lock:
+            self._kept[key] = CachedDialogue(chat, conversation, len(turns))
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._most:
+                self._kept.popitem(last=False)
+
+    def forget(self, conversation: str) -> None:
+        """The service has no such conversation any more."""
+        with self._lock:
+            for key in [key for key, kept in self._kept.items() if kept.conversation == conversation]:
+                del self._kept[key]
+
+
+def earlier(turns: Sequence[Turn]) -> Iterator[tuple[str, bool]]:
+    """The user's turns of a history that is not known, each with True where it is to be asked again, not told only.
+
+    Answers are left out: restored text is never sent back.
+    """
+    answered = [
+        at for at, (turn, after) in enumerate(pairwise(turns)) if (turn.role, after.role) == ("user", "assistant")
+    ]
+    return ((turn.text, at in answered[-ASKED_AGAIN:]) for at, turn in enumerate(turns) if turn.role == "user")
+
+
+def _keys(topic: str, turns: Sequence[Turn]) -> Iterator[bytes]:
+    """One digest for each beginning of `turns`, the shortest first."""
+    key = hashlib.sha256(topic.encode()).digest()
+    for turn in turns:
+        text = turn.text.replace("\r\n", "\n").strip()
+        key = hashlib.sha256(key + turn.role.encode() + b"\0" + text.encode("utf-8", "surrogatepass")).digest()
+        yield key

@@ -24,6 +24,9 @@ ArogError
 
 from __future__ import annotations
 
+import sys
+import traceback
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -186,3 +189,18 @@ def _one_line(text: str) -> str:
     """Errors are printed on terminals and written to logs: one line, no control characters."""
     line = "".join(letter if letter.isprintable() else " " for letter in text[:_MAX_SENTENCE])
     return " ".join(line.split())
+
+
+def in_sentences(error: ArogError, hints: Mapping[str, str]) -> str:
+    """One line: what happened, what to do (of `hints` by its code, else its own hint), and the id to look it up."""
+    hint = hints.get(error.code, error.hint)
+    told = [part for part in (str(error), hint[:1].upper() + hint[1:]) if part]
+    ended = [part if part.endswith((".", "?", "!")) else f"{part}." for part in told]
+    return " ".join([*ended, f"(id {error.id})"] if error.id else ended)
+
+
+def tell_failure(error: BaseException, program: str) -> None:
+    """Prints where something failed inside `program`, and never what it said: that may hold names."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
+    print(f"arog: something failed inside {program}: {type(error).__name__}{where}", file=sys.stderr)

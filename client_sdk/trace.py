@@ -9,18 +9,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from client_sdk.crypto.sealing import (
-    CannotOpenError,
-    KeyPair,
-    open_trace,
-    trace_context,
-)
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, open_trace, trace_context
 from client_sdk.errors import CannotOpenCapsuleError
-from client_sdk.protocol import (
-    Names,
-    SealedTrace,
-    TracedCall,
-)
+from client_sdk.protocol import Names, SealedTrace
 from client_sdk.restore import restore
 
 _SHOWN_NAMES = 3
@@ -78,11 +69,10 @@ def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trac
             f"the trace can't be opened: {problem}", code="cannot_open", hint=hint, id=answer_id
         ) from None
     short = {word: Names(names=one.names[:_SHOWN_NAMES], total=one.total) for word, one in content.table.items()}
-    return Trace(answer_id, tuple(_step(call) for call in content.calls), content.names_kept, short)
-
-
-def _step(call: TracedCall) -> TraceStep:
-    return TraceStep(call.step, call.at, call.outcome, call.prompt, call.reply, call.anonymity)
+    steps = tuple(
+        TraceStep(call.step, call.at, call.outcome, call.prompt, call.reply, call.anonymity) for call in content.calls
+    )
+    return Trace(answer_id, steps, content.names_kept, short)
 
 
 def readable_payload(payload: str | None) -> str:

@@ -1,27 +1,57 @@
-"""The commands `arog eval`: ask questions, convert public sets, write the contract."""
+"""The commands `arog eval`: questions asked, tables of bounds filled, public sets converted, the contract written.
+
+What has bounds ends with code 1 when one is missed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeVar
 
 import typer
 
 from app.cli.main import require_extra
-from evaluation import cli_dialogue, cli_tables
-from evaluation.cli_progress import console, print_markdown, refuse, shown_progress
+from evaluation import cli_dialogue
+from evaluation.cli_output import (
+    DATA,
+    Data,
+    Limit,
+    Only,
+    Out,
+    PolicyFile,
+    Sample,
+    Seed,
+    TableOut,
+    console,
+    end,
+    end_measured,
+    print_markdown,
+    refuse,
+    shown_progress,
+)
 
 if TYPE_CHECKING:
-    from evaluation.bench.asker import QuestionOutcome
-    from evaluation.bench.report import Report, RunLabel
+    from evaluation.bench.question_sets import Show
+    from evaluation.bench.report import QuestionOutcome, Report, RunLabel
     from evaluation.datasets.questions import Question
 
 CONTRACT_PAGE = Path("docs/reasoner_contract.md")
+_ResultT = TypeVar("_ResultT")
 
 app = typer.Typer(help="Measure the service on questions with known answers. On public data only.")
 Strategy = Literal["sets", "arog"]
 Reasoner = Literal["embedded", "scripted", "endpoint"]
+
+TABLES: Final = {
+    "embedded": ("embedded_table", 1000, "Measure the reasoner that needs no model against its bounds."),
+    "endpoint": ("endpoint_table", 200, "Measure what a model endpoint costs against its bounds."),
+    "drafts": ("draft_table", 200, "Spoil right drafts on purpose, and show how many get through; no public set."),
+    "masked": ("masked_table", 500, "Show what is still answered when relations are masked."),
+}
+"""Tables of bounds that are asked for in one way: module, questions of each set by default, and what they show."""
 
 
 def commands(parent: typer.Typer) -> None:
@@ -34,34 +64,61 @@ def commands(parent: typer.Typer) -> None:
 def qa(
     graph: Annotated[list[Path], typer.Option(exists=True, help="File to load; may be given several times")],
     questions: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="Questions, one JSON object a line")],
-    policy: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Policy; the proposed one without it")
-    ] = None,
+    policy: PolicyFile = None,
     strategy: Annotated[Strategy, typer.Option(help="Which strategy answers")] = "sets",
     reasoner: Annotated[Reasoner, typer.Option(help="`scripted` answers by the questions' gold plans")] = "embedded",
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask a random sample of so many")] = None,
+    limit: Sample = None,
     seed: Annotated[int, typer.Option(help="Seed of the sample")] = 0,
     width: Annotated[int | None, typer.Option(min=1, max=20, help="W: relations that a round follows")] = None,
     depth: Annotated[int | None, typer.Option(min=1, max=5, help="D: rounds of retrieval")] = None,
     json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
 ) -> None:
     """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
-    import asyncio
-
-    from app.cli.output import failures_in_words
-
-    asked = _read(questions, reasoner)
     from evaluation.bench.bench import sample
     from evaluation.bench.report import RunLabel, markdown, stages_markdown, write_json
+    from evaluation.datasets.questions import read_questions
 
-    chosen = sample(asked, limit, seed)
     label = RunLabel(set_name=graph[0].stem, strategy=strategy, reasoner=reasoner, seed=seed)
     options = {name: value for name, value in (("width", width), ("depth", depth)) if value is not None}
-    with failures_in_words(console):
-        report, outcomes = asyncio.run(_ask(graph, policy, reasoner, label, chosen, options))
+    with shown_progress() as show:
+        asked = _planned(read_questions(questions)) if reasoner == "scripted" else read_questions(questions)
+        chosen = sample(asked, limit, seed)
+        report, outcomes = asyncio.run(_ask(graph, policy, reasoner, label, chosen, options, show))
     if json:
         write_json([report], [outcomes], json)
     print_markdown(markdown([report]) + "\n" + stages_markdown(report))
+
+
+def _planned(questions: list[Question]) -> list[Question]:
+    """Those that the scripted endpoint can answer. Raises QuestionsError."""
+    from evaluation.datasets.questions import QuestionsError
+
+    planned = [question for question in questions if question.has_plan]
+    if len(planned) < len(questions):
+        console.print(f"{len(questions) - len(planned)} questions have no plan; the scripted endpoint skips them.")
+    if not planned:
+        raise QuestionsError("no question has a plan, which the scripted endpoint needs")
+    return planned
+
+
+async def _ask(
+    graph: list[Path],
+    policy: Path | None,
+    reasoner: Reasoner,
+    label: RunLabel,
+    chosen: list[Question],
+    options: Mapping[str, int],
+    show: Show,
+) -> tuple[Report, list[QuestionOutcome]]:
+    from evaluation.bench.bench import Bench
+
+    async with Bench(reasoner) as bench:
+        told = policy.read_text("utf-8") if policy else None
+        loaded = bench.load("asked", graph, told, lambda _step, percent: show("loading", int(percent), 100))
+        result = await bench.ask(loaded, label, chosen, options, lambda done: show("asking", done, len(chosen)))
+        for broken in bench.contract_breaks[:3]:
+            console.print(f"contract: {broken}")
+    return result
 
 
 @app.command()
@@ -74,31 +131,24 @@ def models(
     questions: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="Questions with answers, one JSON object a line")
     ] = None,
-    policy: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="Policy; the proposed one without it")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Ask a random sample of so many")] = None,
+    policy: PolicyFile = None,
+    limit: Sample = None,
 ) -> None:
     """Show what a model is worth on your own graph, beside the reasoner in the box: right, wrong, refused, cost."""
-    from app.cli.output import failures_in_words
     from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
     from app.settings import load_settings
     from evaluation.bench.bench import sample
     from evaluation.datasets.questions import QuestionsError, read_questions
     from evaluation.models.models_table import compare_models, rows_markdown
 
-    if (graph is None) != (questions is None):
-        refuse(QuestionsError("give --graph and --questions together, or neither for the demo"))
-    try:
-        asked = sample(read_questions(questions or QUESTIONS_FILE), limit, 0)
-    except QuestionsError as problem:
-        refuse(problem)
     chosen = policy or (None if graph else POLICY_FILE)
-    with failures_in_words(console), shown_progress(console) as show:
+    with shown_progress() as show:
+        if (graph is None) != (questions is None):
+            raise QuestionsError("give --graph and --questions together, or neither for the demo")
+        asked = sample(read_questions(questions or QUESTIONS_FILE), limit, 0)
         settings = {"endpoint_url": endpoint, "endpoint_model": model}
-        rows = compare_models(
-            graph or [GRAPH_FILE], chosen.read_text("utf-8") if chosen else None, asked, settings, show
-        )
+        told = chosen.read_text("utf-8") if chosen else None
+        rows = compare_models(graph or [GRAPH_FILE], told, asked, settings, show)
     print_markdown(rows_markdown(rows, load_settings().currency))
 
 
@@ -137,45 +187,222 @@ def contract(
     console.print(f"written: {out.name}")
 
 
-async def _ask(
-    graph: list[Path],
-    policy: Path | None,
-    reasoner: Reasoner,
-    label: RunLabel,
-    chosen: list[Question],
-    options: Mapping[str, int],
-) -> tuple[Report, list[QuestionOutcome]]:
-    from app.cli.output import bar
-    from evaluation.bench.bench import Bench
-    from evaluation.cli_progress import bars_on
+@app.command()
+def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
+    """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
+    from evaluation.tables.bounds_table import results_markdown, run_table, write_results
 
-    async with Bench(reasoner) as bench:
-        with bar(console, "loading") as loading:
-            loaded = bench.load("asked", graph, policy.read_text("utf-8") if policy else None, loading)
-        with bars_on(console) as bars:
-            task = bars.add_task("asking", total=len(chosen))
-            result = await bench.ask(loaded, label, chosen, options, lambda done: bars.update(task, completed=done))
-        for broken in bench.contract_breaks[:3]:
-            console.print(f"contract: {broken}")
-    return result
+    results = _shown(lambda show: run_table(data, limit, seed, only, show))
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        write_results(results, out)
+    end(results_markdown(results), passed=not any(each.missed for each in results))
 
 
-def _read(file: Path, reasoner: Reasoner) -> list[Question]:
-    from evaluation.datasets.questions import QuestionsError, read_questions
+def _bounded(name: str, module: str, default: int, help: str) -> None:
+    """Adds the command of one of the TABLES."""
 
+    def command(data: Data = DATA, out: Out = None, limit: Limit = default, only: Only = "", seed: Seed = 0) -> None:
+        run = getattr(import_module(f"evaluation.tables.{module}"), f"run_{module}")
+        end_measured(_shown(lambda show: run(data, limit, seed, only, show)), out, name)
+
+    app.command(name, help=f"{help} Ends with code 1 when a bound is missed.")(command)
+
+
+for _name, _told in TABLES.items():
+    _bounded(_name, *_told)
+
+
+@app.command()
+def guard(
+    names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
+) -> None:
+    """Measure how fast the guard reads a request, and its memory; ends with code 1 when a bound is missed."""
+    from evaluation.scale.guard_scale import markdown, measure_scale
+
+    scale = measure_scale(names)
+    end(markdown(scale), passed=scale.passed)
+
+
+@app.command()
+def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How many rows")] = 57_000) -> None:
+    """Measure the processor time that checking a ledger takes; ends with code 1 when a bound is missed."""
+    from evaluation.scale.ledger_scale import markdown, measure_ledger
+
+    scale = measure_ledger(rows)
+    end(markdown(scale), passed=scale.passed)
+
+
+@app.command()
+def speed(
+    triples: Annotated[int, typer.Option(min=10_000, help="Triples of the made-up graph")] = 1_000_000,
+    small: Annotated[bool, typer.Option(help="30,000 triples, against twice the kept figures")] = False,
+) -> None:
+    """Measure speed beside peers in the same run; ends with code 1 when it got worse since the last release."""
+    from evaluation.scale.speed_run import SMALL, markdown, measure_speed
+
+    report = measure_speed(SMALL if small else triples, console.print, small=small)
+    end(markdown(report), passed=report.passed)
+
+
+@app.command()
+def natural(
+    half: Annotated[
+        Literal["seen", "shut", "all"], typer.Option(help="`shut` is the half that nobody looks at")
+    ] = "all",
+    graph: Annotated[
+        str,
+        typer.Option(
+            help="clinic, company, wikidata, university, logistics, vets or property, all without it; or tables"
+        ),
+    ] = "",
+    limit: Annotated[int | None, typer.Option(min=1, help="Questions of each graph and half; all without it")] = None,
+    wrong: Annotated[
+        Path | None, typer.Option(help="Write the questions of the seen half here that were not right; mode 600")
+    ] = None,
+    out: Out = None,
+    seed: Seed = 0,
+) -> None:
+    """Ask questions as people ask them, and judge every answer; ends with code 1 when a bound is missed."""
+    from app.graphs.report_files import write_private
+    from evaluation.datasets.questions import QuestionsError
+    from evaluation.natural.run import Selection, by_kind, measures, run_natural, wrong_markdown
+
+    if wrong and half == "shut":
+        refuse(QuestionsError("nobody looks at the shut half: --wrong writes questions of the seen half alone"))
+    selection = Selection(("seen", "shut") if half == "all" else (half,), graph, limit, seed)
+    run = _shown(lambda show: run_natural(selection, show))
+    if wrong:
+        write_private(wrong, wrong_markdown(run).encode())
+    end_measured(measures(run), out, "natural", further=by_kind(run))
+
+
+@app.command()
+def confidence(
+    data: Data = DATA,
+    limit: Limit = 300,
+    write: Annotated[Path | None, typer.Option(help="Write the weights here, where the service reads them")] = None,
+    seed: Seed = 0,
+) -> None:
+    """Fit the formula of the confidence to the seen natural questions and the public sets; asks none of the shut."""
+    from evaluation.natural.confidence import as_toml, fits_markdown, run_fits
+
+    fits = _shown(lambda show: run_fits(data, limit, seed, show))
+    if write:
+        write.write_text(as_toml(fits), encoding="utf-8")
+    print_markdown(fits_markdown(fits))
+
+
+@app.command()
+def linking(
+    data: Data = DATA,
+    mentions: Annotated[int, typer.Option(min=1, help="Misspelt and abbreviated names")] = 1000,
+    seed: Seed = 0,
+) -> None:
+    """Measure how well names are found as people type them; ends with code 1 when a bound is missed."""
+    from evaluation.tables.linking import linking_markdown, linking_measures, run_linking, whole
+
+    slips, topics = _shown(lambda show: run_linking(data, mentions, seed, show))
+    end_measured(linking_measures(whole(slips), topics), None, "linking", further=linking_markdown(slips, topics))
+
+
+@app.command()
+def words(data: Data = DATA, out: TableOut = None, limit: Limit = 1000, seed: Seed = 0) -> None:
+    """Show which common words of everyday questions are replaced; ends with code 1 when a bound is missed."""
+    from evaluation.tables.common_words import markdown, measure_common_words
+
+    found = _shown(lambda show: measure_common_words(data, limit, seed, show))
+    end(markdown(found), passed=all(each.passed for each in found), out=out, name="words")
+
+
+@app.command()
+def concepts(
+    data: Data = DATA,
+    labels: Annotated[list[Path] | None, typer.Option(help="Labels, one JSON object a line; ours without it")] = None,
+    graphs: Annotated[Path | None, typer.Option(help="JSON object: each graph's files; ours without it")] = None,
+    out: Out = None,
+) -> None:
+    """Show how many concepts are right where a graph has no types; ends with code 1 when the bound is missed."""
+    from app.llm.embeddings.embedder import Embedder
+    from app.reader.concept_namer import ConceptNamer
+    from app.settings import load_settings
+    from evaluation.tables.concepts import LABELS, SETS, by_graph, measures, not_right, run_concepts
+
+    settings = load_settings()
+    namer = ConceptNamer(Embedder(settings.embedder, settings.cache_dir))
+    files, graph_files = labels or LABELS, graphs or SETS / "graphs.json"
+    judged = _shown(lambda show: run_concepts(files, graph_files, data, namer.name, show))
+    end_measured(measures(judged), out, "concepts", further="\n".join((by_graph(judged), not_right(judged))))
+
+
+@app.command("data")
+def own_data(data: Data = DATA, out: Out = None, only: Only = "") -> None:
+    """Load files as people have them by what is proposed, and ask; ends with code 1 when a bound is missed."""
+    from app.graphs.report_files import write_private
+    from evaluation.tables.own_data import answers_markdown, measures, run_own_data
+
+    found = _shown(lambda show: run_own_data(data / "people", only, show))
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        write_private(out / "own_data_answers.md", answers_markdown(found).encode())
+    end_measured(measures(found), out, "own_data")
+
+
+@app.command()
+def suggestions(
+    data: Data = DATA,
+    graph: Annotated[str, typer.Option(help="One of the natural questions' graphs, hospital or c360; else all")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="Questions of each graph")] = 20,
+    out: TableOut = None,
+    wrong: Annotated[
+        Path | None, typer.Option(help="Write the suggestions that were not answered here; mode 600")
+    ] = None,
+) -> None:
+    """Ask every question that answers suggest; ends with code 1 unless each is answered as the graph says."""
+    from app.graphs.report_files import write_private
+    from evaluation.natural.suggestions import run_suggestions, table
+
+    found = _shown(lambda show: run_suggestions(data, limit, graph, show))
+    left = [f"{each.graph}: {text}" for each in found for text in each.missed]
+    if wrong:
+        write_private(wrong, "\n".join([*left, ""]).encode())
+    end(table(found), passed=not left and any(each.total for each in found), out=out, name="suggestions")
+
+
+@app.command("model-table")
+def model_table(
+    data: Data = DATA,
+    out: Out = None,
+    limit: Limit = 100,
+    only: Only = "",
+    endpoint: Annotated[str, typer.Option(help="Another model's base URL; the small one without it")] = "",
+    model: Annotated[str, typer.Option(help="Its name")] = "model",
+) -> None:
+    """Measure a real model against its bounds, and lies against 0; ends with code 1 when a bound is missed."""
+    import tempfile
+
+    from evaluation.models.models_table import AskedModel, NoModelError, run_models_table, serving_small_model
+
+    if endpoint:
+        asked = AskedModel(endpoint, model)
+        end_measured(_shown(lambda show: run_models_table(asked, data, limit, only, show)), out, "models")
     try:
-        questions = read_questions(file)
-    except QuestionsError as problem:
+        with tempfile.TemporaryDirectory(prefix="arog-model-") as folder, serving_small_model(Path(folder)) as small:
+            asked = AskedModel(small.url, small.name, small.log)
+            measures = _shown(lambda show: run_models_table(asked, data, limit, only, show))
+    except NoModelError as problem:
         refuse(problem)
-    if reasoner != "scripted":
-        return questions
-    planned = [question for question in questions if question.has_plan]
-    if len(planned) < len(questions):
-        console.print(f"{len(questions) - len(planned)} questions have no plan; the scripted endpoint skips them.")
-    if not planned:
-        refuse(QuestionsError("no question has a plan, which the scripted endpoint needs"))
-    return planned
+    end_measured(measures, out, "models")
 
 
-cli_tables.commands(app)
+def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
+    """Runs `run` with a progress bar and gives its result."""
+
+    async def running(show: Show) -> _ResultT:
+        return await run(show)
+
+    with shown_progress() as show:
+        return asyncio.run(running(show))
+
+
 cli_dialogue.commands(app)

@@ -3,21 +3,28 @@ to a graph, and the parts that dialogues rest on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import asyncio
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from evaluation.cli_progress import console, print_markdown, refuse, shown_progress
-from evaluation.cli_tables import DATA, MISSED, Data, Out, Seed
+from evaluation.cli_output import (
+    DATA,
+    MISSED,
+    Data,
+    Out,
+    PolicyFile,
+    Seed,
+    end,
+    end_measured,
+    print_markdown,
+    shown_progress,
+)
 
 if TYPE_CHECKING:
     from app.extractor.extractor import Extractor
-    from evaluation.bench.question_sets import Show
-    from evaluation.dialogue.chat_client import ChatClient
 
 
 class _Part(StrEnum):
@@ -26,14 +33,12 @@ class _Part(StrEnum):
     ATTACHMENT = "attachment"
 
 
-Only = Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")]
-Weights = Annotated[
+RetrieverFile = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="A trained retriever; trained here without it")
 ]
 ExtractorFile = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="A trained extractor, which judges; needed for bounds")
 ]
-Ablations = Annotated[bool, typer.Option(help="Also train it with parts left out")]
 Endpoints = Annotated[list[str] | None, typer.Option("--endpoint", help="Base URL of a model endpoint; repeatable")]
 Models = Annotated[list[str] | None, typer.Option("--model", help="Its model; once, or once for each endpoint")]
 Prices = Annotated[list[str] | None, typer.Option("--price", help="Money for a million tokens: prompt/completion")]
@@ -42,16 +47,6 @@ Keys = Annotated[
 ]
 Judge = Annotated[str | None, typer.Option(help="Base URL of an endpoint that judges beside the extractor")]
 JudgeModel = Annotated[str | None, typer.Option(help="The model of the judge")]
-Plots = Annotated[Path | None, typer.Option(help="Folder for pictures (SVG)")]
-Turns = Annotated[int | None, typer.Option(min=1, help="At most so many turns for replies and attachment")]
-Graph = Annotated[
-    list[Path] | None, typer.Option(exists=True, help="A graph of your own, in pseudonyms; OpenDialKG without it")
-]
-PolicyFile = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, help="Its policy; the proposed one without it")
-]
-Detailed = Annotated[bool, typer.Option(help="Ask with the more detailed of the two prompts")]
-TurnsOfSet = Annotated[int, typer.Option(min=1, help="Turns to reply to, of each set")]
 
 
 def commands(parent: typer.Typer) -> None:
@@ -61,41 +56,24 @@ def commands(parent: typer.Typer) -> None:
 
 def dialogue(
     data: Data = DATA,
-    only: Only = None,
-    weights: Weights = None,
+    only: Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")] = None,
+    weights: RetrieverFile = None,
     extractor: ExtractorFile = None,
-    ablations: Ablations = True,
-    endpoint: Endpoints = None,
-    model: Models = None,
-    price: Prices = None,
-    key_variable: Keys = None,
-    judge: Judge = None,
-    judge_model: JudgeModel = None,
-    limit: Turns = None,
+    ablations: Annotated[bool, typer.Option(help="Also train it with parts left out")] = True,
+    limit: Annotated[int | None, typer.Option(min=1, help="At most so many turns")] = None,
     out: Out = None,
-    plots: Plots = None,
     seed: Seed = 0,
 ) -> None:
-    """Measure dialogues on public data: retrieval, replies, and LLM-KAT; ends with code 1 when a bound is missed.
-
-    With an endpoint, the prompts of the public set are sent there with their names.
-    """
+    """Measure dialogues on public data: retrieval, replies, and LLM-KAT; ends with code 1 when a bound is missed."""
     from app.settings import load_settings
-    from evaluation.dialogue.chat_client import vendors
-    from evaluation.dialogue.dialogue_run import DialogueRun
-    from evaluation.tables.measures import write_json
+    from evaluation.dialogue.attachment import DialogueRun
 
-    with _in_words() as show:
-        clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
-        judging, read = _judge(judge, judge_model), _extractor(extractor)
-        answers = read.answers_to if read else None
-        run = DialogueRun(data, load_settings(), seed, weights, answers, clients, judging, limit, show)
+    with shown_progress() as show:
+        read = _extractor(extractor)
+        run = DialogueRun(data, load_settings(), seed, weights, read.answers_to if read else None, limit, show)
         run.run([part.value for part in only or _Part], ablations=ablations)
-    _write(plots, {f"{name}.svg": draw() for name, draw in run.plots.items()} if plots else {})
-    if out:
-        out.mkdir(parents=True, exist_ok=True)
-        write_json(run.measures, out / "dialogue.json")
-    _end("dialogue", run.text, out, passed=all(line.passed for line in run.measures))
+    tables = "\n".join(f"## {name}\n\n{table}" for name, table in run.tables.items())
+    end_measured(run.measures, out, "dialogue", tables)
 
 
 def attach(
@@ -106,13 +84,13 @@ def attach(
     judge: Judge = None,
     judge_model: JudgeModel = None,
     extractor: ExtractorFile = None,
-    graph: Graph = None,
+    graph: Annotated[
+        list[Path] | None, typer.Option(exists=True, help="A graph of your own, in pseudonyms; OpenDialKG without it")
+    ] = None,
     policy: PolicyFile = None,
-    detailed: Detailed = False,
     data: Data = DATA,
-    limit: TurnsOfSet = 100,
+    limit: Annotated[int, typer.Option(min=1, help="Turns to reply to, of each set")] = 100,
     out: Out = None,
-    plots: Plots = None,
     seed: Seed = 0,
 ) -> None:
     """Tell which model endpoint holds to a graph, and at what price.
@@ -120,22 +98,20 @@ def attach(
     On OpenDialKG's public dialogues, plain and anonymised. With --graph on facts of your own graph: only pseudonyms,
     concepts and relations leave, and a prompt that holds a name is not sent.
     """
-    from evaluation.dialogue.attach import AttachReport
-    from evaluation.dialogue.chat_client import VendorError, vendors
+    from evaluation.dialogue.attach import attach_report
+    from evaluation.dialogue.endpoints import EndpointError, vendors
 
-    with _in_words() as show:
+    with shown_progress(EndpointError) as show:
         clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
         if not clients:
-            raise VendorError("name at least one --endpoint")
+            raise EndpointError("name at least one --endpoint")
         if policy and not graph:
-            raise VendorError("--policy is the policy of a --graph")
-        judging, read = _judge(judge, judge_model), _extractor(extractor)
+            raise EndpointError("--policy is the policy of a --graph")
+        judging = vendors([judge], [judge_model] if judge_model else ())[0] if judge else None
+        read = _extractor(extractor)
         answers = read.answers_to if read else None
-        report = AttachReport(clients, judging, answers, data, graph or (), policy, limit, seed, show)
-        report.style = "detailed" if detailed else "default"
-        report.run()
-    _write(plots, {"attachment_by_price.svg": report.plot()} if plots else {})
-    _end("attach", report.text, out)
+        text = attach_report(clients, judging, answers, data, graph or (), policy, limit, seed, show)
+    end(text, out=out, name="attach")
 
 
 def turns(
@@ -143,19 +119,13 @@ def turns(
     half: Annotated[
         Literal["seen", "shut"], typer.Option(help="Half of the labelled turns: `seen` was looked at, `shut` was not")
     ] = "shut",
-    wrong: Annotated[bool, typer.Option(help="Print turns of the seen half that were read as another kind")] = False,
 ) -> None:
     """Tell how many labelled turns are read as what they are; ends with code 1 below 0.93."""
-    import asyncio
+    from evaluation.dialogue.labelled import MIN_RIGHT, read_turns, right, turns_table
 
-    from evaluation.dialogue.turns import MIN_RIGHT, read_turns, right, turns_table
-
-    with _in_words():
+    with shown_progress():
         read = asyncio.run(read_turns(data, half))
     print_markdown(turns_table(read))
-    for turn in read if wrong and half == "seen" else ():
-        if turn.label != turn.read_as:
-            typer.echo(f"{turn.label} read as {turn.read_as}: {turn.text}")
     raise typer.Exit(0 if right(read) >= MIN_RIGHT else MISSED)
 
 
@@ -178,18 +148,15 @@ def extractor(
         run_extractor,
         to_measure,
     )
-    from evaluation.tables.measures import markdown
 
     settings = load_settings()
-    with _in_words() as show:
+    with shown_progress() as show:
         opened = _extractor(weights)
         assert opened is not None
         show("reading", 0, 1)
         source = read_pair_source(data, Embedder(settings.embedder, settings.cache_dir))
         rows = run_extractor(opened, to_measure(source, seed), show)
-    lines = extractor_measures(rows)
-    text = f"{markdown(lines)}\n{extractor_markdown(rows)}"
-    _end("extractor", text, out, passed=all(line.passed for line in lines))
+    end_measured(extractor_measures(rows), out, "extractor", extractor_markdown(rows))
 
 
 def hubs(
@@ -198,14 +165,12 @@ def hubs(
     out: Out = None,
 ) -> None:
     """Tell how often the right relation of a thing with very many is offered, by likeness and by a retriever."""
-    import asyncio
-
     from app.settings import load_settings
     from evaluation.dialogue.hubs import hubs_table
 
-    with _in_words() as show:
+    with shown_progress() as show:
         text = asyncio.run(hubs_table(data, weights, load_settings(), show))
-    _end("hubs", text, out)
+    end(text, out=out, name="hubs")
 
 
 def statements(
@@ -221,23 +186,15 @@ def statements(
 ) -> None:
     """Read labelled statements back, as AROG_REPLY_WORDS=model does; ends with code 1 when a bound is missed."""
     from app.settings import load_settings
-    from app.wiring.sentence_models import read_back_of
-    from evaluation.dialogue.statements import KEPT, measure, read_replies, statement_measures
-    from evaluation.tables.measures import markdown
+    from app.wiring.services import read_back_of
+    from evaluation.dialogue.labelled import KEPT, measure, read_replies, statement_measures
 
-    with _in_words():
+    with shown_progress():
         labelled = [reply for file in replies or KEPT for reply in read_replies(file)]
         read_back = read_back_of(load_settings().model_copy(update={"extractor": extractor}))
         assert read_back is not None
         lines = statement_measures(measure(labelled, read_back))
-    _end("statements", markdown(lines), None, passed=all(line.passed for line in lines))
-
-
-def _judge(url: str | None, model: str | None) -> ChatClient | None:
-    """Raises VendorError."""
-    from evaluation.dialogue.chat_client import vendors
-
-    return vendors([url], [model] if model else ())[0] if url else None
+    end_measured(lines, None, "statements")
 
 
 def _extractor(file: Path | None) -> Extractor | None:
@@ -247,33 +204,3 @@ def _extractor(file: Path | None) -> Extractor | None:
 
     settings = load_settings()
     return open_extractor(file, settings.embedder, settings.cache_dir) if file else None
-
-
-def _end(name: str, text: str, out: Path | None, *, passed: bool = True) -> NoReturn:
-    _write(out, {f"{name}.md": text.encode()})
-    print_markdown(text)
-    raise typer.Exit(0 if passed else MISSED)
-
-
-def _write(folder: Path | None, files: Mapping[str, bytes]) -> None:
-    if folder:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            (folder / name).write_bytes(content)
-
-
-@contextmanager
-def _in_words() -> Iterator[Show]:
-    """A progress bar, and what these commands refuse as a sentence."""
-    from app.cli.output import failures_in_words
-    from app.extractor.lower_layers import SentenceModelError
-    from app.llm.embeddings.network_weights import NetworkWeightsError
-    from evaluation.datasets.questions import QuestionsError
-    from evaluation.dialogue.chat_client import EndpointUnusableError, VendorError
-
-    refused = (QuestionsError, NetworkWeightsError, SentenceModelError)
-    with failures_in_words(console), shown_progress(console) as show:
-        try:
-            yield show
-        except (*refused, VendorError, EndpointUnusableError) as problem:
-            refuse(problem)

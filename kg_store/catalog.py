@@ -15,8 +15,7 @@ from sqlalchemy import Engine
 
 from kg_store.errors import LoadError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency
-from kg_store.graph.pruning import facts_of, pruned
-from kg_store.graph.removal import RemovalSet, closure_of_removal
+from kg_store.graph.pruning import RemovalSet, closure_of_removal, facts_of, pruned
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph, nonsense_of, placeholder_schema
 from kg_store.names.index import NameIndex
 from kg_store.names.name_words import NameWords, forget_name_words
@@ -30,7 +29,7 @@ from kg_store.storage.master_key import MasterKey, mids_of
 from kg_store.storage.vault import VaultScope
 from kg_store.storage.versions import GraphRows, VersionRow
 from kg_store.terms import Mids, NodeKind, Schema, as_mids
-from kg_store.text.word_matcher import forget_words
+from kg_store.text.words import forget_words
 from kg_store.version_builder import (
     INFO_PURPOSE,
     NAMES_FILE,

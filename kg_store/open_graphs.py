@@ -13,13 +13,11 @@ from functools import partial
 import numpy as np
 from sqlalchemy import Engine
 
-from kg_store.algebra.evaluator import SetAlgebra, ValueAlgebra
+from kg_store.algebra.evaluator import SetAlgebra
 from kg_store.graph.adjacency import Adjacency
-from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.compact_graph import CompactGraph
-from kg_store.graph.masked_relations import masks_of, read_in_house, unsaid_of
-from kg_store.graph.role_view import restricted
-from kg_store.graph.schema import read_schema
+from kg_store.graph.blind_graph import BlindGraph, CompactGraph
+from kg_store.graph.pruning import restricted
+from kg_store.graph.schema import masks_of, read_in_house, read_schema, unsaid_of
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_words import NameWords, NameWordsVersionError
@@ -180,7 +178,7 @@ class OpenGraphs:
         names = whole.names.without(others).with_public(public)
         return replace(
             whole, blind=blind, vault=vault, linker=EntityLinker(names, blind.fact_counts),
-            algebra=ValueAlgebra(blind, vault), holds=holds, whole=whole, public=public,
+            algebra=SetAlgebra(blind, vault), holds=holds, whole=whole, public=public,
             in_house=_in_house(blind.schema, vault),
         )  # fmt: skip
 
@@ -208,7 +206,7 @@ class OpenGraphs:
         names = NameIndex.from_bytes(self._sealer.read(scope, NAMES_FILE)).with_public(public)
         blind = CompactGraph.open(path, schema)
         vault = Vault(self._engine, self._master, scope)
-        algebra = ValueAlgebra(blind, vault)
+        algebra = SetAlgebra(blind, vault)
         linker = EntityLinker(names, blind.fact_counts)
         return PrivateGraph(
             row.tenant, row.name, row.id, blind, vault, names, linker, algebra, policy, public,

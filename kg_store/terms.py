@@ -14,20 +14,11 @@ from typing import Concatenate, Final, NamedTuple, NewType, ParamSpec, TypeVar, 
 import numpy as np
 import numpy.typing as npt
 
-Mid = NewType("Mid", int)
-"""A keyed 63-bit hash of a term. Stable over versions of a graph; never leaves the server."""
-
-Mids = npt.NDArray[np.int64]
-"""A set of MIDs: one dimension, sorted, each once."""
-
-RelationId = NewType("RelationId", int)
-"""Position of a relation in `Schema.relations`."""
-
-SignatureId = NewType("SignatureId", int)
-"""Position of a signature in `Schema.signatures`."""
-
-Concept = NewType("Concept", str)
-"""The kind of thing that an entity is, as words: `person`, `geographic location`."""
+Mid = NewType("Mid", int)  # A keyed 63-bit hash of a term. Stable over versions of a graph; never leaves the server.
+Mids = npt.NDArray[np.int64]  # A set of MIDs: one dimension, sorted, each once.
+RelationId = NewType("RelationId", int)  # Position of a relation in `Schema.relations`.
+SignatureId = NewType("SignatureId", int)  # Position of a signature in `Schema.signatures`.
+Concept = NewType("Concept", str)  # The kind of thing that an entity is, as words: `person`, `geographic location`.
 
 
 _MASK_WORD = re.compile(
@@ -44,8 +35,7 @@ PSEUDONYM_FORM: Final = r"[EVS](?=[a-z]*[0-9])(?=[0-9]*[a-z])[a-z0-9]{5}"
 """A pattern of pseudonyms: they have a digit and a small letter, so that they are no word and no number."""
 
 PSEUDONYM: Final = re.compile(rf"\b{PSEUDONYM_FORM}\b")
-ALMOST_PSEUDONYM: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")
-"""Words that a model may take for one as well."""
+ALMOST_PSEUDONYM: Final = re.compile(r"\b[EVS][a-z0-9]{5}\b")  # Words that a model may take for one as well.
 
 
 class NodeKind(StrEnum):
@@ -85,7 +75,7 @@ class Relation:
     is what its owner lets everybody read in their place (empty for nothing). `words` are further ways to ask for it,
     the owner's before those of the sources; `hints` are single words of its comment that no other comment has, which
     say less. A masked one has none of them. No prompt shows them. `own`: the name of a masked relation, in
-    the schema for the reader inside the service (`kg_store.graph.masked_relations.read_in_house`) and in no other.
+    the schema for the reader inside the service (`kg_store.graph.schema.read_in_house`) and in no other.
     """
 
     id: RelationId
@@ -111,11 +101,8 @@ class Hop(NamedTuple):
         return Hop(self.relation, not self.inverse)
 
 
-Step = tuple[Hop, ...]
-"""One move between named things: one hop, or several with mediators between them (`r1|r2`)."""
-
-Path = tuple[Step, ...]
-"""Steps in the order they are walked."""
+Step = tuple[Hop, ...]  # One move between named things: one hop, or several with mediators between them (`r1|r2`).
+Path = tuple[Step, ...]  # Steps in the order they are walked.
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +128,7 @@ class Schema:
 
     Two schemas are equal only when they are the same object. `derived` is what was worked out from this one
     (`kg_store.terms`): it lives in the schema, and goes with it. `kind_words` are further words for concepts and
-    classes, which may be of another version or role: `kg_store.text.further_words` has those that hold here.
+    classes, which may be of another version or role: `kg_store.text.labels` has those that hold here.
     """
 
     relations: tuple[Relation, ...]

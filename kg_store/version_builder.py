@@ -13,11 +13,8 @@ from sqlalchemy import Engine
 
 from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
-from kg_store.graph.masked_relations import notes_on, refuse_telling
-from kg_store.graph.pruning import facts_of, pruned
-from kg_store.graph.removal import RemovalSet
-from kg_store.graph.role_view import refuse_unknown_words, unknown_words
-from kg_store.graph.schema import phrases_of, schema_bytes, with_concepts
+from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
+from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
 from kg_store.loading.default_masks import MaskedTerm, MaskReason
 from kg_store.loading.load import LoadedGraph, placeholder_schema
 from kg_store.names.index import NameIndex
@@ -29,7 +26,7 @@ from kg_store.storage.vault import Vault, VaultScope, write_records
 from kg_store.storage.versions import SealedParts
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
-from kg_store.text.further_words import unknown_kinds
+from kg_store.text.labels import unknown_kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ sys.meta_path.insert(0, Refuse())
 {body}
 """
 IMPORT_ALL = """
-import client_sdk, client_sdk.crypto.key_file, client_sdk.cli.main, client_sdk.cli.client_file
+import client_sdk, client_sdk.crypto.key_file, client_sdk.cli.main
 assert client_sdk.__file__.startswith({folder!r}), client_sdk.__file__
 key = client_sdk.KeyPair.generate()
 client_sdk.Chat("http://127.0.0.1:9", "a-key", "demo", key=key).close()
@@ -126,7 +126,7 @@ def test_with_the_cli_alone_mcp_says_how_to_get_its_extra(copy: Path) -> None:
 
 def test_with_its_extra_the_proxy_needs_nothing_else(copy: Path) -> None:
     extra = BASE | {"typer", "rich", "starlette", "uvicorn"}
-    done = run_alone(copy, "import client_sdk.proxy.server; print(*sorted(sys.modules))", extra)
+    done = run_alone(copy, "import client_sdk.proxy.app; print(*sorted(sys.modules))", extra)
     assert done.returncode == 0, done.stderr
 
 

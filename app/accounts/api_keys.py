@@ -1,6 +1,4 @@
-"""Authentication and grants: API keys stored as hashes, callers, and grants for each graph. Nothing is allowed by
-default.
-"""
+"""API keys, stored as hashes, with their grants for each graph and their devices. Nothing is allowed by default."""
 
 from __future__ import annotations
 
@@ -12,13 +10,15 @@ import secrets
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Final
 
 from pydantic import SecretStr
-from sqlalchemy import Engine, Row, insert, select, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import ColumnElement, Engine, Row, func, insert, select, update
+from sqlalchemy.exc import IntegrityError, OperationalError
 
-from app.database.tables import api_keys
-from client_sdk.protocol import KeyRole
+from app.database.tables import api_keys, devices
+from client_sdk.crypto.sealing import fingerprint_of, parse_public_key
+from client_sdk.protocol import Device, DeviceList, KeyRole
 
 KEY_PREFIX = "arog_"
 EVERY_GRAPH = "*"
@@ -153,7 +153,9 @@ class Access:
         with self._engine.connect() as connection:
             row = connection.execute(select(api_keys).where(api_keys.c.digest == digest)).one_or_none()
         # The look-up is by digest, so its timing tells of digests, which nobody can steer towards a key.
-        if row is None or not hmac.compare_digest(row.digest, digest) or not _is_valid(row):
+        if row is None or not hmac.compare_digest(row.digest, digest):
+            raise NotAuthenticatedError
+        if row.revoked_at is not None or (row.expires_at is not None and row.expires_at <= _now()):
             raise NotAuthenticatedError
         self._mark_used(row)
         return Caller(row.tenant, row.key_id, row.role, frozenset(row.grants))
@@ -171,21 +173,21 @@ class Access:
     ) -> IssuedKey:
         """Creates a key of `tenant`; without `days` it does not expire. Raises BadGrantError."""
         grants = sorted(set(grants))
-        refuse_bad_grants(grants)
+        _refuse_bad_grants(grants)
         issued = IssuedKey("k" + secrets.token_hex(8), KEY_PREFIX + secrets.token_urlsafe(32))
         now = _now()
-        row = {
-            "key_id": issued.key_id,
-            "digest": _digest(issued.key),
-            "tenant": tenant,
-            "role": role,
-            "grants": grants,
-            "created_at": now,
-            "expires_at": None if days is None else now + dt.timedelta(days=days),
-            "label": label,
-        }
+        row = insert(api_keys).values(
+            key_id=issued.key_id,
+            digest=_digest(issued.key),
+            tenant=tenant,
+            role=role,
+            grants=grants,
+            created_at=now,
+            expires_at=None if days is None else now + dt.timedelta(days=days),
+            label=label,
+        )
         with self._engine.begin() as connection:
-            connection.execute(insert(api_keys).values(row))
+            connection.execute(row)
         return issued
 
     def revoke(self, tenant: str, key_id: str) -> None:
@@ -200,10 +202,23 @@ class Access:
         """Returns every key of `tenant`, oldest first, including revoked ones."""
         query = select(api_keys).where(api_keys.c.tenant == tenant).order_by(api_keys.c.created_at)
         with self._engine.connect() as connection:
-            return [_record(row) for row in connection.execute(query)]
+            return [
+                KeyRecord(
+                    row.key_id,
+                    row.tenant,
+                    row.role,
+                    frozenset(row.grants),
+                    row.created_at,
+                    row.expires_at,
+                    row.revoked_at,
+                    row.label,
+                    row.last_used_at,
+                )
+                for row in connection.execute(query)
+            ]
 
 
-def refuse_bad_grants(grants: Sequence[str]) -> None:
+def _refuse_bad_grants(grants: Sequence[str]) -> None:
     """Raises BadGrantError for a grant of unknown form, or for two that contradict each other about one graph."""
     for position, grant in enumerate(grants, start=1):
         if not _GRANT.fullmatch(grant):
@@ -242,19 +257,100 @@ def _now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-def _is_valid(row: Row[tuple[object, ...]]) -> bool:
-    return row.revoked_at is None and (row.expires_at is None or row.expires_at > _now())
+MAX_DEVICES: Final = 100
 
 
-def _record(row: Row[tuple[object, ...]]) -> KeyRecord:
-    return KeyRecord(
-        row.key_id,
-        row.tenant,
-        row.role,
-        frozenset(row.grants),
-        row.created_at,
-        row.expires_at,
-        row.revoked_at,
-        row.label,
-        row.last_used_at,
+class DeviceNotAdmittedError(Exception):
+    """No capsule is sealed to this public key: it was revoked, or registration is required and it has none."""
+
+
+class UnknownDeviceError(Exception):
+    """The API key has no device of that fingerprint."""
+
+
+class TooManyDevicesError(Exception):
+    """The API key already has MAX_DEVICES devices, including revoked ones."""
+
+
+class Devices:
+    """The devices of API keys, as fingerprints of their public keys.
+
+    Promise: a revoked device gets no further capsule from any replica; with `required`, only registered devices get
+    one. Limit: without `required` the holder of the API key may send another public key, so if a device is lost with
+    its API key, that key must be revoked. What was sealed before can still be opened with the device.
+    """
+
+    def __init__(self, engine: Engine, required: bool) -> None:
+        self._engine, self.required = engine, required
+
+    def admit(self, caller: Caller, public_key: str | None) -> None:
+        """Checks a public key before anything is sealed to it. Raises BadPublicKeyError, DeviceNotAdmittedError."""
+        if public_key is None:
+            return
+        device = self._find(caller.tenant, caller.key_id, fingerprint_of(public_key))
+        if (self.required and device is None) or (device is not None and device.revoked_at is not None):
+            raise DeviceNotAdmittedError
+
+    def register(self, tenant: str, key_id: str, public_key: str) -> Device:
+        """Registers a device; repeating that is no error, but a revoked device is refused.
+
+        Raises BadPublicKeyError, UnknownKeyError, DeviceNotAdmittedError, TooManyDevicesError.
+        """
+        self._require_key(tenant, key_id)
+        suite, fingerprint = parse_public_key(public_key).suite.name, fingerprint_of(public_key)
+        if self._find(tenant, key_id, fingerprint) is None:
+            self._insert(tenant, key_id, fingerprint, suite)
+        found = self._find(tenant, key_id, fingerprint)
+        if found is None or found.revoked_at is not None:
+            raise DeviceNotAdmittedError
+        return found
+
+    def revoke(self, tenant: str, key_id: str, fingerprint: str) -> Device:
+        """Revokes a device at once in every replica; repeating that is no error. Raises UnknownDeviceError."""
+        ours = _of_key(tenant, key_id) & (devices.c.fingerprint == fingerprint)
+        with self._engine.begin() as connection:
+            connection.execute(update(devices).where(ours, devices.c.revoked_at.is_(None)).values(revoked_at=_now()))
+        found = self._find(tenant, key_id, fingerprint)
+        if found is None:
+            raise UnknownDeviceError
+        return found
+
+    def of(self, tenant: str, key_id: str) -> DeviceList:
+        """Returns every device of the API key, oldest first, including revoked ones. Raises UnknownKeyError."""
+        self._require_key(tenant, key_id)
+        query = select(devices).where(_of_key(tenant, key_id)).order_by(devices.c.registered_at)
+        with self._engine.connect() as connection:
+            rows = connection.execute(query).all()
+        return DeviceList(key_id=key_id, required=self.required, devices=[_device(row) for row in rows])
+
+    def _insert(self, tenant: str, key_id: str, fingerprint: str, suite: str) -> None:
+        row = {"tenant": tenant, "key_id": key_id, "fingerprint": fingerprint, "suite": suite, "registered_at": _now()}
+        # Where it fails, another request has registered it meanwhile.
+        with suppress(IntegrityError), self._engine.begin() as connection:
+            if connection.execute(select(func.count()).where(_of_key(tenant, key_id))).scalar_one() >= MAX_DEVICES:
+                raise TooManyDevicesError
+            connection.execute(insert(devices).values(row))
+
+    def _find(self, tenant: str, key_id: str, fingerprint: str) -> Device | None:
+        with self._engine.connect() as connection:
+            ours = _of_key(tenant, key_id) & (devices.c.fingerprint == fingerprint)
+            row = connection.execute(select(devices).where(ours)).one_or_none()
+        return None if row is None else _device(row)
+
+    def _require_key(self, tenant: str, key_id: str) -> None:
+        if (tenant, key_id) == (OPERATOR_TENANT, OPERATOR_KEY_ID):
+            return
+        ours = (api_keys.c.tenant == tenant) & (api_keys.c.key_id == key_id)
+        with self._engine.connect() as connection:
+            if connection.execute(select(api_keys.c.key_id).where(ours)).one_or_none() is None:
+                raise UnknownKeyError
+
+
+def _of_key(tenant: str, key_id: str) -> ColumnElement[bool]:
+    return (devices.c.tenant == tenant) & (devices.c.key_id == key_id)
+
+
+def _device(row: Row[tuple[object, ...]]) -> Device:
+    return Device(
+        fingerprint=row.fingerprint, suite=row.suite, registered_at=row.registered_at, revoked_at=row.revoked_at
     )

@@ -1,4 +1,4 @@
-"""NamesRead: which names of a graph left the service, for whom and on which day."""
+"""Records of reading: names of a graph that left the service, for whom and on which day; the ledger for a key."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from typing import Any, Final
 from sqlalchemy import Engine, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from app.accounts.api_keys import Caller
 from app.accounts.quotas import Clock, renews_in_s, utc_now
-from app.database.tables import names_read
+from app.database.tables import api_keys, conversations, names_read
+from app.egress.ledger.ledger import Ledger
+from client_sdk.protocol import LedgerPage, LedgerRow
 
 _DIGEST_CHARS: Final = 32
 _TRIES: Final = 3
@@ -110,7 +113,12 @@ class NamesRead:
         if name is not None:
             chosen &= names_read.c.digest.in_([_digest(key, name) for key in self._keys()])
         columns = names_read.c.day, names_read.c.key_id, names_read.c.person
-        query = select(*columns, func.count()).where(chosen).group_by(*columns).order_by(*map(_descending, columns))
+        query = (
+            select(*columns, func.count())
+            .where(chosen)
+            .group_by(*columns)
+            .order_by(*(each.desc() for each in columns))
+        )
         with self._engine.connect() as connection:
             return [DayOfNames(*row) for row in connection.execute(query)]
 
@@ -128,10 +136,6 @@ class NamesRead:
             return connection.execute(delete(names_read).where(names_read.c.day < before)).rowcount
 
 
-def _descending(column: Any) -> Any:
-    return column.desc()
-
-
 def _of_graph(tenant: str, graph: str) -> Any:
     return (names_read.c.tenant == tenant) & (names_read.c.graph == graph)
 
@@ -139,3 +143,44 @@ def _of_graph(tenant: str, graph: str) -> Any:
 def _digest(key: bytes, name: str) -> str:
     folded = " ".join(name.split()).casefold()
     return hmac.digest(key, folded.encode(), "sha256").hex()[:_DIGEST_CHARS]
+
+
+def read_ledger_page(ledger: Ledger, engine: Engine, caller: Caller, answer_id: str | None, limit: int) -> LedgerPage:
+    """Returns the caller's own entries of the ledger, newest first; for an admin those of the whole tenant.
+
+    Promise: a caller who sees only part of a graph gets no payload, because the words replaced in a question reveal
+    which names the graph has, including hidden ones.
+    """
+    key_id = None if caller.is_admin else caller.key_id
+    entries = ledger.entries(caller.tenant, key_id, answer_id, limit)
+    met = conversations.c.id.in_({entry.conversation for entry in entries})
+    asking = api_keys.c.key_id.in_({entry.caller for entry in entries})
+    with engine.connect() as connection:
+        graphs = {
+            row.id: row.graph
+            for row in connection.execute(select(conversations.c.id, conversations.c.graph).where(met))
+        }
+        labels = {
+            row.key_id: row.label
+            for row in connection.execute(select(api_keys.c.key_id, api_keys.c.label).where(asking))
+        }
+    rows = [
+        LedgerRow(
+            id=entry.id,
+            at=entry.at,
+            answer=entry.answer,
+            conversation=entry.conversation,
+            step=entry.step,
+            size=entry.size,
+            digest=entry.digest,
+            verdict=entry.verdict,
+            payload=None
+            if caller.is_restricted or entry.payload is None
+            else entry.payload.decode("utf-8", "replace"),
+            key_id=entry.caller,
+            asker=labels.get(entry.caller, ""),
+            graph=graphs.get(entry.conversation),
+        )
+        for entry in entries
+    ]
+    return LedgerPage(entries=rows)

@@ -29,16 +29,6 @@ def utc_now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class DayOfTokens:
-    """A tenant's tokens on one `day`, with open calls at their greatest cost. `limit`: None for no limit."""
-
-    day: dt.date
-    used: int
-    limit: int | None
-    renews_at: dt.datetime
-
-
 class TenantTokens:
     """Counts tokens by tenant and day (UTC), for all replicas. `limit`: for each tenant and day, None for no limit.
 
@@ -54,13 +44,9 @@ class TenantTokens:
         """Returns the account for one question, which counts for the day on which it began."""
         return TenantAccount(self, tenant, self.now().date())
 
-    def state(self, tenant: str) -> DayOfTokens:
-        day = self.now().date()
-        used = _TOKENS.read(self._engine, tenant, day)
-        return DayOfTokens(day, used, self.limit, _midnight_after(day))
-
-    def renews_in_s(self) -> int:
-        return renews_in_s(self.now())
+    def used_today(self, tenant: str) -> int:
+        """Returns a tenant's tokens of the day, with open calls at their greatest cost."""
+        return _TOKENS.read(self._engine, tenant, self.now().date())
 
     def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:
         """Adds `tokens`, which may be negative; returns False and adds nothing if that would exceed `limit`."""
@@ -120,7 +106,7 @@ class TenantAccount:
     def reserve(self, tokens: int, spent: int) -> None:
         more = spent + tokens - self._counted
         if not self._tokens.add(self._tenant, self._day, more, self._tokens.limit):
-            raise TenantBudgetUsedUpError(self._tokens.renews_in_s())
+            raise TenantBudgetUsedUpError(renews_in_s(self._tokens.now()))
         self._counted += more
 
     def settle(self, spent: int) -> None:
@@ -187,12 +173,13 @@ UNLIMITED = Budgets()
 
 def read_budget(engine: Engine, budgets: Budgets, tenant: str) -> TokenBudget:
     """Returns the tokens and facts that the tenant has used today, and its limits."""
-    day = (budgets.tenants or TenantTokens(engine)).state(tenant)
+    tokens = budgets.tenants or TenantTokens(engine)
+    day = tokens.now().date()
     return TokenBudget(
-        day=day.day,
-        used=day.used,
-        limit=day.limit,
-        renews_at=day.renews_at,
+        day=day,
+        used=tokens.used_today(tenant),
+        limit=tokens.limit,
+        renews_at=_midnight_after(day),
         per_question=budgets.question,
         revealed=budgets.reveals.shown_today(tenant) if budgets.reveals else 0,
         reveal_limit=budgets.reveals.tenant if budgets.reveals else None,

@@ -13,16 +13,18 @@ from sqlalchemy.exc import OperationalError
 
 from app.accounts.api_keys import (
     BadGrantError,
+    DeviceNotAdmittedError,
     NoGrantError,
     NotAuthenticatedError,
     NotPermittedError,
+    TooManyDevicesError,
     UnknownAnswerError,
+    UnknownDeviceError,
     UnknownKeyError,
 )
-from app.accounts.devices import DeviceNotAdmittedError, TooManyDevicesError, UnknownDeviceError
 from app.accounts.names_read import NamesUsedUpError
 from app.chat.conversations import ConversationBusyError, UnknownConversationError
-from app.chat.ratings.rating_service import UnknownRatedAnswerError
+from app.chat.ratings import UnknownRatedAnswerError
 from app.egress.budgets import (
     BudgetUsedUpError,
     ConversationRevealsUsedUpError,
@@ -32,19 +34,20 @@ from app.egress.budgets import (
 from app.egress.disclosure import StrategyNotOfferedError
 from app.egress.guard import BlockedError
 from app.egress.ledger.audit import LedgerBrokenError, UnknownCursorError
-from app.graphs.errors import (
+from app.graphs.jobs import (
     AmbiguousNameError,
     ErasureUnfinishedError,
     GraphBusyError,
     JobInterruptedError,
+    JobStoppedError,
+    NotWaitingError,
     UnknownJobError,
     UnknownNameError,
 )
-from app.graphs.job_control import JobStoppedError, NotWaitingError
 from app.graphs.previews.previewer import PreviewBusyError
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
-from app.memory.case_store import UnknownCaseError
-from app.privacy.errors import PrivacyError
+from app.memory.cases import UnknownCaseError
+from app.privacy.safe_text import PrivacyError
 from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ErrorBody
 from kg_store.errors import FormatTooNewError, LoadError, MasterKeyError, PolicyError, UnknownGraphError
@@ -234,7 +237,9 @@ def problem_of(error: BaseException) -> Problem:
         case BudgetUsedUpError() | NamesUsedUpError() if (told := _of_budget(error)) is not None:
             return told
         case ReasonerUnavailableError(reason=reason) if reason:
-            return _unreachable(reason)
+            # Without an address: askers need not learn what runs where in the owner's network.
+            hint = "Whoever runs the service sees which one on its terminal, and at GET /admin/endpoints."
+            return Problem(502, "model_unavailable", f"The model endpoint can't be reached: {reason}.", hint)
         case AmbiguousNameError():
             message = f"{error.count} things of the graph have that name."
             return Problem(409, "ambiguous_name", message, "Choose one: the plan lists them, each with an id.")
@@ -246,7 +251,9 @@ def problem_of(error: BaseException) -> Problem:
             return Problem(422, "load_failed", f"{error}.", hint)
         case PolicyError():
             return Problem(422, "bad_policy", f"{error}.", "`arog graph inspect FILE` proposes a policy.")
-    return _DISK_FULL if _is_disk_full(error) else _of_its_kind(error)
+    if _is_disk_full(error):
+        return _DISK_FULL
+    return next((_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS), INTERNAL)
 
 
 def _of_budget(error: BaseException) -> Problem | None:
@@ -269,16 +276,6 @@ def _of_budget(error: BaseException) -> Problem | None:
             hint = f"They renew at midnight UTC, in {_hours(error.renews_in_s)}; GET /admin/budget shows what is left."
             return Problem(429, "budget_used_up", message, hint)
     return None
-
-
-def _of_its_kind(error: BaseException) -> Problem:
-    return next((_KINDS[kind] for kind in type(error).__mro__ if kind in _KINDS), INTERNAL)
-
-
-def _unreachable(reason: str) -> Problem:
-    """Without an address: askers need not learn what runs where in the owner's network."""
-    hint = "Whoever runs the service sees which one on its terminal, and at GET /admin/endpoints."
-    return Problem(502, "model_unavailable", f"The model endpoint can't be reached: {reason}.", hint)
 
 
 def _is_disk_full(error: BaseException) -> bool:

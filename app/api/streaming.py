@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from app.api.errors import error_event
+from app.api.layers import error_event
 from app.api.state import ResponseTiming
 from app.chat.question_run import OnStage
 from client_sdk.protocol import ChatAnswer, EvidenceEvent, StageEvent, StageName, TextEvent

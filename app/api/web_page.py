@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -44,19 +42,14 @@ NOT_BUILT: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
-    media_type: str
-    plain: bytes = field(repr=False)
-    gzipped: bytes | None = field(repr=False)
-
-
 def page_routes(dist: Path = DIST) -> APIRouter:
     """The routes of the page in `dist`; where it is not built, `/` says how to build it. Nobody needs a key for them:
     the files are the same for all, and hold no data."""
     router = APIRouter(include_in_schema=False)
-    index, assets = dist / "index.html", _assets_in(dist / "assets")
+    index = dist / "index.html"
     page = index.read_bytes() if index.is_file() else None
+    # Read once, by their names; a `.gz` beside a file is the same, smaller.
+    assets = {path.name: path.read_bytes() for path in (dist / "assets").glob("*")}
 
     @router.get("/")
     async def get_page() -> Response:
@@ -66,28 +59,13 @@ def page_routes(dist: Path = DIST) -> APIRouter:
 
     @router.get("/assets/{name}")
     async def get_asset(name: str, request: Request) -> Response:
-        found = assets.get(name)
-        if found is None:
+        found, packed = assets.get(name), assets.get(f"{name}.gz")
+        if found is None or name.endswith(".gz"):
             raise HTTPException(404)
-        if found.gzipped is not None and "gzip" in request.headers.get("accept-encoding", ""):
-            headers = {**_ASSET_HEADERS, "Content-Encoding": "gzip"}
-            return Response(found.gzipped, headers=headers, media_type=found.media_type)
-        return Response(found.plain, headers=_ASSET_HEADERS, media_type=found.media_type)
+        kind = "text/javascript" if name.endswith(".js") else mimetypes.guess_type(name)[0]
+        headers = dict(_ASSET_HEADERS)
+        if packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
+            found, headers["Content-Encoding"] = packed, "gzip"
+        return Response(found, headers=headers, media_type=kind or "application/octet-stream")
 
     return router
-
-
-def _assets_in(folder: Path) -> Mapping[str, _File]:
-    """By their names; a `.gz` beside a file is the same, smaller."""
-    paths = [path for path in folder.glob("*") if path.suffix != ".gz"]
-    return {path.name: _file(path) for path in paths}
-
-
-def _file(path: Path) -> _File:
-    gzipped = path.with_name(path.name + ".gz")
-    media_type = "text/javascript" if path.suffix == ".js" else mimetypes.guess_type(path.name)[0]
-    return _File(
-        media_type or "application/octet-stream",
-        path.read_bytes(),
-        gzipped.read_bytes() if gzipped.is_file() else None,
-    )

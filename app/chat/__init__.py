@@ -1,4 +1,4 @@
-"""POST /chat, from the question to the sealed reply; each stage has a file of its own.
+"""POST /chat, from the question to the sealed reply; a list of stages over one object.
 
 Imports `strategies`, `accounts`, `egress`, `privacy`, `kg_store`.
 """

@@ -1,4 +1,4 @@
-"""Conversations: one sealed row each; only the key that opened it can use it, and it expires."""
+"""Conversations: one sealed row each; only the key that opened it can use it, and it expires with all that is kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from sqlalchemy import Engine, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from app.accounts.names_read import NamesRead
 from app.database.tables import conversations
+from app.egress.ledger.retention import LedgerUpkeep
 from app.memory.cases import MAX_RATABLE, RatableAnswer
 from app.privacy.pseudonyms import PseudonymTable
 from client_sdk.protocol import Fact
@@ -38,8 +40,7 @@ _ADD = insert(conversations)
 
 class UnknownConversationError(Exception):
     """There is no such conversation for this caller: unknown, expired, or of another key or graph; these look the
-    same.
-    """
+    same."""
 
 
 class ConversationBusyError(Exception):
@@ -49,8 +50,7 @@ class ConversationBusyError(Exception):
 @dataclass(slots=True)
 class Reason:
     """The reason for the last answer, in pseudonyms: its cited facts in the order they were found, and its
-    expressions.
-    """
+    expressions."""
 
     facts: list[Fact] = field(default_factory=list)
     expressions: list[str] = field(default_factory=list)
@@ -96,26 +96,20 @@ class ConversationStore:
 
     def open(self, tenant: str, key_id: str, graph: str, conversation_id: str | None, schema: Schema) -> Conversation:
         """Returns a new conversation, or the caller's own with that id. Raises UnknownConversationError,
-        MasterKeyError.
-        """
+        MasterKeyError."""
         if conversation_id is None:
-            return Conversation(
-                secrets.token_urlsafe(ID_BYTES), tenant, key_id, graph, 0, PseudonymTable.new()
-            )  # fmt: skip
+            new_id = secrets.token_urlsafe(ID_BYTES)
+            return Conversation(new_id, tenant, key_id, graph, 0, PseudonymTable.new())
         wanted = {"id": conversation_id, "tenant": tenant, "key_id": key_id, "graph": graph}
         with self._engine.connect() as connection:
             row = connection.execute(_FIND, {**wanted, "now": dt.datetime.now(dt.UTC)}).one_or_none()
         if row is None:
             raise UnknownConversationError
-        bound = Conversation(conversation_id, tenant, key_id, graph, row.version, PseudonymTable.new())
-        plain = self._master.open(PURPOSE, bound.context, row.sealed)
+        plain = self._master.open(PURPOSE, bind(tenant, key_id, graph, conversation_id), row.sealed)
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
     def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:
-        """Returns the name of the graph that a key's conversation is about;
-
-        None if there is none or it has expired.
-        """
+        """Returns the graph that a key's conversation is about; None if there is none or it has expired."""
         query = select(conversations.c.graph).where(
             conversations.c.id == conversation_id,
             conversations.c.tenant == tenant,
@@ -201,3 +195,27 @@ def _read(plain: bytes, schema: Schema) -> tuple[PseudonymTable, Reason, set[str
     reason = Reason([Fact.model_validate(fact) for fact in content["facts"]], content["expressions"])
     answers = {each: RatableAnswer.from_json(answer) for each, answer in content.get("answers", {}).items()}
     return PseudonymTable.from_bytes(content["table"].encode(), schema), reason, set(content["revealed"]), answers
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionDays:
+    """Days that payloads of the ledger, and rows of who read which names, are kept."""
+
+    ledger: float
+    names_read: float
+
+
+def purge_expired(
+    master: MasterKey,
+    conversations: ConversationStore,
+    upkeep: LedgerUpkeep,
+    names_read: NamesRead,
+    days: RetentionDays,
+) -> int:
+    """Deletes what has expired and returns how much; signs the ledgers that have grown."""
+    master.refresh()
+    now = dt.datetime.now(dt.UTC)
+    purged = conversations.purge() + upkeep.forget_payloads(now - dt.timedelta(days=days.ledger))
+    purged += names_read.purge((now - dt.timedelta(days=days.names_read)).date())
+    upkeep.checkpoint_all()
+    return purged

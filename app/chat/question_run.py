@@ -1,37 +1,71 @@
-"""QuestionRun: one question on its way through the stages of the service, with the options and the
-timing of stages.
-"""
+"""QuestionRun: one question on its way through the stages of the service, with their options and their times."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal, ParamSpec, TypeVar
 
 from app.accounts.api_keys import Caller
+from app.accounts.names_read import NamesRead, Reader
 from app.accounts.quotas import UNLIMITED, Budgets
-from app.chat.answers.execution import AnswerExecutor, Conclusion
 from app.chat.conversations import Conversation
-from app.chat.dialogue.turn_classifier import TurnClassifier
-from app.chat.names_budget import NamesBudget
+from app.chat.execution import AnswerExecutor, Conclusion
+from app.chat.turns import TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guarded_reasoner import UsageTotals
 from app.language.protocol import Language
 from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import Reasoner
 from app.memory.case_memory import NO_CASES, CaseMemory, NearCases
-from app.privacy.anonymised import Anonymised
+from app.privacy.anonymiser import Anonymised
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.plain_wording import Today, utc_today
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon
 from app.strategies.base import RetrievalResult, TurnKind
-from client_sdk.protocol import ChatRequest, GraphSuggestions, Sentence
+from app.telemetry.logs import event_log
+from client_sdk.protocol import ChatRequest, GraphSuggestions, Names, Sentence
 from kg_store.catalog import PrivateGraph
-from kg_store.terms import Mids
+from kg_store.terms import Mids, NodeKind
+
+SHARE: Final = 0.05
+"""The part of a graph's things whose names a person reads in a day of much work. Chosen by hand; not fitted."""
+MIN_NAMES: Final = 200
+"""So many names may be read of a small graph. Chosen by hand."""
+ALARM_AT: Final = 0.5
+"""From this part of the budget on the log tells of it, once a day and person. Chosen by hand."""
+
+log = event_log("names")
+
+
+class NamesBudget:
+    """Takes the names of every answer, reason, excerpt and trace before they are sealed.
+
+    Promise: a person who is no admin reads at most `per_day` distinct names of a graph on a day (UTC), a key twice as
+    many. With None it is SHARE of the graph's things, and MIN_NAMES at least.
+    """
+
+    def __init__(self, reads: NamesRead, per_day: int | None) -> None:
+        self._reads, self._per_day = reads, per_day
+
+    def take(self, graph: PrivateGraph, caller: Caller, person: str, table: Mapping[str, Names]) -> None:
+        """Counts what `table` restores. Raises NamesUsedUpError."""
+        # Numbers and dates tell nobody apart from their owner, whose name counts.
+        names = {name for each in table.values() for name in each.names if any(map(str.isalpha, name))}
+        if not names:
+            return
+        signatures = (graph.whole or graph).blind.schema.signatures
+        things = sum(each.size for each in signatures if each.kind is NodeKind.ENTITY)
+        most = self._per_day or max(MIN_NAMES, int(SHARE * things))
+        reader = Reader(graph.tenant, graph.name, caller.key_id, person, caller.is_admin)
+        before, now = self._reads.take(reader, names, most)
+        if before < ALARM_AT * most <= now:
+            log.warning("many_names_read", caller=caller.key_id, count=now)
+
 
 AUTO: Final = "auto"
 DEFAULT_STRATEGY: Final = "sets"
@@ -67,14 +101,12 @@ SuggestNext = Callable[["QuestionRun"], Awaitable[tuple[SuggestedQuestion, ...]]
 
 
 async def nothing_next(_run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-    """Makes no follow-up questions: used by the chat that checks them, and where only an endpoint
-    could answer them.
-    """
+    """Makes no follow-up questions: for the chat that checks them, and where only an endpoint could answer them."""
     return ()
 
 
 async def no_suggestions(_caller: Caller, _graph: str) -> GraphSuggestions:
-    """Suggests nothing: used by the chat that checks suggestions, and where only an endpoint could answer them."""
+    """Suggests nothing, as `nothing_next` does."""
     return GraphSuggestions(questions=[])
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.dialogue.completion import Completed, DialogueCompleter, PseudonymMeanings
-from app.chat.dialogue.did_you_mean import was_offered
-from app.chat.dialogue.follow_ups import asks_why, needs_context
-from app.chat.dialogue.questions_to_try import without_questions
-from app.chat.dialogue.small_talk import (
+from app.chat.follow_ups import Completed, DialogueCompleter, PseudonymMeanings, asks_why, needs_context
+from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
+from app.chat.turns import (
+    NAME,
     Talk,
     described_thing,
     invites,
@@ -21,14 +21,12 @@ from app.chat.dialogue.small_talk import (
     sorted_thing,
     talk_of,
     thing_to_sort,
+    was_offered,
+    without_questions,
 )
-from app.chat.dialogue.turn_features import NAME
-from app.chat.label_language import language_of
-from app.chat.question_run import AUTO, DEFAULT_STRATEGY, NOT_FOUND, ChatOptions, QuestionReading, QuestionRun
 from app.egress.disclosure import StrategyNotOfferedError
 from app.language.protocol import Language
-from app.privacy.anonymised import Anonymised
-from app.privacy.anonymiser import Anonymiser
+from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon, schema_periods, schema_units, schema_words
 from app.strategies.base import Draft, RetrievalResult, TurnKind
@@ -36,11 +34,61 @@ from app.strategies.start import declares_kinds
 from client_sdk.crypto.sealing import parse_public_key
 from client_sdk.protocol import ChatRequest
 from kg_store.catalog import Catalog
-from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.schema import masks_of
 from kg_store.graph.traversal import concept_of, kinds_of, relations_to
 from kg_store.names.linker import has_capitals
-from kg_store.text.plurals import singular, with_article
-from kg_store.text.synonyms import names_one_of
+from kg_store.storage.vault import VaultRecord
+from kg_store.text.english import names_one_of
+from kg_store.text.inflection import singular, with_article
+from kg_store.text.normalise import Normalised, normalise
+
+MAX_OF_A_NAME: Final = 10
+"""The greatest number of things of one name whose labels are looked at. Chosen by hand."""
+
+
+def language_of(run: QuestionRun) -> str:
+    """Returns the language that the request asks for, else that of the labels in the latest turn that has any.
+
+    Empty if those labels have no language or several. The result stays inside the service, where it chooses the names
+    of the capsule.
+    """
+    asked = run.request.options.language
+    if asked:
+        return asked.partition("-")[0].lower()
+    table, graph = run.conversation.table, run.graph
+    topics = (table.resolve(topic.pseudonym, graph.blind)[0].tolist() for topic in run.read.dialogue.topics)
+    records = graph.vault.records([mid for mids in topics for mid in mids[:MAX_OF_A_NAME]])
+    turns = [turn.content for turn in run.request.messages if turn.role == "user"]
+    return language_typed(turns, [record for record in records.values() if record.labels])
+
+
+def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
+    """Returns the language of the labels of `records` in the latest of `turns` that has any; empty if unclear."""
+    records = list(records)
+    for turn in reversed(turns) if records else ():
+        text = normalise(turn)
+        languages = {language for record in records if (language := _language_in(text, record)) is not None}
+        if languages:
+            return languages.pop() if len(languages) == 1 else ""
+    return ""
+
+
+def _language_in(text: Normalised, record: VaultRecord) -> str | None:
+    """The language of the label in `text`; empty for the preferred name or several languages, None if there is no
+    label."""
+    typed = {(label, language) for language, label in record.labels if _holds(text, label)}
+    if not typed:
+        return "" if _holds(text, record.names[0]) else None
+    longest = max(len(label) for label, _ in typed)
+    languages = [language for label, language in typed if len(label) == longest]
+    return languages[0] if len(languages) == 1 and (record.names[0], languages[0]) not in typed else ""
+
+
+def _holds(text: Normalised, name: str) -> bool:
+    words = normalise(name).text
+    places = (found.start() for found in re.finditer(f"(?={re.escape(words)})", text.text)) if words else ()
+    return any(text.is_border(at) and text.is_border(at + len(words)) for at in places)
+
 
 MIN_WORDS_OF_TALK: Final = 3
 """A turn with fewer words, after other turns, is not taken for small talk by likeness alone. Chosen by hand."""
@@ -98,11 +146,16 @@ class QuestionReader:
         talk = self._talk(read_so_far)
         turn = self._turn(read_so_far, talk)
         read_so_far = replace(read_so_far, turn=turn, strategy=strategy_for(turn, run.request.strategy))
-        known = _known(completed) or _needs_no_search(read_so_far, talk)
+        if completed.lost:
+            known: RetrievalResult | None = NOT_FOUND
+        elif completed.pointed:
+            known = RetrievalResult(Draft((completed.pointed,), "That is {1}."), (completed.pointed,), (), 0)
+        else:
+            known = _needs_no_search(read_so_far, talk)
         return replace(read_so_far, known=known, invites=invites(talk))
 
     def _talk(self, run: QuestionRun) -> Talk | None:
-        """The kind of small talk; judged by likeness only if the turn names nothing and holds no word of the graph."""
+        """Judged by likeness only if the turn names nothing and holds no word of the graph."""
         question = str(run.read.dialogue.question)
         words = question.lower().split()
         is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" is a follow-up.
@@ -111,9 +164,6 @@ class QuestionReader:
         return talk_of(question, self._options.likeness)
 
     def _turn(self, run: QuestionRun, talk: Talk | None) -> TurnKind:
-        """The kind of the last turn: by wording for small talk and descriptions, else by the classifier; "question"
-        without one.
-        """
         if talk is not None:
             return "neither"
         thing = described_thing(run.read.dialogue.question)
@@ -155,16 +205,6 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
         yield QuestionReading(sorted_by, needs, by_kinds=True)
     if valued := read.with_values():
         yield QuestionReading(valued, needs, by_values=True)
-
-
-def _known(completed: Completed) -> RetrievalResult | None:
-    """The reply if the question only points at a thing of an earlier answer, or at one that is not
-    there; else None.
-    """
-    if completed.lost:
-        return NOT_FOUND
-    pointed = completed.pointed
-    return RetrievalResult(Draft((pointed,), "That is {1}."), (pointed,), (), 0) if pointed else None
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:

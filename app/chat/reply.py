@@ -2,27 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from app.chat.answers.capsule import names_of_masks, seal_names
-from app.chat.answers.disambiguation import hints_for
-from app.chat.answers.execution import AnswerExecutor, Conclusion
-from app.chat.confidence import cases_behind, confidence_in
-from app.chat.conversations import Conversation, ConversationStore, Reason
-from app.chat.dialogue.follow_ups import NO_REASON, reason_of
-from app.chat.names_budget import NamesBudget
-from app.chat.question_run import QuestionRun
+from app.chat.conversations import ConversationStore, Reason
+from app.chat.execution import AnswerExecutor, Conclusion
+from app.chat.follow_ups import NO_REASON, reason_of
+from app.chat.question_run import NamesBudget, QuestionRun
+from app.chat.sealing import hints_for, names_of_masks, seal_names
 from app.chat.understanding import count_of, understood, worked_out
-from app.memory.answer_paths import is_one_path, paths_of_answer
-from app.memory.case_memory import CaseMemory
-from app.memory.cases import RatableAnswer
-from app.privacy.anonymised import Anonymised
+from app.llm.confidence import as_confidence, confidence_of
+from app.memory.case_memory import CaseMemory, is_one_path, paths_of_answer
+from app.memory.cases import Case, RatableAnswer
+from app.privacy.anonymiser import Anonymised
 from app.privacy.pseudonyms import PseudonymTable
 from app.strategies.base import FoundFact, RetrievalResult
-from client_sdk.protocol import Ambiguity, ChatAnswer, Fact, Message, Names, Usage
-from kg_store.terms import Schema
+from client_sdk.protocol import ChatAnswer, Fact, Message, Names, Usage
+
+
+def confidence_in(run: QuestionRun) -> float | None:
+    """Returns the chance (0 to 1) that the answer is right; None if nothing was answered or nothing measures it.
+
+    An answer that follows what a person rated is no surer than that rating. A model's answer is measured by the
+    service's own reading of the question: the chance that this reading is right if both give the same result, else the
+    chance that it is wrong.
+    """
+    draft, own = run.found.draft, run.found.own
+    if run.ended.conclusion is None or draft is None or own is None:
+        return None
+    told = confidence_of(own.scores, doubtful_names=bool(run.read.inexact or run.read.ambiguous))
+    if own.expression:
+        if len(draft.expressions) != 1:
+            return None
+        told = told if run.executor.are_equal(draft.expressions[0], own.expression) else as_confidence(1 - told)
+    return min([told, *(case.most for case in cases_behind(run))])
+
+
+def cases_behind(run: QuestionRun) -> tuple[Case, ...]:
+    """The rated cases whose way the answer took; none where nothing was answered."""
+    draft = run.found.draft
+    if draft is None or run.ended.conclusion is None or not run.near_cases.of_path:
+        return ()
+    paths = paths_of_answer(draft.expressions, run.found.evidence, run.found.things)
+    return tuple(case for path in paths for case in run.near_cases.of_path.get(path, ()))
+
 
 NAMES_IN_A_REASON = 5  # of one set
 LEANS_ON_RATING: Final = "This follows an earlier rating, which nobody has checked."
@@ -74,7 +98,10 @@ class AnswerKeeper:
 
     def keep(self, run: QuestionRun) -> None:
         """Saves the conversation. Raises ConversationBusyError."""
-        _keep_reason(run.conversation, run.found, run.ended.conclusion)
+        draft, reason = run.found.draft, run.conversation.reason
+        cited = cited_by(run.conversation.table, run.found, run.ended.conclusion)
+        reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
+        reason.expressions[:] = draft.expressions if draft and run.ended.conclusion else ()
         leaned = _keep_ratable(run, self._cases) if self._cases else ()
         self._conversations.save(run.conversation, run.graph.blind.schema)
         if self._cases and leaned:
@@ -89,14 +116,6 @@ class AnswerKeeper:
             _keep_ratable(run, self._cases)
         self._conversations.save(run.conversation, run.graph.blind.schema)
         return _explanation(run, self._names)
-
-
-def _keep_reason(conversation: Conversation, finding: RetrievalResult, conclusion: Conclusion | None) -> None:
-    """Replaces the stored reason of the previous answer by that of this one."""
-    cited = cited_by(conversation.table, finding, conclusion)
-    reason = conversation.reason
-    reason.facts[:] = [to_wire_fact(fact, cited) for fact in cited]
-    reason.expressions[:] = finding.draft.expressions if finding.draft and conclusion else ()
 
 
 def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
@@ -115,8 +134,11 @@ def _keep_ratable(run: QuestionRun, cases: CaseMemory) -> Sequence[str]:
 
 
 def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
-    """The facts behind the last answer, in pseudonyms, with the capsule of their names."""
-    reason = _still_shown(run.conversation.reason, run.graph.blind.schema)
+    reason = run.conversation.reason
+    shown = {relation.label for relation in run.graph.blind.schema.relations}
+    steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
+    if not shown.issuperset(steps):
+        reason = Reason()  # The caller may no longer see every relation in it.
     text = reason_of(reason.facts, reason.expressions)
     answer = ChatAnswer(
         id=run.answer_id,
@@ -138,18 +160,14 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     return _sealed(run, answer, names, budget)
 
 
-def _still_shown(reason: Reason, schema: Schema) -> Reason:
-    """The reason, if the caller may still see every relation in it; else an empty one."""
-    shown = {relation.label for relation in schema.relations}
-    steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
-    return reason if shown.issuperset(steps) else Reason()
-
-
 def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAnswer:
     """Returns the answer without its cost. New pseudonyms for its choices are issued here. Raises NamesUsedUpError."""
     conclusion, found = run.ended.conclusion, run.found
-    read = replace(run.read, ambiguous=tuple(_with_hints(each, run) for each in run.read.ambiguous))
-    cited = cited_by(run.conversation.table, found, conclusion)
+    hints = [hints_for(each.choices, run.graph.blind, run.conversation.table) for each in run.read.ambiguous]
+    choices = zip(run.read.ambiguous, hints, strict=True)
+    read = replace(run.read, ambiguous=tuple(each.model_copy(update={"hints": told}) for each, told in choices))
+    cited, behind = cited_by(run.conversation.table, found, conclusion), cases_behind(run)
+    leans = [LEANS_ON_APPROVED if all(case.approved_at for case in behind) else LEANS_ON_RATING] if behind else []
     answer = ChatAnswer(
         id=run.answer_id,
         conversation=run.conversation.id,
@@ -162,7 +180,7 @@ def sealed_answer(run: QuestionRun, budget: NamesBudget | None = None) -> ChatAn
         confidence=confidence_in(run),
         ambiguous=list(read.ambiguous),
         inexact=list(read.inexact),
-        notes=[*read.notes, *run.remarks, *_leans(run)],
+        notes=[*read.notes, *run.remarks, *leans],
         worked_out=worked_out(run),
         understood=understood(run),
         did_you_mean=list(run.ended.asks_back),
@@ -185,18 +203,6 @@ def _sealed(
     if budget is not None:
         budget.take(run.graph, run.caller, run.request.options.person, names)
     return seal_names(run.request.public_key, answer, names)
-
-
-def _leans(run: QuestionRun) -> Iterator[str]:
-    """The note on an answer that follows what people rated."""
-    behind = cases_behind(run)
-    if behind:
-        yield LEANS_ON_APPROVED if all(case.approved_at for case in behind) else LEANS_ON_RATING
-
-
-def _with_hints(ambiguity: Ambiguity, run: QuestionRun) -> Ambiguity:
-    hints = hints_for(ambiguity.choices, run.graph.blind, run.conversation.table)
-    return ambiguity.model_copy(update={"hints": hints})
 
 
 def _names(run: QuestionRun, read: Anonymised, answer: ChatAnswer) -> dict[str, Names]:

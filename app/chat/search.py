@@ -1,103 +1,123 @@
-"""The third stage: a strategy searches the graph, reading by reading; its draft is checked and executed."""
+"""Finding: a strategy searches the graph, reading by reading; a model's answer and the service's own are weighed."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-import numpy as np
-
-from app.chat.answers.execution import Conclusion
-from app.chat.answers.grounding import NotGroundedError, ground
-from app.chat.dialogue.did_you_mean import did_you_mean
-from app.chat.dialogue.small_talk import invitation
+from app.chat.concluding import conclude
+from app.chat.execution import Conclusion
 from app.chat.question_run import (
     AUTO,
     DEFAULT_STRATEGY,
     NOT_FOUND,
     OPEN_PROFILE_STRATEGIES,
     ChatOptions,
-    ConclusionResult,
     QuestionReading,
     QuestionRun,
-    ReadBack,
     StageTimer,
 )
-from app.chat.refusals import refusal
-from app.chat.replies import checked_reply
-from app.chat.second_opinion import is_sure, remarked, weighed, why_not
+from app.chat.reply import confidence_in
+from app.chat.turns import invitation
 from app.egress.budgets import BudgetUsedUpError
 from app.egress.disclosure import BelowAnonymityThresholdError, Profile
 from app.egress.guard import Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
-from app.egress.in_house import InHouseRunner
-from app.egress.ledger.request_log import RequestLog
-from app.egress.wire_pseudonyms import AnswerPseudonyms
-from app.llm.reasoner import Reasoner, ReasonerError, TaskRunner
-from app.privacy.anonymised import Anonymised
-from app.strategies.base import Draft, Limits, RetrievalResult, Strategy, StrategyInput
+from app.egress.guarded_reasoner import GuardedReasoner, InHouseRunner, RequestContext, pseudonyms_of_answer
+from app.egress.ledger.ledger import RequestLog
+from app.llm.reasoner import Reasoner, ReasonerError, ReasonerRefusedError, ReplyUnusableError
+from app.strategies.base import Limits, RetrievalResult, Strategy, StrategyInput
 from app.telemetry.logs import event_log
-from client_sdk.protocol import Item
-from kg_store.errors import ExpressionError
-from kg_store.graph.compact_graph import RememberedGraph
+from client_sdk.protocol import Names
+from kg_store.graph.blind_graph import RememberedGraph
 from kg_store.graph.traversal import kinds_of
-from kg_store.storage.vault import NO_NAME
-from kg_store.terms import NO_MIDS, Mids, Schema, ValueKind, cached_by_version
+from kg_store.terms import ValueKind
 
-NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
-NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
-
-
-def conclude(run: QuestionRun, read_back: ReadBack | None) -> QuestionRun:
-    """Returns the run with its end, from what was found. `read_back`: for replies that a model worded."""
-    draft = run.found.draft
-    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, read_back))
-
-
-def _without_draft(run: QuestionRun) -> ConclusionResult:
-    said, asks_back = run.found.said, run.found.asks_back
-    if said:
-        return ConclusionResult(Conclusion(said, (), {}), sentence=said)
-    # An ambiguous name has to be resolved first.
-    if asks_back and not run.read.ambiguous:
-        return ConclusionResult(sentence=did_you_mean(asks_back), asks_back=asks_back)
-    return ConclusionResult(sentence=refusal(run))
+SURE: Final = 0.9
+"""From this confidence on the service's own reading is used without a second opinion. Chosen by hand; not fitted."""
+MODEL_ALONE: Final = "This is how the model read the question; the service could not read it by itself."
+MODEL_ELSE: Final = "The model read the question in another way:"
+OWN_ELSE: Final = "The service itself read the question in another way:"
+MODEL_NONE: Final = "The model gave no answer; this is the service's own."
+NO_REPLY: Final = "The model's reply could not be used; this is the service's own answer."
+NOT_REACHED: Final = "The model could not be reached; this is the service's own answer."
+REFUSED: Final = "The model's endpoint refused the request; this is the service's own answer."
+OVER_BUDGET: Final = "The budget for the model is used up; this is the service's own answer."
+TOO_FEW: Final = "The model was not asked, since too few things match; this is the service's own answer."
 
 
-def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> ConclusionResult:
-    if run.found.reply:
-        return checked_reply(run, read_back)
-    found, table = run.found, run.conversation.table
-    allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
-    try:
-        grounded = ground(draft.text, draft.expressions, allowed, table)
-        conclusion = run.executor.conclude(grounded, _named_in(run.read), found.in_order)
-    except (NotGroundedError, ExpressionError):
-        return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
-    if conclusion is None:
-        return ConclusionResult(sentence=refusal(run))
-    if _is_nameless(conclusion):
-        return ConclusionResult(sentence=NAMELESS)
-    return ConclusionResult(conclusion, sentence=conclusion.text)
+def is_sure(run: QuestionRun) -> bool:
+    """True if the service's own reading needs no second opinion."""
+    return run.ended.conclusion is not None and (confidence_in(run) or 0.0) >= SURE
 
 
-def _is_nameless(conclusion: Conclusion) -> bool:
-    """True if everything found only joins other things and has no name, as an admission joins a patient and a ward."""
-    names = [name for item in conclusion.items if item.kind in ("set", "entity") for name in _names(conclusion, item)]
-    return bool(names) and set(names) == {NO_NAME} and all(item.kind != "value" for item in conclusion.items)
+def why_not(error: Exception) -> str:
+    """Returns the sentence for the asker when a model could not answer."""
+    if isinstance(error, BudgetUsedUpError):
+        return OVER_BUDGET
+    if isinstance(error, ReplyUnusableError):
+        return NO_REPLY
+    if isinstance(error, ReasonerRefusedError):
+        return REFUSED
+    assert isinstance(error, ReasonerError)
+    return NOT_REACHED
 
 
-def _names(conclusion: Conclusion, item: Item) -> list[str]:
-    found = conclusion.names.get(item.pseudonym)
-    return found.names if found else []
+def remarked(own: QuestionRun, remark: str) -> QuestionRun:
+    """Returns the service's own end of a question that no model answered, with the remark if there is an answer."""
+    if own.ended.conclusion is None or own.found.said:
+        return own
+    return replace(own, remarks=(*own.remarks, remark))
 
 
-def _named_in(read: Anonymised) -> Mids:
-    """The single things that the question itself names; sets of earlier answers may be asked for again."""
-    named = [topic.mids for topic in read.dialogue.topics if topic.newest and len(topic.mids) == 1]
-    return np.unique(np.concatenate(named)) if named else NO_MIDS
+def weighed(own: QuestionRun, asked: QuestionRun, *, is_capable: bool) -> QuestionRun:
+    """Returns the end that is told. `is_capable`: the model's reading counts if the service has none or is unsure."""
+    if asked.found.over_budget:
+        return remarked(own, OVER_BUDGET)
+    if asked.found.withheld:
+        return remarked(own, TOO_FEW)
+    if asked.ended.conclusion is None or not _uses_what_is_named(asked):
+        return remarked(own, MODEL_NONE) if is_capable else own
+    if own.ended.conclusion is None:
+        return _with_text(asked, f"{asked.ended.sentence} {MODEL_ALONE}", {}) if is_capable else own
+    mine, theirs = own.found.draft, asked.found.draft
+    if mine and theirs and own.executor.are_equal(mine.expressions[0], theirs.expressions[0]):
+        return own
+    if is_capable and not is_sure(own):
+        return _both(asked, own, OWN_ELSE)
+    return _both(own, asked, MODEL_ELSE)
+
+
+def _uses_what_is_named(run: QuestionRun) -> bool:
+    """False of an answer that starts from nothing the question names, because it answers another question."""
+    topics = {topic.pseudonym for topic in run.read.dialogue.topics if topic.newest and not topic.doubtful}
+    named = {topic for topic in topics if topic in run.read.dialogue.question}
+    if not named or run.found.draft is None:
+        return True
+    text = " ".join(run.found.draft.expressions)
+    ends = {fact.end: fact.start for fact in run.found.evidence}
+    used = set(run.conversation.table.known(text))
+    for _ in ends:
+        used |= {ends[word] for word in used if word in ends}
+    return not named.isdisjoint(used)
+
+
+def _both(first: QuestionRun, second: QuestionRun, between: str) -> QuestionRun:
+    """`first` as the answer, followed by the sentence of `second`: two readings, the likelier one first."""
+    other = second.ended.conclusion
+    assert other is not None
+    told = _with_text(first, f"{first.ended.sentence} {between} {second.ended.sentence}", other.names)
+    facts = tuple(dict.fromkeys((*first.found.evidence, *second.found.evidence)))
+    things = tuple(dict.fromkeys((*first.found.things, *second.found.things)))
+    return replace(told, found=replace(told.found, evidence=facts, things=things))
+
+
+def _with_text(run: QuestionRun, text: str, more: Mapping[str, Names]) -> QuestionRun:
+    conclusion = run.ended.conclusion
+    assert conclusion is not None
+    told = Conclusion(text, conclusion.items, {**more, **conclusion.names})
+    return replace(run, ended=replace(run.ended, conclusion=told, sentence=text))
 
 
 def _with_invitation(found: RetrievalResult, run: QuestionRun) -> RetrievalResult:
@@ -126,19 +146,6 @@ Strategies = Mapping[str, Strategy]
 """Strategies by name."""
 
 
-@cached_by_version
-def _labels(schema: Schema) -> frozenset[str]:
-    return frozenset(relation.label for relation in schema.relations)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asker:
-    """The reasoner that reads a question, and how much its prompts may show of the graph."""
-
-    runner: TaskRunner
-    profile: Profile
-
-
 class GraphSearch:
     """Searches with the requested strategy, through one guarded reasoner for each question."""
 
@@ -155,9 +162,10 @@ class GraphSearch:
 
     async def search(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Returns the run with its end. Raises BlockedError, LedgerUnavailableError, BudgetUsedUpError (no more was
-        sent), ReasonerError.
-        """
-        own = await self._own(run, timer) if self._has_second_opinion(run) else None
+        sent), ReasonerError."""
+        is_model = self._reasoner.longest_reply > 0 and run.known is None and run.strategy == DEFAULT_STRATEGY
+        has_second = is_model and self._options.in_house is not None and self._options.endpoint_use != "alone"
+        own = await self._own(run, timer) if has_second else None
         if own is not None and self._options.endpoint_use == "unsure" and is_sure(own):
             return own
         async with self._guarded(run) as reasoner:
@@ -167,20 +175,15 @@ class GraphSearch:
         found = replace(told.found, notes=(*told.found.notes, *shown.notes, *odd))
         return replace(told, found=found, spent=reasoner.spent, anonymity=shown.fewest, withheld=shown.kept)
 
-    def _has_second_opinion(self, run: QuestionRun) -> bool:
-        is_model = self._reasoner.longest_reply > 0 and run.known is None and run.strategy == DEFAULT_STRATEGY
-        return is_model and self._options.in_house is not None and self._options.endpoint_use != "alone"
-
     async def _asked(
         self, run: QuestionRun, own: QuestionRun | None, reasoner: GuardedReasoner, timer: StageTimer
     ) -> QuestionRun:
-        """The end of the question with the model, combined with the service's own reading if there is one."""
         try:
             if own is None:
-                return await self._read_in_turn(run, _Asker(reasoner, self._options.profile), timer)
+                return await self._read_in_turn(run, reasoner, timer)
             readings = [own.reading] if own.is_settled and not own.reading.by_kinds else list(run.readings)
             first = replace(run, readings=tuple(in_order(readings, is_model=True)[:1]))
-            asked = await self._read_in_turn(first, _Asker(reasoner, self._options.profile), timer)
+            asked = await self._read_in_turn(first, reasoner, timer)
             return weighed(own, asked, is_capable=reasoner.is_capable)
         except (ReasonerError, BudgetUsedUpError) as error:
             if not (reasoner.is_model and self._options.falls_back and self._options.in_house):
@@ -189,23 +192,20 @@ class GraphSearch:
             return remarked(own or await self._own(run, timer), why_not(error))
 
     async def _own(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """The end of the question by the reasoner inside the service; nothing is sent, so prompts may
-        show everything.
-        """
         assert self._options.in_house is not None
-        asker = _Asker(InHouseRunner(self._options.in_house), Profile.OPEN)
         strategy = DEFAULT_STRATEGY if run.strategy in OPEN_PROFILE_STRATEGIES else run.strategy
-        return await self._read_in_turn(replace(run, strategy=strategy), asker, timer)
+        return await self._read_in_turn(replace(run, strategy=strategy), InHouseRunner(self._options.in_house), timer)
 
-    async def _read_in_turn(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> QuestionRun:
+    async def _read_in_turn(
+        self, run: QuestionRun, runner: InHouseRunner | GuardedReasoner, timer: StageTimer
+    ) -> QuestionRun:
         """Tries reading after reading until one settles the question."""
         asks_back: QuestionRun | None = None
         last = run
-        for reading in in_order(run.readings, is_model=asker.runner.is_model):
-            run = replace(run, reading=reading)
-            run = await self._with_cases(run)
+        for reading in in_order(run.readings, is_model=runner.is_model):
+            run = await self._with_cases(replace(run, reading=reading))
             with timer.stage("finding"):
-                run = replace(run, found=run.known or await self._found(run, asker, timer))
+                run = replace(run, found=run.known or await self._found(run, runner, timer))
             run = await timer.in_thread("concluding", conclude, run, self._options.read_back)
             if run.is_settled:
                 return run
@@ -214,16 +214,19 @@ class GraphSearch:
         return asks_back or last
 
     async def _with_cases(self, run: QuestionRun) -> QuestionRun:
-        """The run with the cases that this reading may use, limited to what the asker sees."""
         cases = self._options.cases
         if cases is None or run.known is not None:
             return run
-        labels, person = _labels(run.graph.blind.schema), run.request.options.person
-        asked = run.tenant, run.request.graph, run.conversation.key_id, person, labels, run.read.dialogue.question
+        labels = frozenset(relation.label for relation in run.graph.blind.schema.relations)
+        person, question = run.request.options.person, run.read.dialogue.question
+        asked = run.tenant, run.request.graph, run.conversation.key_id, person, labels, question
         return replace(run, near_cases=await asyncio.to_thread(cases.near, *asked))
 
-    async def _found(self, run: QuestionRun, asker: _Asker, timer: StageTimer) -> RetrievalResult:
-        asked, runner = run.request.options, asker.runner
+    async def _found(
+        self, run: QuestionRun, runner: InHouseRunner | GuardedReasoner, timer: StageTimer
+    ) -> RetrievalResult:
+        asked = run.request.options
+        # To the reasoner inside nothing is sent, so its prompts may show everything.
         guarded = runner if isinstance(runner, GuardedReasoner) else None
         inquiry = StrategyInput(
             dialogue=run.read.dialogue,
@@ -234,7 +237,7 @@ class GraphSearch:
             needs_context=run.reading.needs_context,
             language=run.reader,
             on_round=timer.begin_round,
-            profile=asker.profile,
+            profile=self._options.profile if guarded else Profile.OPEN,
             wider=guarded.disclosure.wider if guarded else {},
             truth_of=run.executor.truth_of,
             result_of=run.executor.result_of,
@@ -258,7 +261,7 @@ class GraphSearch:
             guard=Guard(run.graph.names, self._statics, run.lexicon),
             ledger=self._ledger,
             errand=RequestContext(tenant, conversation.key_id, run.answer_id, conversation.id),
-            pseudonyms=AnswerPseudonyms(conversation.table, run.graph.blind.schema, run.answer_id),
+            pseudonyms=pseudonyms_of_answer(conversation.table, run.graph.blind.schema, run.answer_id),
             disclosure=self._options.disclosure.of_question(run.graph.blind, self._options.profile, reveals),
             most_tokens=budgets.question,
             account=budgets.tenants.account(tenant) if budgets.tenants else None,

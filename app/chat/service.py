@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from app.accounts.api_keys import Caller
 from app.chat.conversations import ConversationStore
-from app.chat.dialogue.questions_to_try import with_questions
-from app.chat.nearest_relations import with_nearest
 from app.chat.question_run import ChatOptions, OnStage, QuestionRun, StageTimer, no_progress, nothing_next
 from app.chat.reading import QuestionOpener, QuestionReader
 from app.chat.reply import AnswerKeeper, sealed_answer, with_usage
 from app.chat.search import GraphSearch, Strategies
+from app.chat.turns import with_questions
+from app.chat.understanding import with_nearest
 from app.egress.guard import StaticSegments
-from app.egress.ledger.request_log import RequestLog
+from app.egress.ledger.ledger import RequestLog
 from app.language.protocol import Language
 from app.llm.reasoner import Reasoner
 from client_sdk.protocol import ChatAnswer, ChatRequest
@@ -60,7 +60,7 @@ class ChatService:
         run = await self.concluded(run, timer)
         if run.asks_why:
             return await asyncio.to_thread(self._keeper.explain, run)
-        run = await self._with_questions(run, caller)
+        run = await self._with_help(run)
         run = await self._with_next(run, timer)
         answer = await timer.in_thread("sealing", sealed_answer, run, self.options.names)
         await timer.in_thread("keeping", self._keeper.keep, run)
@@ -68,33 +68,25 @@ class ChatService:
 
     async def concluded(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
         """Reads the question of an opened run and searches for its answer; nothing is kept. Raises what GraphSearch
-        raises.
-        """
+        raises."""
         run = await timer.in_thread("linking", self._reader.read, run)
         return run if run.asks_why else await self._search.search(run, timer)
 
-    async def _with_questions(self, run: QuestionRun, caller: Caller) -> QuestionRun:
-        """Adds help and questions to try to a refusal or greeting, unless it asks back or was ended by a limit."""
-        refuses = run.ended.conclusion is None and not (
-            run.read.ambiguous or run.ended.asks_back or run.found.over_budget or run.found.withheld
-        )
-        if not (refuses or run.invites):
+    async def _with_help(self, run: QuestionRun) -> QuestionRun:
+        """Adds what was understood and questions to try to a refusal or greeting, unless it asks back or was ended by
+        a limit."""
+        found, sentence, is_answered = run.found, run.ended.sentence, run.ended.conclusion is not None
+        is_ended = run.read.ambiguous or run.ended.asks_back or found.over_budget or found.withheld
+        if not run.invites and (is_answered or is_ended):
             return run
-        told = await self.options.suggest(caller, run.request.graph)
-        sentence = with_questions(await self._with_nearest(run), told.questions)
-        return replace(run, ended=replace(run.ended, sentence=sentence))
+        told = await self.options.suggest(run.caller, run.request.graph)
+        if self.options.likeness and not (is_answered or found.draft or found.contradicted):
+            sentence = await asyncio.to_thread(with_nearest, run, sentence, self.options.likeness)
+        return replace(run, ended=replace(run.ended, sentence=with_questions(sentence, told.questions)))
 
     async def _with_next(self, run: QuestionRun, timer: StageTimer) -> QuestionRun:
-        """Adds follow-up questions to an answer."""
         makes = self.options.suggest_next is not nothing_next and run.request.options.suggestions > 0
         if not makes or run.ended.conclusion is None or run.invites:
             return run
         with timer.stage("suggesting"):
             return replace(run, suggestions=await self.options.suggest_next(run))
-
-    async def _with_nearest(self, run: QuestionRun) -> str:
-        """The sentence with what was understood, if the question was not read completely."""
-        sentence, likeness = run.ended.sentence, self.options.likeness
-        if likeness is None or run.ended.conclusion is not None or run.found.draft or run.found.contradicted:
-            return sentence
-        return await asyncio.to_thread(with_nearest, run, sentence, likeness)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from app.chat.concluding import words_left
 from app.chat.question_run import QuestionRun
+from app.chat.turns import with_knowledge
+from app.language.readings import schema_steps
+from app.llm.embeddings.embedder import Likeness
+from app.strategies.start import declares_kinds
 from client_sdk.protocol import Understood
 from kg_store.algebra.expressions import PERIODS, Call, Expression, Name, parse
 from kg_store.errors import ExpressionError
 from kg_store.graph.traversal import are_of_one_concept, concept_of
-from kg_store.terms import Mids, ValueKind
-from kg_store.text.plurals import plural
+from kg_store.terms import Mids, ValueKind, is_mask_word
+from kg_store.text.inflection import plural, with_article
+from kg_store.text.labels import plain_words, readable_step
 
 MAX_UNDERSTOOD: Final = 10
 _OPERATORS: Final = {"<": "below", "<=": "at most", ">": "above", ">=": "at least", "=": "", "!=": "not"}
@@ -80,9 +86,7 @@ def understood(run: QuestionRun) -> list[Understood]:
 
 
 def worked_out(run: QuestionRun) -> list[str]:
-    """Returns sentences on how each part of the answer was computed; none for a part that the evidence
-    holds as it is.
-    """
+    """Returns sentences on how each part of the answer was computed, unless the evidence holds it as it is."""
     if run.ended.conclusion is None or run.found.draft is None:
         return []
     sentences: list[str] = []
@@ -158,7 +162,6 @@ def _as_things(part: str) -> str:
 
 
 def _operator(asked: Call, is_date: Callable[[str], bool]) -> str:
-    """The word for a filter's operator; for dates "before" and "after"."""
     value = asked.operands[1] if len(asked.operands) > 1 else None
     dated = isinstance(value, Name) and is_date(value.pseudonym)
     return ({**_OPERATORS, **_OF_DATES} if dated else _OPERATORS)[asked.words[1]]
@@ -175,9 +178,7 @@ def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], 
 
 
 def _is_told_by_facts(expression: Expression) -> bool:
-    """True of expressions that the facts explain by themselves: hops, existence, truth, and what
-    several sets share.
-    """
+    """True of what the facts explain by themselves: hops, existence, truth, and what several sets share."""
     if isinstance(expression, Name):
         return True
     shared = expression.function in ("exists", "holds", "intersect", "union", "reach")
@@ -214,3 +215,38 @@ def _is_date(run: QuestionRun, word: str) -> bool:
     if meaning is not None:
         return meaning.value_kind is ValueKind.DATE
     return any(each.label == word and each.value_kind is ValueKind.DATE for each in run.graph.blind.schema.relations)
+
+
+MAX_RELATIONS: Final = 4
+MAX_KNOWN: Final = 2
+
+
+def with_nearest(run: QuestionRun, sentence: str, likeness: Likeness) -> str:
+    """Returns `sentence` with up to two things that were understood, and the relations of the first one's kind that
+    are most like the words that were not understood.
+
+    Promise: it depends on what was typed, on what `understood` returns and on the schema that the asker sees.
+    Relations are those of the kind, whether or not the thing has them; masked ones are not mentioned.
+    """
+    schema = run.graph.blind.schema
+    known = understood(run)[:MAX_KNOWN] if declares_kinds(schema) else []
+    if not known:
+        return sentence
+    told = [f"{each.pseudonym}, {_kind(each.concept)}" if _kind(each.concept) else each.pseudonym for each in known]
+    relations = list(dict.fromkeys(_relations(run, known[0].concept.split(", "))))
+    near = likeness(" ".join(words_left(run)), relations).tolist()
+    order = sorted(range(len(relations)), key=lambda at: (-round(near[at], 4), relations[at]))
+    return with_knowledge(sentence, told, _kind(known[0].concept), [relations[at] for at in order[:MAX_RELATIONS]])
+
+
+def _kind(concept: str) -> str:
+    kinds: Sequence[str] = [kind for kind in concept.split(", ") if kind not in ("", "thing")]
+    return " or ".join(map(with_article, kinds))
+
+
+def _relations(run: QuestionRun, kinds: Sequence[str]) -> Iterator[str]:
+    for step in schema_steps(run.graph.blind):
+        hops = step.label.split("|")
+        is_plain = not any(hop.startswith("^") or is_mask_word(hop) for hop in hops)
+        if step.kind in kinds and is_plain and (words := readable_step(plain_words(step.label)).removeprefix("has ")):
+            yield words

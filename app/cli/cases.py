@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from app.cli.graphs import GraphName, Tenant
-from app.cli.output import NOT_USABLE, opened_store
+from app.cli.output import NOT_USABLE, opened_store, tell
 
 if TYPE_CHECKING:
     from client_sdk.protocol import CaseChoice
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 Ids = Annotated[list[str] | None, typer.Argument(help="Ids of cases, as `arog cases list` shows them")]
 OfKey = Annotated[str | None, typer.Option("--key", help="All cases of the API key with this id")]
 app = typer.Typer(help="Cases: what people rated right.", no_args_is_help=True)
-_errors = Console(stderr=True)
 
 
 @app.command("list")
@@ -25,9 +23,10 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
     """Every case of a graph: whose rating left it, when, for which words, its path, how often it was used."""
     from app.wiring.administration import cases_in
 
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         for case in cases_in(store).listed(tenant, graph).cases:
-            approved = f"approved {case.approved_at:%Y-%m-%d}" if case.approved_at else _waiting(case.held)
+            waiting = "held back: it contradicts a sure answer" if case.held else "counts for who rated"
+            approved = f"approved {case.approved_at:%Y-%m-%d}" if case.approved_at else waiting
             print(f"{case.id}  key {case.key_id}, made {case.made_at:%Y-%m-%d}, {approved}")
             print(f"  used by {case.used} answers, rated so by {case.raters} persons")
             print(f"  words: {case.asked or 'not kept'}")
@@ -37,16 +36,12 @@ def list_cases(graph: GraphName, tenant: Tenant = "default") -> None:
                 print(f"  path before: {path}")
 
 
-def _waiting(is_held: bool) -> str:
-    return "held back: it contradicts a sure answer" if is_held else "counts for who rated"
-
-
 @app.command()
 def report(graph: GraphName, tenant: Tenant = "default") -> None:
     """Tell how many answers leaned on the cases of a graph, and how these were rated."""
     from app.wiring.administration import cases_in
 
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         told = cases_in(store).listed(tenant, graph).report
     print(f"{told.cases} cases, {told.approved} of them approved, {told.held} held back for you to look at")
     print(f"{told.leaned} answers leaned on cases: {told.rated_right} rated right, {told.rated_wrong} rated wrong")
@@ -57,7 +52,7 @@ def export(graph: GraphName, tenant: Tenant = "default") -> None:
     """Print every case as a line of JSON: ids, times, counts, words and paths."""
     from app.wiring.administration import cases_in
 
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         for case in cases_in(store).listed(tenant, graph).cases:
             print(case.model_dump_json())
 
@@ -68,7 +63,7 @@ def approve(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant
     from app.wiring.administration import cases_in
 
     wanted = _chosen(ids or (), key)
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         done = cases_in(store).approve(tenant, graph, wanted)
     print(f"{done.cases} cases are approved")
 
@@ -79,7 +74,7 @@ def forget(graph: GraphName, ids: Ids = None, key: OfKey = None, tenant: Tenant 
     from app.wiring.administration import cases_in
 
     wanted = _chosen(ids or (), key)
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         done = cases_in(store).forget(tenant, graph, wanted)
     print(f"{done.cases} cases are forgotten")
 
@@ -88,6 +83,6 @@ def _chosen(ids: Sequence[str], key: str | None) -> CaseChoice:
     from client_sdk.protocol import CaseChoice
 
     if bool(ids) == (key is not None):
-        _errors.print("give ids of cases, or --key with the id of an API key", highlight=False)
+        tell("give ids of cases, or --key with the id of an API key")
         raise typer.Exit(NOT_USABLE)
     return CaseChoice(key_id=key) if key is not None else CaseChoice(ids=list(ids))

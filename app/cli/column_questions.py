@@ -41,7 +41,11 @@ def ask_columns(
     asked = ask or partial(Prompt.ask, console=console)
     before: list[tuple[RawGraph, Policy]] = []
     listed = _shown(console, files, raw, policy)
-    while (chosen := asked(_question(before), default=DONE)) != DONE:
+    while True:
+        undo = f", {UNDO} for the last change" if before else ""
+        chosen = asked(f"Number of a column to change{undo}, or Enter when all is right", default=DONE)
+        if chosen == DONE:
+            return policy
         if chosen == UNDO and before:
             raw, policy = before.pop()
         elif chosen.isdecimal() and 1 <= int(chosen) <= len(listed):
@@ -59,17 +63,22 @@ def ask_columns(
             console.print(f"Give a number from 1 to {len(listed)}, or {DONE}.", highlight=False)
             continue
         listed = _shown(console, files, raw, policy)
-    return policy
-
-
-def _question(before: Sequence[object]) -> str:
-    undo = f", {UNDO} for the last change" if before else ""
-    return f"Number of a column to change{undo}, or Enter when all is right"
 
 
 def _shown(console: Console, files: Sequence[Path], raw: RawGraph, policy: Policy) -> list[ColumnSeen]:
+    """The columns; shown as a table for each file, a line for each column."""
     listed = list(columns_seen(columns_of(files, policy), preview(raw, policy, 0)))
-    _show(console, listed)
+    numbered = list(enumerate(listed, start=1))
+    for file, group in groupby(numbered, lambda each: each[1].file):
+        table = Table(title=Text(file or "Relations"), title_justify="left", show_edge=False, pad_edge=False)
+        for header in ("", "column", "is a", "of", "a model reads", "cells"):
+            table.add_column(header, overflow="fold")
+        for number, each in group:
+            of = each.refers_to or each.concept or " ".join(filter(None, (each.type, each.unit)))
+            words = "(masked)" if each.exposure == "masked" else each.relation
+            cells = (str(number), each.column, each.role, of, words, each.exposure)
+            table.add_row(*(Text(cell) for cell in cells))
+        console.print(table, "")
     return listed
 
 
@@ -113,18 +122,3 @@ def _asked_of(column: ColumnSeen, files: Sequence[str], ask: Callable[..., str])
         found["exposure"] = ask("Its cells and words are", choices=exposures, default=column.exposure)
     kept = {name: value for name, value in found.items() if value or name == "unit"}
     return ColumnChange(file=column.file, column=column.column, role=None if role == column.role else role, **kept)
-
-
-def _show(console: Console, columns: Sequence[ColumnSeen]) -> None:
-    """A table for each file, a line for each column."""
-    numbered = list(enumerate(columns, start=1))
-    for file, group in groupby(numbered, lambda each: each[1].file):
-        table = Table(title=Text(file or "Relations"), title_justify="left", show_edge=False, pad_edge=False)
-        for header in ("", "column", "is a", "of", "a model reads", "cells"):
-            table.add_column(header, overflow="fold")
-        for number, each in group:
-            of = each.refers_to or each.concept or " ".join(filter(None, (each.type, each.unit)))
-            words = "(masked)" if each.exposure == "masked" else each.relation
-            cells = (str(number), each.column, each.role, of, words, each.exposure)
-            table.add_row(*(Text(cell) for cell in cells))
-        console.print(table, "")

@@ -1,4 +1,6 @@
-"""`arog endpoint`: finds out what a model endpoint can do, before questions go to it."""
+"""`arog endpoint` finds out what a model endpoint can do, before questions go to it; `arog concepts` has it name the
+concepts that many entities share.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +8,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.console import Console
 
-from app.cli.output import NOT_USABLE, failures_in_words
+from app.cli.graphs import GraphName, Tenant
+from app.cli.output import NOT_USABLE, bar, errors, failures_in_words, open_checked, say
 
 if TYPE_CHECKING:
     from client_sdk.protocol import EndpointStatus
 
 PUZZLES: Final = 5
-app = typer.Typer(help="Model endpoints: what they can do.", no_args_is_help=True)
-_console, _errors = Console(), Console(stderr=True)
+endpoint = typer.Typer(help="Model endpoints: what they can do.", no_args_is_help=True)
 
 
-@app.callback()
-def endpoint() -> None:
+@endpoint.callback()
+def _endpoint() -> None:
     """Model endpoints: what they can do."""
 
 
-@app.command("test")
+@endpoint.command("test")
 def find_out(
     url: Annotated[str, typer.Argument(help="Base URL, such as http://host/v1")],
     model: Annotated[str, typer.Option(help="Name of the model at the endpoint")],
@@ -47,7 +48,7 @@ def find_out(
     from app.settings import ConfigurationError, EndpointChoice, Settings
     from app.wiring.endpoints import probe_once
 
-    with failures_in_words(_errors):
+    with failures_in_words(errors):
         try:
             choice = EndpointChoice.model_validate(
                 {"url": url, "model": model, "api_key": api_key or None, "kind": kind}
@@ -56,10 +57,10 @@ def find_out(
         except ValidationError as error:
             names = ", ".join(sorted({str(each["loc"][0]) for each in error.errors(include_input=False)}))
             raise ConfigurationError(f"not usable: {names}. The URL begins with http:// or https://") from None
-        with _errors.status("Asking the endpoint ..."):
+        with errors.status("Asking the endpoint ..."):
             status = asyncio.run(probe_once(choice, Settings(_env_file=None)))
     for line in _told(status):
-        _console.print(line, markup=False, highlight=False, soft_wrap=True)
+        say(line)
     if status.problem:
         raise typer.Exit(NOT_USABLE)
 
@@ -78,3 +79,44 @@ def _told(status: EndpointStatus) -> Iterator[str]:
         yield f"Replies: {status.tokens_per_second:.0f} tokens a second"
     if status.cost is not None:
         yield f"A question will cost about {status.cost:.6f} of your currency"
+
+
+concepts = typer.Typer(help="Concepts: what kind of thing an entity is.", no_args_is_help=True)
+
+
+@concepts.callback()
+def _concepts() -> None:
+    """Concepts: what kind of thing an entity is."""
+
+
+@concepts.command()
+def refine(
+    name: GraphName,
+    tenant: Tenant = "default",
+    least: Annotated[int, typer.Option(min=2, help="Ask about concepts that so many entities share, or more")] = 20,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before tokens are spent")] = False,
+) -> None:
+    """Let the model endpoint rename concepts, from relation names alone; a new version of the graph carries them."""
+    import asyncio
+
+    with failures_in_words(errors), asyncio.Runner() as runner:
+        store = open_checked()
+        # They load the sentence model.
+        from app.wiring.endpoints import probe_all
+        from app.wiring.services import refiner_of, think
+
+        thinking = think(store.settings)
+        try:
+            refiner = refiner_of(store, thinking)
+            runner.run(probe_all(thinking.endpoints))
+            say(refiner.estimate(tenant, name, least).sentence)
+            if not yes:
+                typer.confirm("Ask the model?", abort=True)
+            job = refiner.job(tenant, "cli", name, least, runner.run)
+            with bar(errors, name) as progress:
+                refined = job.run(progress)
+        finally:
+            runner.run(thinking.close())
+            store.close()
+    for line in refined.notes:
+        say(line)

@@ -1,4 +1,4 @@
-"""`arog graph forget` and `arog graph forgotten`: takes a person out of a graph, and tells what was taken out."""
+"""`arog graph forget`, `forgotten`, `readers`: takes a person out of a graph, and tells who read names of it."""
 
 from __future__ import annotations
 
@@ -9,21 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from app.cli.graphs import GraphName, Tenant, Yes
-from app.cli.output import NOT_USABLE, bar, opened_store
+from app.cli.output import NOT_USABLE, bar, console, errors, opened_store, say, tell
 
 if TYPE_CHECKING:
-    from app.graphs.erasure import Choice, Eraser, ErasureRequest
-
-_console, _errors = Console(), Console(stderr=True)
-
-
-def join(app: typer.Typer) -> None:
-    """Adds both to the commands of graphs."""
-    app.command()(forget)
-    app.command()(forgotten)
+    from app.graphs.erasure import Eraser, ErasureRequest
 
 
 def forget(
@@ -54,12 +45,16 @@ def forget(
         begun = wish is not None and forgetter.has_unfinished_erasure(tenant, graph, wish.name)
         if wish is not None and (dry_run or not yes) and not begun:
             for sentence in forgetter.plan(tenant, graph, wish).sentences():
-                _say(sentence)
+                say(sentence)
         if dry_run:
             return
         if not yes:
             typer.confirm(f"Remove this from {graph!r}? Only loading the source again brings it back", abort=True)
-        _erase(forgetter, tenant, graph, wish, wait)
+        job = forgetter.job(tenant, graph, wish, wait)
+        with bar(errors, graph) as progress:
+            done = job.run(progress)
+    for line in done.notes:
+        say(line)
 
 
 def _wish(
@@ -85,35 +80,28 @@ def forgotten(
             if lift > len(past):
                 raise typer.BadParameter(f"there are {len(past)}")
             things = forgetter.undo_erasure(tenant, graph, past[lift - 1].id)
-            _say(f"{things} things may come back with the next load of their source")
+            say(f"{things} things may come back with the next load of their source")
             return
     from rich.table import Table
 
     table = Table("number", "when", "things")
     for number, each in enumerate(past, start=1):
         table.add_row(str(number), f"{each.at:%Y-%m-%d %H:%M}", str(each.things))
-    _console.print(table)
-
-
-def _erase(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest | None, wait: float) -> None:
-    job = forgetter.job(tenant, graph, wish, wait)
-    with bar(_errors, graph) as progress:
-        done = job.run(progress)
-    for note in done.notes:
-        _say(note)
+    console.print(table)
 
 
 def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) -> ErasureRequest:
     """The wish with one thing chosen: by its number where somebody sits at the screen."""
-    from app.graphs.errors import AmbiguousNameError
+    from app.graphs.jobs import AmbiguousNameError
 
     choices = forgetter.choices(tenant, graph, wish.name)
     if wish.choice is not None or len(choices) < 2:
         return wish
     for number, each in enumerate(choices, start=1):
-        _errors.print(_line(number, each), markup=False, highlight=False, soft_wrap=True)
+        # For the owner's own screen: with names and values.
+        tell(f"{number}  --id {each.id}  {each.concept}: " + ("; ".join(each.facts) or "no facts"))
     if not sys.stdin.isatty():
-        _errors.print(f"arog: {len(choices)} things have that name: choose one with --id", highlight=False)
+        tell(f"arog: {len(choices)} things have that name: choose one with --id")
         raise typer.Exit(NOT_USABLE)
     number = typer.prompt("Which one", type=int, err=True)
     if not 1 <= number <= len(choices):
@@ -121,18 +109,24 @@ def _chosen(forgetter: Eraser, tenant: str, graph: str, wish: ErasureRequest) ->
     return replace(wish, choice=choices[number - 1].id)
 
 
-def _line(number: int, choice: Choice) -> str:
-    """For the owner's own screen: with names and values."""
-    return f"{number}  --id {choice.id}  {choice.concept}: " + ("; ".join(choice.facts) or "no facts")
-
-
 @contextmanager
 def _forgetter() -> Iterator[Eraser]:
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         from app.wiring.administration import forgetter_of
 
         yield forgetter_of(store)
 
 
-def _say(line: str) -> None:
-    _console.print(line, markup=False, highlight=False, soft_wrap=True)
+Name = Annotated[str | None, typer.Option("--name", help="Only who read this name, written as answers show it")]
+
+
+def readers(graph: GraphName, name: Name = None, tenant: Tenant = "default") -> None:
+    """List who read names of a graph: day, API key, person, and how many names; with --name who read that one."""
+    with opened_store() as store:
+        store.catalog.open(tenant, graph)
+        days = store.names_read.days(tenant, graph, name)
+    for each in days:
+        person = f", person {each.person}" if each.person else ""
+        print(f"{each.day}  key {each.key_id}{person}: {each.names} names")
+    if not days:
+        print("nobody has read it" if name else "nobody has read a name of it")

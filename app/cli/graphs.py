@@ -1,4 +1,4 @@
-"""`arog graph`: inspects a file, and loads, lists and deletes graphs, straight in the data folder."""
+"""`arog graph`: inspects files, and loads, lists, reports on and deletes graphs, straight in the data folder."""
 
 from __future__ import annotations
 
@@ -8,14 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from app.cli.output import bar, failures_in_words, named, opened_store, program, show_preview, show_privacy
+from app.cli.output import (
+    bar,
+    console,
+    errors,
+    failures_in_words,
+    named,
+    opened_store,
+    program,
+    say,
+    show_preview,
+    show_privacy,
+    tell,
+)
 from kg_store.errors import LoadError
 
 if TYPE_CHECKING:
     from app.graphs.admin import GraphAdmin
     from client_sdk.protocol import PrivacySummary
+    from kg_store.catalog import PrivateGraph
     from kg_store.sources.policy import Policy
     from kg_store.sources.raw_graph import RawGraph
 
@@ -25,32 +37,29 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask")]
 
 
 def _in_folders(paths: list[Path]) -> list[Path]:
-    """`paths`, with every folder as the files in it that can be read, by their endings. Tells those that are left out.
+    """`paths`, with every folder as the files in it that can be read, by their endings, but hidden ones.
 
-    Raises BadParameter where a folder holds none.
+    Tells those that are left out. Raises BadParameter where a folder holds none.
     """
     from kg_store.sources.reader import FORMATS
 
     found: list[Path] = []
     for path in paths:
-        within = [*_files_of(path)] if path.is_dir() else []
+        within = sorted(
+            each
+            for each in (path.rglob("*") if path.is_dir() else ())
+            if each.is_file() and not any(part[0] == "." for part in each.relative_to(path).parts)
+        )
         read = [each for each in within if each.name.lower().removesuffix(".gz").endswith(FORMATS)]
         if path.is_dir() and not read:
             raise typer.BadParameter(f"the folder {path} holds no file that can be read: one of {', '.join(FORMATS)}")
         if len(read) < len(within):
             left_out = ", ".join(str(each.relative_to(path)) for each in within if each not in read)
-            _errors.print(f"Not read, by their endings: {left_out}", markup=False, highlight=False, soft_wrap=True)
+            tell(f"Not read, by their endings: {left_out}")
         found += read or [path]
     return found
 
 
-def _files_of(folder: Path) -> list[Path]:
-    """Every file of a folder and of those in it, but hidden ones."""
-    files = (each for each in folder.rglob("*") if each.is_file())
-    return sorted(each for each in files if not any(part[0] == "." for part in each.relative_to(folder).parts))
-
-
-_console, _errors = Console(), Console(stderr=True)
 Files = Annotated[
     list[Path],
     typer.Argument(exists=True, callback=_in_folders, help="Turtle, CSV, Excel, JSON, ...; .gz too; or folders"),
@@ -78,14 +87,14 @@ def inspect(
     from kg_store.proposals.propose import preview
     from kg_store.sources.reader import read_by_policy
 
-    with failures_in_words(_errors):
+    with failures_in_words(errors):
         raw, used = _read(files, policy, triples)
         if ask:
             from app.cli.column_questions import ask_columns
 
-            used = ask_columns(_errors, files, raw, used)
+            used = ask_columns(errors, files, raw, used)
             raw = read_by_policy(files, used)
-        show_preview(_errors, preview(raw, used, sample))
+        show_preview(preview(raw, used, sample))
         if out is not None:
             out.write_text(used.to_toml(), "utf-8")
         elif policy is None or ask:
@@ -111,24 +120,22 @@ def load(
             given = _read([*files, *ontology], policy, triples)[1].to_toml()
 
         def confirm(privacy: PrivacySummary) -> None:
-            show_privacy(_errors, privacy)
+            show_privacy(privacy)
             if ask:
                 shown.close()
                 if not typer.confirm("Make this version live?"):
                     raise LoadError("this version is dropped, and nothing has changed")
 
         load = graphs.load(tenant, name, [*files, *ontology], given, confirm)
-        loaded = load.run(shown.enter_context(bar(_errors, name)))
+        loaded = load.run(shown.enter_context(bar(errors, name)))
     graph = loaded.graph
-    _console.print(
+    say(
         f"{name}: {graph.triples:,} triples, {graph.entities:,} entities, {graph.values:,} values, "
-        f"{graph.relations:,} relations; {graph.public_words:,} names are public words",
-        highlight=False,
-        soft_wrap=True,
+        f"{graph.relations:,} relations; {graph.public_words:,} names are public words"
     )
     ways = f"{program()} api-key create --grant {name}   and then   {program()} ask --graph {name} QUESTION"
     for note in (f"A key for it: {ways}", *loaded.notes):
-        _errors.print(note, markup=False, highlight=False, soft_wrap=True)
+        tell(note)
 
 
 @app.command("list")
@@ -141,7 +148,7 @@ def list_graphs(tenant: Tenant = "default") -> None:
         for graph in graphs.summaries(tenant):
             counts = (graph.triples, graph.entities, graph.values, graph.relations)
             table.add_row(graph.name, *(f"{count:,}" for count in counts), f"{graph.loaded_at:%Y-%m-%d %H:%M}")
-    _console.print(table)
+    console.print(table)
 
 
 @app.command()
@@ -156,16 +163,15 @@ def report(
     """Report how well prompts about a graph hide whom they show. It lists names that are public words."""
     with _graphs() as graphs:
         # They load what reading and drawing take.
-        from app.graphs.report_files import write_report
-        from app.graphs.report_markdown import markdown
+        from app.graphs.report_files import markdown, write_report
 
         made = graphs.report(tenant, name, k)
         if out is None:
             print(markdown(made))
         else:
-            show_privacy(_errors, made)
+            show_privacy(made)
             for note in write_report(made, out):
-                _errors.print(note, markup=False, highlight=False, soft_wrap=True)
+                tell(note)
 
 
 @app.command()
@@ -200,7 +206,36 @@ def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[Ra
 
 @contextmanager
 def _graphs() -> Iterator[GraphAdmin]:
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         from app.wiring.administration import graphs_of
 
         yield graphs_of(store)
+
+
+@app.command()
+def roles(graph: GraphName, tenant: Tenant = "default") -> None:
+    """Every role of a graph: which relations it is shown, which are withheld, and how many things it sees."""
+    told: list[str] = []
+    with opened_store() as store:
+        whole = store.catalog.open(tenant, graph)
+        for role in whole.policy.roles:
+            told += _told(graph, role, whole, store.catalog.open_as(tenant, graph, role))
+    for line in told or [f"{graph} has no roles: write [roles.NAME] into its policy, and load it again"]:
+        say(line)
+
+
+def _told(graph: str, role: str, whole: PrivateGraph, part: PrivateGraph) -> Iterator[str]:
+    from app.accounts.api_keys import ROLE_MARK
+    from kg_store.terms import NodeKind
+
+    (all_words, all_things), (words, things) = (
+        (
+            {relation.label for relation in schema.relations},
+            sum(each.size for each in schema.signatures if each.kind is NodeKind.ENTITY),
+        )
+        for schema in (whole.blind.schema, part.blind.schema)
+    )
+    yield f"{role}: {things} of {all_things} things"
+    yield "    relations shown: " + (", ".join(sorted(words)) or "none")
+    yield "    relations withheld: " + (", ".join(sorted(all_words - words)) or "none")
+    yield f"    a key for it: {program()} api-key create --grant {graph}{ROLE_MARK}{role}"

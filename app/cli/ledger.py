@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
-from app.cli.output import FAILED, NOT_USABLE, check_settings, failures_in_words, named, opened_store
+from app.cli.output import FAILED, NOT_USABLE, check_settings, errors, failures_in_words, named, opened_store, tell
 
 if TYPE_CHECKING:
     from app.egress.ledger.verification import Checked
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 GROUP = "ledger"
 Tenant = Annotated[str, typer.Option(help="The tenant whose ledger it is", callback=named)]
 _SHOWN = 20
-_errors = Console(stderr=True)
 
 
 def join(app: typer.Typer) -> None:
@@ -45,14 +43,18 @@ def verify(
 ) -> None:
     """Check that no row of the ledger was changed, deleted, added or moved. Exit code 1 where one was."""
     if file is None:
-        with failures_in_words(_errors):
+        with failures_in_words(errors):
             check_settings()
-    from app.egress.ledger.export import ExportError
+    from app.egress.ledger.audit import ExportError, check_export
 
     try:
-        outcomes = _check_tenants(tenant, kept) if file is None else [_check_file(file, key)]
+        if file is None:
+            outcomes = _check_tenants(tenant, kept)
+        else:
+            with file.open(encoding="utf-8") as lines:
+                outcomes = [check_export(lines, key)]
     except ExportError as problem:
-        _errors.print(f"arog: {problem}.", markup=False, highlight=False, soft_wrap=True)
+        tell(f"arog: {problem}.")
         raise typer.Exit(NOT_USABLE) from None
     for outcome in outcomes:
         _show(outcome)
@@ -60,16 +62,9 @@ def verify(
         raise typer.Exit(FAILED)
 
 
-def _check_file(file: Path, key: str | None) -> Checked:
-    from app.egress.ledger.export import check_export
-
-    with file.open(encoding="utf-8") as lines:
-        return check_export(lines, key)
-
-
 def _check_tenants(tenant: str | None, kept: Path | None) -> list[Checked]:
-    from app.egress.ledger.export import kept_checkpoints
-    from app.egress.ledger.reader import check
+    from app.egress.ledger.audit import kept_checkpoints
+    from app.egress.ledger.verification import check
 
     known = kept_checkpoints(kept.read_text("utf-8").splitlines()) if kept else []
     with _store() as store:
@@ -84,7 +79,7 @@ def export(
 ) -> None:
     """Write a tenant's ledger to standard output, as JSON lines that `verify --file` checks."""
     with _store() as store:
-        from app.egress.ledger.export import export as lines_of
+        from app.egress.ledger.audit import export as lines_of
 
         for line in lines_of(store.engine, store.master, store.upkeep, tenant, payloads):
             print(json.dumps(line, sort_keys=True))
@@ -93,11 +88,11 @@ def export(
 def checkpoint(tenant: Tenant = "default") -> None:
     """Sign the ledger as it is now, and print that; kept elsewhere, it tells a database that was set back."""
     with _store() as store:
-        from app.egress.ledger.export import line_of
+        from app.egress.ledger.audit import line_of
 
         signed = store.upkeep.checkpoint(tenant)
         key = store.upkeep.signer.public()
-    _errors.print(f"{tenant}: {signed.number} rows; public key {key}", highlight=False, soft_wrap=True)
+    tell(f"{tenant}: {signed.number} rows; public key {key}")
     print(json.dumps(line_of(signed), sort_keys=True))
 
 
@@ -127,17 +122,17 @@ def _show(checked: Checked) -> None:
     if checked.wrong > _SHOWN:
         print(f"  and {checked.wrong - _SHOWN} more")
     for remark in checked.remarks:
-        _errors.print(f"{checked.tenant}: {remark}", markup=False, highlight=False, soft_wrap=True)
+        tell(f"{checked.tenant}: {remark}")
 
 
 @contextmanager
 def _store() -> Iterator[ServiceContext]:
-    with opened_store(_errors) as store:
+    with opened_store() as store:
         from app.egress.ledger.chain import BrokenHeadError
         from app.egress.ledger.ledger import BROKEN
 
         try:
             yield store
         except BrokenHeadError:
-            _errors.print(f"arog: {BROKEN}.", markup=False, highlight=False, soft_wrap=True)
+            tell(f"arog: {BROKEN}.")
             raise typer.Exit(FAILED) from None

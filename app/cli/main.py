@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from app.cli import api_keys, cases, concepts, endpoints, erase, graphs, ledger, master_key, readers, roles
-from app.cli.output import NOT_USABLE, failures_in_words
+from app.cli import cases, erase, graphs, ledger
+from app.cli.endpoints import concepts, endpoint
+from app.cli.keys import api_key, master_key
+from app.cli.output import NOT_USABLE, errors, failures_in_words, tell
 
 # One of each that `arog[light]` brings and no smaller extra does.
 _LIBRARIES = ("pydantic_settings", "sqlalchemy", "fastapi", "onnxruntime")
@@ -33,15 +34,14 @@ def commands(app: typer.Typer) -> None:
     # No bar of the model's library among our own lines.
     os.environ.setdefault("TQDM_DISABLE", "1")
     app.command()(serve)
-    erase.join(graphs.app)
-    roles.join(graphs.app)
-    readers.join(graphs.app)
+    for command in (erase.forget, erase.forgotten, erase.readers):
+        graphs.app.command()(command)
     app.add_typer(graphs.app, name="graph")
-    app.add_typer(concepts.app, name="concepts")
-    app.add_typer(endpoints.app, name="endpoint")
+    app.add_typer(concepts, name="concepts")
+    app.add_typer(endpoint, name="endpoint")
     app.add_typer(cases.app, name="cases")
-    app.add_typer(api_keys.app, name="api-key")
-    app.add_typer(master_key.app, name="master-key")
+    app.add_typer(api_key, name="api-key")
+    app.add_typer(master_key, name="master-key")
     ledger.join(app)
     for word in ("key", "keys"):
         app.command(word, hidden=True, context_settings=_ANY_WORDS, add_help_option=False)(refuse_old_word)
@@ -49,8 +49,10 @@ def commands(app: typer.Typer) -> None:
 
 def refuse_old_word(context: typer.Context) -> None:
     """Names the two commands that `key` and `keys` could mean."""
-    sentence = f"arog: there is no `arog {context.info_name}`: API keys are made by `arog api-key`, the master key is "
-    Console(stderr=True).print(f"{sentence}replaced by `arog master-key`.", soft_wrap=True, highlight=False)
+    tell(
+        f"arog: there is no `arog {context.info_name}`: API keys are made by `arog api-key`, the master key is "
+        "replaced by `arog master-key`."
+    )
     raise typer.Exit(NOT_USABLE)
 
 
@@ -62,7 +64,7 @@ def serve(
     ] = None,
 ) -> None:
     """Start the service. Its settings are variables AROG_NAME, or a .env file."""
-    with failures_in_words(Console(stderr=True)):
+    with failures_in_words(errors):
         from app.settings import load_settings
 
         settings = load_settings()

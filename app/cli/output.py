@@ -7,9 +7,8 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,13 +22,23 @@ if TYPE_CHECKING:
     from app.settings import Settings
     from app.wiring.store import ServiceContext
     from client_sdk.protocol import PrivacySummary
-    from kg_store.loading.default_masks import MaskedTerm
     from kg_store.proposals.preview import Preview
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 NOT_USABLE = 2
 FAILED = 1
 MAX_MASKED_SHOWN = 20
+console, errors = Console(), Console(stderr=True)
+
+
+def say(line: str) -> None:
+    """A line of ours on standard output, as it stands."""
+    console.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def tell(line: str) -> None:
+    """A line of ours beside the output, as it stands."""
+    errors.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextmanager
@@ -41,14 +50,15 @@ def failures_in_words(console: Console) -> Iterator[None]:
         raise
     except Exception as error:
         code, sentence = _in_words(error)
-        _tell(console, sentence)
+        end = "" if sentence.endswith(".") else "."
+        console.print(f"arog: {sentence}{end}", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(code) from None
 
 
 @contextmanager
-def opened_store(console: Console) -> Iterator[ServiceContext]:
+def opened_store() -> Iterator[ServiceContext]:
     """The data folder of the settings, opened and closed; failures in words."""
-    with failures_in_words(console):
+    with failures_in_words(errors):
         store = open_checked()
         try:
             yield store
@@ -57,12 +67,11 @@ def opened_store(console: Console) -> Iterator[ServiceContext]:
 
 
 def check_settings() -> Settings:
-    """The settings, where a master key is set too. Raises ConfigurationError, MasterKeyError."""
+    """The settings, where a master key is set too. Raises ConfigurationError."""
     from app.settings import load_settings
-    from app.wiring.master_key import require_master_key
 
     settings = load_settings()
-    require_master_key(settings)
+    settings.require_master_key()
     return settings
 
 
@@ -99,49 +108,43 @@ def named(name: str) -> str:
     return name
 
 
-def show_preview(console: Console, seen: Preview) -> None:
-    """Counts, and the sampled entities as a model would see them, each under its real name."""
-    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
-    show(
+def show_preview(seen: Preview) -> None:
+    """Counts, and the sampled entities as a model would see them, each under its real name; then what stays masked
+    until its owner says so, with the reasons. For the owner's own screen.
+    """
+    tell(
         f"{seen.triples:,} triples, {seen.entities:,} entities, {seen.values:,} values, {seen.mediators:,} mediators, "
         f"{len(seen.relations):,} relations"
     )
-    show("Relations a model would see: " + ", ".join(relation.label for relation in seen.relations))
+    tell("Relations a model would see: " + ", ".join(relation.label for relation in seen.relations))
     for entity in seen.sample:
-        show(f"\n{entity.name}  ->  {entity.pseudonym} ({entity.concept})")
+        tell(f"\n{entity.name}  ->  {entity.pseudonym} ({entity.concept})")
         for fact in entity.facts:
-            show(f"    {fact.relation}  ->  {fact.end}")
-    for note in ("", *seen.notes):
-        show(note)
-    show_masked(console, seen.masked)
-
-
-def show_masked(console: Console, masked: Sequence[MaskedTerm]) -> None:
-    """Lists what stays masked until its owner says so, with the reasons; for the owner's own screen."""
-    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
-    ordered = sorted(masked, key=lambda each: (each.reason, each.kind))
+            tell(f"    {fact.relation}  ->  {fact.end}")
+    for line in ("", *seen.notes):
+        tell(line)
+    ordered = sorted(seen.masked, key=lambda each: (each.reason, each.kind))
     for (reason, kind), group in groupby(ordered, key=lambda each: (each.reason, each.kind)):
         words = [each.word for each in group]
         more = f", and {len(words) - MAX_MASKED_SHOWN:,} more" if len(words) > MAX_MASKED_SHOWN else ""
-        show(f"Masked, {kind} that {reason.value}: {', '.join(words[:MAX_MASKED_SHOWN])}{more}")
-    if masked:
-        show("To show those that are not data: show_relations = [...] and show_classes = [...] in the policy.")
+        tell(f"Masked, {kind} that {reason.value}: {', '.join(words[:MAX_MASKED_SHOWN])}{more}")
+    if ordered:
+        tell("To show those that are not data: show_relations = [...] and show_classes = [...] in the policy.")
 
 
-def show_privacy(console: Console, privacy: PrivacySummary) -> None:
+def show_privacy(privacy: PrivacySummary) -> None:
     """Shows how well prompts hide whom they show, in a line each, and warnings."""
     from app.graphs.privacy_report import SHOWN
 
-    show = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     if privacy.profiles:
-        show("Whoever knows the whole graph and sees one prompt names the right entity, where it shows")
+        tell("Whoever knows the whole graph and sees one prompt names the right entity, where it shows")
     for each in privacy.profiles:
         what = "its concept alone" if each.profile == "concept" else SHOWN[each.profile]
-        show(
+        tell(
             f"  {what + ':':<34} in {each.expected:7.2%}; fewer than {privacy.k} match {each.few:6.1%} of the prompts"
         )
     for warning in privacy.warnings:
-        show(f"Warning: {warning}")
+        tell(f"Warning: {warning}")
 
 
 @contextmanager
@@ -175,9 +178,3 @@ def shortest(path: Path) -> Path:
     """Relative to the folder that the command was called in, where that is shorter."""
     relative = Path(os.path.relpath(path))
     return relative if len(str(relative)) < len(str(path)) else path
-
-
-def _tell(console: Console, sentence: str) -> None:
-    console.print(
-        f"arog: {sentence}" + ("" if sentence.endswith(".") else "."), markup=False, highlight=False, soft_wrap=True
-    )

@@ -7,32 +7,68 @@ import json
 import os
 import shlex
 import socket
+from functools import partial
+from pathlib import Path
 
 import uvicorn
-from rich.console import Console
 
-from app.cli.first_run import TENANT, demo_key_file, load_demo, prepare_folder
-from app.cli.output import bar, failures_in_words, program, shortest
-from app.demo import GRAPH_NAME
+from app.accounts.api_keys import INSPECT, Access, NotAuthenticatedError
+from app.cli.output import bar, errors, failures_in_words, program, shortest, tell
+from app.demo import GRAPH_FILE, GRAPH_NAME, POLICY_FILE
 from app.main import build_services, create_app
-from app.settings import ConfigurationError, Settings, unknown_names
+from app.settings import ConfigurationError, Settings, make_data_folder, unknown_names
 from app.telemetry.logs import forbid_core_dumps, start_logging
 from app.wiring.services import Services
 from app.wiring.store import open_store
 from client_sdk.protocol import EndpointStatus
 from kg_store.errors import StoreError
+from kg_store.storage.master_key import MasterKey
+
+TENANT = "default"
+DEMO_KEY_FILE = "demo.key"
+
+
+def prepare_folder(settings: Settings, init: bool) -> Path | None:
+    """Makes the data folder; writes a master key where there is none, and gives its path then.
+
+    Only into a folder that holds nothing yet, or with `init`: a lost key must not be replaced unseen, since what
+    it sealed would stay shut.
+    """
+    make_data_folder(settings)
+    fresh = not any(settings.data_dir.iterdir())
+    if settings.master_key is not None or settings.key_file.exists() or not (fresh or init):
+        return None
+    settings.key_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    write_private(settings.key_file, MasterKey.generate() + "\n")
+    return settings.key_file
+
+
+def demo_key_file(settings: Settings, access: Access) -> Path:
+    """The file with a key that may ask the demo graph and nothing else; made where it is missing or has ended."""
+    path = settings.data_dir / DEMO_KEY_FILE
+    try:
+        access.authenticate(path.read_text("ascii").strip())
+    except (OSError, UnicodeDecodeError, NotAuthenticatedError):
+        path.unlink(missing_ok=True)
+        write_private(path, access.create(TENANT, "user", [GRAPH_NAME, INSPECT + GRAPH_NAME]).key + "\n")
+    return path
+
+
+def write_private(path: Path, text: str) -> None:
+    """A new file that only this user can read. Raises FileExistsError."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(text)
+
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SHUTDOWN_S = 30
 # Answered by the embedded reasoner too; it holds no quote that a shell would read.
 DEMO_QUESTION = "Where does Rose live?"
 
-_console = Console(stderr=True)
-
 
 def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
     """Runs until a signal comes. Exits with a sentence when settings, key or database are not usable."""
-    with failures_in_words(_console):
+    with failures_in_words(errors):
         forbid_core_dumps()
         written = prepare_folder(settings, init)
         # What is wrong with key, folder or database is said here and now, not in /readyz alone.
@@ -40,16 +76,19 @@ def run_service(settings: Settings, init: bool, demo: bool | None) -> None:
         listening = listen(settings.host, settings.port)
         settings = settings.model_copy(update={"port": listening.getsockname()[1]})
     for name in unknown_names(os.environ):
-        _say(
+        tell(
             f"arog: {name} is not a setting of the service and has no effect; docs/operations/settings.md lists them."
         )
     if written:
-        _say(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
+        tell(f"Wrote a master key to {written} (mode 0600). Keep a copy elsewhere: without it, names are lost.")
     start_logging()
     with_demo = settings.host in LOOPBACK if demo is None else demo
-    application = create_app(
-        settings, lambda settings: build_and_prepare(settings, with_demo), _welcome, EndpointWarnings()
-    )
+
+    def welcome(services: Services) -> None:
+        for line in how_to_ask(settings, services):
+            tell(line)
+
+    application = create_app(settings, partial(build_and_prepare, with_demo=with_demo), welcome, EndpointWarnings())
     config = uvicorn.Config(
         application,
         log_config=None,
@@ -76,26 +115,22 @@ def listen(host: str, port: int) -> socket.socket:
 def build_and_prepare(settings: Settings, with_demo: bool) -> Services:
     """All services, with the demo graph and its key where they are wanted. Says what is wrong before it raises."""
     try:
-        with _console.status("Loading the model ..."):
+        with errors.status("Loading the model ..."):
             services = build_services(settings)
         if with_demo and services.graphs.is_empty():
-            with bar(_console, "demo graph") as progress:
-                load_demo(services.graphs, progress)
+            with bar(errors, "demo graph") as progress:
+                policy = POLICY_FILE.read_text("utf-8")
+                services.graphs.load(TENANT, GRAPH_NAME, [GRAPH_FILE], policy).run(progress)
         if GRAPH_NAME in services.graphs.names(TENANT):
             # There before /readyz says so: scripts wait for the one and then read the other.
             demo_key_file(settings, services.store.access)
     except (ConfigurationError, StoreError) as error:
-        _say(f"arog: {error}. Until this is fixed the service answers no questions.")
+        tell(f"arog: {error}. Until this is fixed the service answers no questions.")
         raise
     except Exception:
-        _say("arog: the service can't answer; the log says why, and so does /readyz.")
+        tell("arog: the service can't answer; the log says why, and so does /readyz.")
         raise
     return services
-
-
-def _welcome(services: Services) -> None:
-    for line in how_to_ask(services.store.settings, services):
-        _say(line)
 
 
 class EndpointWarnings:
@@ -107,14 +142,14 @@ class EndpointWarnings:
     def __call__(self, status: EndpointStatus, address: str) -> None:
         if status.problem:
             self._failing.add(status.position)
-            _say(
+            tell(
                 f"Warning: model endpoint {status.position} at {address} can't be used: {status.problem}. Until one "
                 "can be, the service answers by itself, unless AROG_ENDPOINT_FALLBACKS says otherwise. It is tried "
                 "again; check that it runs, and AROG_ENDPOINT_URL."
             )
         elif status.position in self._failing:
             self._failing.remove(status.position)
-            _say(f"Model endpoint {status.position} at {address} can be used now.")
+            tell(f"Model endpoint {status.position} at {address} can be used now.")
 
 
 def how_to_ask(settings: Settings, services: Services) -> list[str]:
@@ -124,15 +159,16 @@ def how_to_ask(settings: Settings, services: Services) -> list[str]:
     lines = ["", f"The service runs at {url} (reasoner: {services.reasoner}).", *_told_outside(settings)]
     if GRAPH_NAME not in services.graphs.names(TENANT):
         return [*lines, "Make a key with: " + program() + " api-key create --grant GRAPH"]
-    key = f'"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"'
+    key = f"$(cat {shlex.quote(str(shortest(demo_key_file(settings, services.store.access))))})"
     body = json.dumps({"graph": GRAPH_NAME, "messages": [{"role": "user", "content": DEMO_QUESTION}]})
     at = "" if settings.port == 8000 else f" --url {url}"
     return [
         *lines,
         "Ask, with names restored on this machine:",
-        f"  AROG_API_KEY={key} {program()} ask {shlex.quote(DEMO_QUESTION)}{at}",
+        f'  AROG_API_KEY="{key}" {program()} ask {shlex.quote(DEMO_QUESTION)}{at}',
         "The bare service, which answers in pseudonyms:",
-        f"  curl -s {url}/chat -H {_bearer(key)} -H 'Content-Type: application/json' -d {shlex.quote(body)}",
+        f'  curl -s {url}/chat -H "Authorization: Bearer {key}"'
+        f" -H 'Content-Type: application/json' -d {shlex.quote(body)}",
         "",
     ]
 
@@ -153,11 +189,3 @@ def _told_outside(settings: Settings) -> list[str]:
     chosen = "as you set it" if settings.profile else "the default for an endpoint, since it is not trusted"
     profile = settings.effective_profile
     return [f"The endpoint is shown {_PROFILES[profile]} (AROG_PROFILE={profile}, {chosen})."]
-
-
-def _say(line: str) -> None:
-    _console.print(line, soft_wrap=True, markup=False, highlight=False)
-
-
-def _bearer(key: str) -> str:
-    return '"Authorization: Bearer ' + key.strip('"') + '"'

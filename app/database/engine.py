@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, func, select
+from sqlalchemy import Engine, create_engine, event, func, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -58,17 +58,13 @@ def migrate(engine: Engine) -> None:
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     with engine.begin() as connection:
-        _wait_for_turn(connection)
+        # Two processes that start together migrate one after the other.
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        elif engine.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NUMBER)))
         config.attributes.update(connection=connection, tables=None)
         command.upgrade(config, "head")
-
-
-def _wait_for_turn(connection: Connection) -> None:
-    """Makes two processes that start together migrate one after the other."""
-    if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-    elif connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(_LOCK_NUMBER)))
 
 
 def _file_of(url: URL) -> Path | None:
@@ -93,16 +89,11 @@ def _close_to_others(file: Path | None, *_connecting: object) -> None:
         os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, _PRIVATE))
     for path in (Path(f"{file}{ending}") for ending in _BESIDE):
         with suppress(FileNotFoundError):
-            _make_private(path)
-
-
-def _make_private(path: Path) -> None:
-    if stat.S_IMODE(path.stat().st_mode) == _PRIVATE:
-        return
-    try:
-        path.chmod(_PRIVATE)
-    except PermissionError:
-        raise DatabaseExposedError from None
+            if stat.S_IMODE(path.stat().st_mode) != _PRIVATE:
+                try:
+                    path.chmod(_PRIVATE)
+                except PermissionError:
+                    raise DatabaseExposedError from None
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _entry: ConnectionPoolEntry) -> None:

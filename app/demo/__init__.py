@@ -1,5 +1,7 @@
 """The demo graph in the box: an invented clinic network, its policy, and forty questions with their answers.
 
+`clinic.ttl` is kept as it was generated once: all people, places, companies and drugs in it are invented.
+
 One line of `questions.jsonl` is one question:
 
 - `question`, or `turns`: the user's turns of a dialogue, of which the last is asked;

@@ -20,26 +20,24 @@ class QuestionBudgetUsedUpError(BudgetUsedUpError):
     """The question's budget is used up. Strategies end with what they have; the next question has a new budget."""
 
 
-class TenantBudgetUsedUpError(BudgetUsedUpError):
-    """The tenant's budget is used up; `renews_in_s`: whole seconds until the next day begins in UTC."""
+class _RenewedDailyError(BudgetUsedUpError):
+    """`renews_in_s`: whole seconds until the next day begins in UTC."""
 
     def __init__(self, renews_in_s: int) -> None:
         super().__init__(f"renews in {renews_in_s} s")
         self.renews_in_s = renews_in_s
+
+
+class TenantBudgetUsedUpError(_RenewedDailyError):
+    """The tenant's budget of today is used up."""
 
 
 class ConversationRevealsUsedUpError(BudgetUsedUpError):
     """The conversation has shown as many facts as it may; a new conversation has a new budget."""
 
 
-class TenantRevealsUsedUpError(BudgetUsedUpError):
-    """The tenant has shown as many facts as it may today; `renews_in_s`: whole seconds until the next day begins in
-    UTC.
-    """
-
-    def __init__(self, renews_in_s: int) -> None:
-        super().__init__(f"renews in {renews_in_s} s")
-        self.renews_in_s = renews_in_s
+class TenantRevealsUsedUpError(_RenewedDailyError):
+    """The tenant has shown as many facts as it may today."""
 
 
 class Reveals(Protocol):

@@ -11,9 +11,8 @@ from typing import Final, Literal
 from app.egress.budgets import Reveals
 from app.llm.reasoner import Reasoner, Reply, ReplyUnusableError, Retry
 from app.llm.tasks import Candidate, Evidence, PathTriple, ReplyT, Size, Task, TaskModel, Thing
-from kg_store.anonymity.generalisation import wider_kinds
-from kg_store.anonymity.matching_entities import EntityDescription, PathCardinality, how_many_fit
 from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.matching_entities import EntityDescription, PathCardinality, how_many_fit, wider_kinds
 from kg_store.terms import Hop, Path, Schema, cached_by_version
 
 MAX_READINGS: Final = 64
@@ -269,11 +268,17 @@ class QuestionDisclosure:
 
     async def in_house(self, task: Task[ReplyT]) -> Reply[ReplyT]:
         """Returns the reply of the reasoner that sends nothing. Raises BelowAnonymityThresholdError, ReasonerError."""
-        reasoner = self.rule.in_house
-        if reasoner is None:
+        if self.rule.in_house is None:
             raise BelowAnonymityThresholdError
-        task = replace(task, input=task.in_house or task.input)
-        reply = await reasoner.reply_to(task, reasoner.egress_of(task))
-        if isinstance(reply, Retry):
-            raise ReplyUnusableError("the reasoner inside the service gave no reply")
-        return reply
+        return await ask_in_house(self.rule.in_house, task)
+
+
+async def ask_in_house(reasoner: Reasoner, task: Task[ReplyT]) -> Reply[ReplyT]:
+    """Returns the reply of a reasoner that sends nothing, to a task's fuller input if there is one that no prompt may
+    hold. Raises ReplyUnusableError.
+    """
+    task = replace(task, input=task.in_house or task.input)
+    reply = await reasoner.reply_to(task, reasoner.egress_of(task))
+    if isinstance(reply, Retry):
+        raise ReplyUnusableError("the reasoner inside the service gave no reply")
+    return reply

@@ -5,20 +5,19 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
-from typing import Final, Protocol
+from typing import Final
 from unicodedata import category
 from urllib.parse import unquote
 
-from app.privacy.errors import PrivacyError
-from app.privacy.safe_text import Egress, Segment
+from app.privacy.safe_text import Egress, PrivacyError, Segment
 from app.privacy.visible_text import Visible
-from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, words_in
+from app.privacy.words.lexicon import APOSTROPHE, CONTRACTIONS, SYMBOLS, Lexicon, words_in
 from kg_store.names.index import NameIndex
-from kg_store.text.confusables import skeleton_of
-from kg_store.text.normalise import normalise
-from kg_store.text.numbers.number_words import in_figures
+from kg_store.text.normalise import normalise, skeleton_of
+from kg_store.text.number_expressions import in_figures
 
 MIN_STATIC_BYTES: Final = 16
 """Shorter segments are always read, because a name could be split around one. Chosen by hand."""
@@ -56,14 +55,6 @@ class StaticSegments:
         return sha256(data).digest() in self._digests
 
 
-class Permission(Protocol):
-    """Says which words may leave."""
-
-    def permits_in_any_language(self, word: str) -> bool:
-        """True if `word`, in lower case as it was written, may leave."""
-        ...
-
-
 class Guard:
     """Checks requests.
 
@@ -74,7 +65,7 @@ class Guard:
     belongs to that graph. Not promised: everyday words alone that are part of a name.
     """
 
-    def __init__(self, names: NameIndex, statics: StaticSegments, lexicon: Permission) -> None:
+    def __init__(self, names: NameIndex, statics: StaticSegments, lexicon: Lexicon) -> None:
         self._names, self._statics, self._lexicon = names, statics, lexicon
 
     def clear(self, egress: Egress, issued: frozenset[str]) -> str:
@@ -96,11 +87,15 @@ class Guard:
         found: set[str] = set()
         for reading in readings(self._dynamic_text(egress)):
             found.update(self._secret(reading, issued))
+            if _undo_json(reading) != reading:
+                continue  # Its escapes would form words of their own: `nIn` of a line end and "In".
             # Letters that look like others, and numbers in words: read where nothing was found as it stands.
-            if not found and _undo_json(reading) == reading:
+            if not found:
                 for plain in {skeleton_of(reading), in_figures(reading)} - {reading}:
                     found.update(self._secret(plain, issued))
-            found.update(self._near(reading, issued))
+            # Names in other forms.
+            near = (hit for hit in self._names.find_inexact(reading, issued) if not hit.public)
+            found.update({normalise(reading[hit.start : hit.end]).text for hit in near})
             if not found:
                 found.update(self._without_permission(reading, issued))
         return found
@@ -110,9 +105,7 @@ class Guard:
         return (hit.text for hit in hits if reading[hit.start : hit.end] not in issued)
 
     def _without_permission(self, reading: str, issued: frozenset[str]) -> Iterator[str]:
-        """Words that are neither issued pseudonyms nor in the lexicon, in readings without JSON escapes."""
-        if _undo_json(reading) != reading:
-            return
+        """Words that are neither issued pseudonyms nor in the lexicon."""
         # What nobody sees parts no word for a reader.
         for word in {word[0] for word in words_in(Visible.of(reading).text)} - issued:
             if not self._may_leave(word, issued):
@@ -128,22 +121,11 @@ class Guard:
             return True
         pseudonym, *endings = APOSTROPHE.split(word)
         if endings:
-            may_end = all(ending in issued or self._may_end(ending.lower()) for ending in endings)
-            return may_end and (pseudonym in issued or self._lexicon.permits_in_any_language(pseudonym.lower()))
+            permits = self._lexicon.permits_in_any_language
+            may_end = (each in issued or each.lower() in CONTRACTIONS or permits(each.lower()) for each in endings)
+            return all(may_end) and (pseudonym in issued or permits(pseudonym.lower()))
         runs = ["".join(run) for _, run in groupby(word, key=lambda letter: category(letter) == "Lo")]
         return len(runs) > 1 and all(run in issued or self._may_leave(run, issued) for run in runs)
-
-    def _may_end(self, ending: str) -> bool:
-        return ending in CONTRACTIONS or self._lexicon.permits_in_any_language(ending)
-
-    def _near(self, reading: str, issued: frozenset[str]) -> set[str]:
-        """Names in other forms, in readings without JSON escapes, which would otherwise form words (`nIn` of a line
-        end and "In").
-        """
-        if _undo_json(reading) != reading:
-            return set()
-        hits = (hit for hit in self._names.find_inexact(reading, issued) if not hit.public)
-        return {normalise(reading[hit.start : hit.end]).text for hit in hits}
 
     def _dynamic_text(self, egress: Egress) -> str:
         """The variable text of a request; neighbouring segments are joined, so that no name hides by being split over
@@ -201,16 +183,9 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF else "\ufffd"
 
 
-def _undo_percent(text: str) -> str:
-    return unquote(text, errors="replace") if "%" in text else text
-
-
-def _undo_plus(text: str) -> str:
-    return text.replace("+", " ")
-
-
-def _undo_html(text: str) -> str:
-    return html.unescape(text) if "&" in text else text
-
-
-_UNDOERS: Final[tuple[Callable[[str], str], ...]] = (_undo_json, _undo_percent, _undo_plus, _undo_html)
+_UNDOERS: Final[tuple[Callable[[str], str], ...]] = (
+    _undo_json,
+    partial(unquote, errors="replace"),
+    lambda text: text.replace("+", " "),
+    html.unescape,
+)

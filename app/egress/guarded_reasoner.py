@@ -1,24 +1,88 @@
-"""GuardedReasoner: measures, budgets, checks, records and sends each request; strategies have no other way to a
-reasoner.
+"""GuardedReasoner: measures, budgets, checks, records and sends each request; strategies have no other way to a model.
+
+Beside it InHouseRunner, with the same interface, for the reasoner inside the service; and the words that are sent for
+pseudonyms and masked relations: put in before a task leaves, taken out of its reply.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from app.egress.budgets import Account, QuestionBudgetUsedUpError
-from app.egress.disclosure import QuestionDisclosure
+from app.egress.disclosure import QuestionDisclosure, ask_in_house
 from app.egress.guard import BlockedError, Guard, digest_of
-from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome
-from app.egress.ledger.request_log import RequestLog
-from app.egress.wire_pseudonyms import WirePseudonyms
+from app.egress.ledger.ledger import LedgerEntry, LedgerReply, ReplyOutcome, RequestLog
 from app.llm.reasoner import Reasoner, ReasonerError, Reply, Retry, Tokens
-from app.llm.tasks import ReplyT, Task
+from app.llm.tasks import ReplyT, Task, TaskModel
+from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import Egress, Segment
+from kg_store.terms import Schema
+
+_RUN = re.compile(r"[0-9A-Za-z]+")
+_ModelT = TypeVar("_ModelT", bound=TaskModel)
+
+
+@dataclass(frozen=True, slots=True)
+class PseudonymSubstitution:
+    """Maps the service's words to those that are sent.
+
+    `words`: one distinct word for each; `issued`: the conversation's pseudonyms, in `words` or not. Promise: a word
+    that has another one in `words` never leaves. Limit: what is asked about a thing, and what a relation leads to, may
+    be the same under both words.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict, repr=False)
+    issued: frozenset[str] = frozenset()
+
+    @property
+    def sendable(self) -> frozenset[str]:
+        """The words that a request may hold."""
+        return frozenset(self.words.values()) | (self.issued - self.words.keys())
+
+    def substitute_in(self, task: Task[ReplyT]) -> Task[ReplyT]:
+        return replace(task, input=_renamed(task.input, self.words)) if self.words else task
+
+    def restore_in(self, reply: Reply[ReplyT]) -> Reply[ReplyT]:
+        """Puts the service's own words back into the reply; `words` keeps the model's text for the ledger."""
+        if not self.words:
+            return reply
+        back = {word: own for own, word in self.words.items()}
+        asks_back = tuple(_in(reply.asks_back, back))
+        return replace(reply, value=_renamed(reply.value, back), asks_back=asks_back)
+
+
+WirePseudonyms = Callable[[], PseudonymSubstitution]
+"""Returns the pseudonyms of one question, all that have been issued so far: they increase with every step."""
+
+
+def pseudonyms_of_answer(table: PseudonymTable, schema: Schema, answer_id: str) -> WirePseudonyms:
+    """Returns the pseudonyms of a conversation, as they are sent for one of its answers."""
+    return lambda: PseudonymSubstitution(table.wire_pseudonyms(schema, answer_id), table.issued)
+
+
+def _renamed(model: _ModelT, words: Mapping[str, str]) -> _ModelT:
+    """The model with other words, including the fields that stay inside the service, which no dump holds."""
+    house = {name: getattr(model, name) for name, field in type(model).model_fields.items() if field.exclude}
+    return type(model).model_validate(_in(model.model_dump() | house, words))
+
+
+def _in(value: Any, words: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return _RUN.sub(lambda run: words.get(run[0], run[0]), value)
+        case dict():
+            return {_in(key, words): _in(each, words) for key, each in value.items()}
+        case list() | tuple():
+            return [_in(each, words) for each in value]
+        case TaskModel():
+            return _renamed(value, words)
+    return value
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -127,7 +191,7 @@ class GuardedReasoner:
     def may_leave(self, text: str) -> bool:
         """True if the guard would let `text` pass; nothing is sent or recorded."""
         try:
-            self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms.now().issued)
+            self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms().issued)
         except BlockedError:
             return False
         return True
@@ -145,7 +209,7 @@ class GuardedReasoner:
                 return await self.disclosure.in_house(task)
             reply = await self._send(admitted)
             if isinstance(reply, Reply):
-                return self.pseudonyms.now().restore_in(reply)
+                return self.pseudonyms().restore_in(reply)
             self.spent.retries += 1
             task = replace(task, manner=reply.manner)
 
@@ -178,7 +242,7 @@ class GuardedReasoner:
         """The row of a request that the guard accepts. Raises BlockedError, after recording that."""
         try:
             # The pseudonyms are asked for anew: one that is to go out under another word may not go under its own.
-            digest = self.guard.clear(egress, self.pseudonyms.now().sendable)
+            digest = self.guard.clear(egress, self.pseudonyms().sendable)
         except BlockedError as blocked:
             self.ledger.record(self._entry(task, egress, digest_of(egress), hits=blocked.hits, blocked=True))
             raise
@@ -226,9 +290,8 @@ class GuardedReasoner:
 
     def _worded(self, task: Task[ReplyT]) -> Task[ReplyT]:
         """`task` with the words that are sent for pseudonyms, for this tenant."""
-        return replace(
-            self.pseudonyms.now().substitute_in(task), manner=replace(task.manner, tenant=self.errand.tenant)
-        )
+        manner = replace(task.manner, tenant=self.errand.tenant)
+        return replace(self.pseudonyms().substitute_in(task), manner=manner)
 
     def _entry(
         self, task: Task[ReplyT], egress: Egress, digest: str, hits: int = 0, blocked: bool = False
@@ -260,3 +323,25 @@ async def _in_thread(call: Callable[P, T], *given: P.args, **more: P.kwargs) -> 
         if not work.cancelled():
             work.exception()
         raise
+
+
+@dataclass(frozen=True, slots=True)
+class InHouseRunner:
+    """The reasoner inside the service, as strategies get it. Condition: `inner` sends nothing."""
+
+    inner: Reasoner
+
+    @property
+    def is_model(self) -> bool:
+        return False
+
+    @property
+    def is_capable(self) -> bool:
+        return True
+
+    def fits(self, *_tasks: Task[Any]) -> bool:
+        return True
+
+    async def ask(self, task: Task[ReplyT]) -> Reply[ReplyT]:
+        """Returns the reply. Raises ReplyUnusableError."""
+        return await ask_in_house(self.inner, task)

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.token_vectors import TokenVectors
+from app.llm.embeddings.model_files import TokenVectors
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]

@@ -4,26 +4,84 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Coroutine
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.accounts.quotas import Budgets
 from app.egress.guard import BlockedError, Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext, UsageTotals
+from app.egress.guarded_reasoner import GuardedReasoner, PseudonymSubstitution, RequestContext
 from app.egress.ledger.ledger import Ledger
-from app.egress.wire_pseudonyms import NoPseudonyms
-from app.graphs.jobs import JobResult, Progress
-from app.graphs.refinement_tasks import RefinementPlan, askable, input_about, plain_concept
-from app.graphs.summaries import summary_of
+from app.graphs.jobs import JobResult, Progress, summary_of
 from app.llm.endpoint.request_body import Price
 from app.llm.reasoner import Reasoner
-from app.llm.tasks import NameReply, Task, TaskKind
+from app.llm.tasks import Cluster, NameInput, NameReply, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
 from client_sdk.protocol import RefineEstimate
 from kg_store.catalog import Catalog, PrivateGraph
-from kg_store.terms import SignatureId
+from kg_store.terms import Hop, NodeKind, Schema, Signature, SignatureId
+
+MAX_RELATIONS = 15
+"""The greatest number of relations shown of one signature, the rarest first, because these say most. Chosen by hand.
+"""
+
+IN_ONE_CALL = 20  # clusters are numbered, and numbers up to 99 are public words
+_PLAIN = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]{2,24}){0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class RefinementPlan:
+    """The signatures that a model is asked about, and how many are left out: too few entities, or a class of their
+    own.
+    """
+
+    signatures: tuple[Signature, ...]
+    too_rare: int
+    classed: int
+
+    @property
+    def entities(self) -> int:
+        return sum(signature.size for signature in self.signatures)
+
+    def batches(self) -> Iterator[Sequence[Signature]]:
+        for start in range(0, len(self.signatures), IN_ONE_CALL):
+            yield self.signatures[start : start + IN_ONE_CALL]
+
+
+def askable(schema: Schema, least: int) -> RefinementPlan:
+    """Returns signatures of entities that at least `least` entities share, because a rare set of relations may
+    identify one.
+
+    Entities with a class keep it, since it is the owner's own word.
+    """
+    entities = [each for each in schema.signatures if each.kind is NodeKind.ENTITY and _worded(schema, each)]
+    unclassed = [each for each in entities if not each.classes]
+    shared = tuple(each for each in unclassed if each.size >= least)
+    return RefinementPlan(shared, len(unclassed) - len(shared), len(entities) - len(unclassed))
+
+
+def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
+    """Returns the input that asks about `signatures`, numbered from 1, in words of the schema only."""
+    spread = Counter(hop for signature in schema.signatures for hop in signature.hops)
+    clusters = []
+    for number, signature in enumerate(signatures, start=1):
+        rarest = sorted(_worded(schema, signature), key=lambda hop: (spread[hop], hop))[:MAX_RELATIONS]
+        clusters.append(Cluster(number=number, relations=[schema.label(hop) for hop in sorted(rarest)]))
+    return NameInput(question="", clusters=clusters)
+
+
+def plain_concept(text: str) -> str | None:
+    """Returns `text` in lower case; None if it is not one to three words of letters."""
+    words = " ".join(text.casefold().split())
+    return words if _PLAIN.fullmatch(words) else None
+
+
+def _worded(schema: Schema, signature: Signature) -> list[Hop]:
+    """Its relations that are not masked, because an opaque word says nothing about a concept."""
+    return [hop for hop in signature.hops if schema.relations[hop.relation].mask is None]
+
 
 Await = Callable[[Coroutine[Any, Any, None]], None]
 """Runs a coroutine on the event loop of the endpoint's connections, and waits for it from a thread."""
@@ -89,7 +147,7 @@ class ConceptRefiner:
             guard=Guard(graph.names, self._statics, Lexicon(graph.public, self._catalog.name_words(tenant))),
             ledger=self._ledger,
             errand=RequestContext(tenant, caller, secrets.token_urlsafe(12), ""),
-            pseudonyms=NoPseudonyms(),
+            pseudonyms=PseudonymSubstitution,
             account=tenants.account(tenant) if tenants else None,
         )
         chosen = askable(graph.blind.schema, least)
@@ -125,7 +183,16 @@ class RefinementJob:
         before = self.graph.blind.schema.concepts
         concepts = [self.concepts.get(SignatureId(at), concept) for at, concept in enumerate(before)]
         changed = sum(new != old for new, old in zip(concepts, before, strict=True))
-        told = (self._told(changed), _cost(self.reasoner.spent, self.currency))
+        chosen, spent = self.chosen, self.reasoner.spent
+        money = "" if spent.cost is None or not spent.calls else f", {spent.cost:.4f} {self.currency}"
+        told = (
+            f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {self.not_ordinary} were "
+            f"not one to three ordinary words, {self.names} held a name of the graph. Not asked about: "
+            f"{chosen.too_rare} that fewer than {self.least} entities share, {chosen.classed} with a class of "
+            "their own.",
+            f"{spent.calls} calls, {spent.prompt_tokens} tokens of prompts, {spent.completion_tokens} of "
+            f"replies{money}.",
+        )
         if changed:
             info = self.catalog.rename_concepts(
                 self.graph, concepts, lambda step, done: progress(step, 60.0 + 40.0 * done)
@@ -166,19 +233,3 @@ class RefinementJob:
         except BlockedError:
             return True
         return False
-
-    def _told(self, changed: int) -> str:
-        chosen = self.chosen
-        return (
-            f"{changed} of {len(chosen.signatures)} concepts were renamed. Names refused: {self.not_ordinary} were "
-            f"not one to three ordinary words, {self.names} held a name of the graph. Not asked about: "
-            f"{chosen.too_rare} that fewer than {self.least} entities share, {chosen.classed} with a class of "
-            "their own."
-        )
-
-
-def _cost(spent: UsageTotals, currency: str) -> str:
-    money = "" if spent.cost is None or not spent.calls else f", {spent.cost:.4f} {currency}"
-    return (
-        f"{spent.calls} calls, {spent.prompt_tokens} tokens of prompts, {spent.completion_tokens} of replies{money}."
-    )

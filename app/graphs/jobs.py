@@ -1,4 +1,4 @@
-"""Jobs: loads of graphs that run in a thread, tell how far they are, and are remembered in the database."""
+"""Jobs on graphs, which run in a thread and are remembered in the database, and the errors of jobs and erasures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,105 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Engine, insert, select, update
 
 from app.database.tables import jobs
-from app.graphs.errors import GraphBusyError, JobInterruptedError, UnknownJobError
-from app.graphs.job_control import JobControl, NotWaitingError
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
+from kg_store.version_builder import GraphInfo
+
+
+class UnknownJobError(Exception):
+    """The tenant has no job of that id."""
+
+
+class GraphBusyError(Exception):
+    """A load of this graph is under way already."""
+
+
+class UnknownNameError(Exception):
+    """The graph has nothing of that name, or id, or no neighbour of that kind."""
+
+
+class AmbiguousNameError(Exception):
+    """`count` things of the graph have that name."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} things")
+        self.count = count
+
+
+class ErasureUnfinishedError(Exception):
+    """An erasure is not finished; `reason` says why in fixed words and counts. Calling again continues it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class JobInterruptedError(Exception):
+    """The server stopped while the job ran."""
+
+
+WAITS_AT_MOST_S: Final = 600.0
+
+
+class JobStoppedError(Exception):
+    """The owner stopped the job, or did not approve its version in time."""
+
+
+class NotWaitingError(Exception):
+    """The job is not waiting for approval here."""
+
+
+class JobControl:
+    """The gate of one job. Thread-safe.
+
+    `holds`: the job waits before its version goes live, and the owner is shown a privacy summary meanwhile.
+    """
+
+    def __init__(self, holds: bool = False, waits_at_most_s: float = WAITS_AT_MOST_S) -> None:
+        self._holds, self._waits_at_most_s = holds, waits_at_most_s
+        self._said, self._lock = threading.Event(), threading.Lock()
+        self._told: PrivacySummary | None = None
+        self._stopped = False
+
+    @property
+    def awaited_summary(self) -> PrivacySummary | None:
+        """The privacy summary that the owner was shown, while the job waits for approval."""
+        with self._lock:
+            return None if self._said.is_set() else self._told
+
+    def wait(self, told: PrivacySummary) -> None:
+        """Returns once the version may go live. Raises JobStoppedError."""
+        if not self._holds:
+            return
+        with self._lock:
+            self._told = told
+        if not self._said.wait(self._waits_at_most_s):
+            self.stop()
+        self.raise_if_cancelled()
+
+    def approve(self) -> None:
+        """Lets the version go live. Raises NotWaitingError."""
+        with self._lock:
+            if self._told is None or self._said.is_set():
+                raise NotWaitingError
+            self._said.set()
+
+    def stop(self) -> None:
+        """Ends the job at its next step; one that has ended stays as it is."""
+        with self._lock:
+            self._stopped = True
+            self._said.set()
+
+    def raise_if_cancelled(self) -> None:
+        """Raises JobStoppedError if the job was stopped."""
+        if self._stopped:
+            raise JobStoppedError
+
 
 Progress = Callable[[str, float], None]
 MAX_CONCURRENT_LOADS = 2
@@ -35,6 +125,20 @@ class JobResult:
     policy: str | None = None
     notes: tuple[str, ...] = ()
     privacy: PrivacySummary | None = None
+
+
+def summary_of(info: GraphInfo) -> GraphSummary:
+    """The counts of a version."""
+    return GraphSummary(
+        name=info.name,
+        version=info.version,
+        triples=info.triples,
+        entities=info.entities,
+        values=info.values,
+        relations=info.relations,
+        loaded_at=info.loaded_at,
+        public_words=len(info.public_words),
+    )
 
 
 Work = Callable[[Progress], JobResult]
@@ -56,7 +160,12 @@ class JobRunner:
         self._graphs: set[tuple[str, str]] = set()
 
     def start(
-        self, tenant: str, graph: str, work: Work, clean_up: Callable[[], None], gate: JobControl | None = None
+        self,
+        tenant: str,
+        graph: str,
+        work: Work,
+        clean_up: Callable[[], None] = lambda: None,
+        gate: JobControl | None = None,
     ) -> JobStatus:
         """Queues `work`; `clean_up` always runs afterwards, even if it is refused. Raises GraphBusyError."""
         status = JobStatus(id="j" + secrets.token_hex(12), state="queued")
@@ -152,7 +261,17 @@ class JobRunner:
     def _run(self, tenant: str, graph: str, job_id: str, work: Work, clean_up: Callable[[], None]) -> None:
         log.info("job_started", job=job_id)
         try:
-            ended = _done(job_id, work(self._reporter(job_id)))
+            done = work(self._reporter(job_id))
+            ended = JobStatus(
+                id=job_id,
+                state="done",
+                step="done",
+                percent=100.0,
+                graph=done.graph,
+                policy=done.policy,
+                notes=list(done.notes),
+                privacy=done.privacy,
+            )
         except Exception as error:
             body = self._describe_error(error, "e" + secrets.token_hex(8))
             log.warning("job_failed", job=job_id, id=body.id, code=body.code, exc_info=error)
@@ -199,19 +318,6 @@ class JobRunner:
             if unwritten is not None:
                 self._live[job_id] = unwritten
             self._gates.pop(job_id, None)
-
-
-def _done(job_id: str, loaded: JobResult) -> JobStatus:
-    return JobStatus(
-        id=job_id,
-        state="done",
-        step="done",
-        percent=100.0,
-        graph=loaded.graph,
-        policy=loaded.policy,
-        notes=list(loaded.notes),
-        privacy=loaded.privacy,
-    )
 
 
 def _columns(status: JobStatus) -> dict[str, Any]:

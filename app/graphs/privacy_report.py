@@ -14,10 +14,10 @@ from client_sdk.protocol import (
     RelationUse,
     SetSizes,
 )
-from kg_store.anonymity import measures
-from kg_store.anonymity.measures import Anonymity, measure_anonymity
 from kg_store.errors import StoreError
+from kg_store.graph import anonymity
 from kg_store.graph.adjacency import Adjacency
+from kg_store.graph.anonymity import Anonymity, measure_anonymity
 from kg_store.lexicon.lexicon import size, sources
 from kg_store.names.index import NameIndex, NameReport
 from kg_store.names.name_words import NameWords
@@ -65,7 +65,8 @@ def report_of(
     """Returns the whole report. `names` has its public words marked by `public`; `words` are of all graphs of the
     tenant.
     """
-    told = names.report()
+    told, counts = names.report(), dict(sources())
+    taken_out = counts.pop("taken_out")
     return GraphReport(
         k=measured.k,
         profiles=_profiles(measured),
@@ -83,7 +84,7 @@ def report_of(
         rare_relations=[_use(each) for each in sorted(measured.rare, key=lambda each: (each.subjects, each.label))],
         value_relations=[_use(each) for each in measured.relations if each.value_kind is not None],
         names=_gaps(told, public),
-        lexicon=_lexicon(words),
+        lexicon=LexiconReport(words=size(), sources=counts, taken_out=taken_out, in_names=sorted(words.parts)),
         masked=[
             MaskedWord(kind=each.kind, term=each.term, word=each.word, reason=each.reason.value)
             for each in info.masked
@@ -120,25 +121,17 @@ def _warnings(measured: Anonymity, names: NameReport) -> Iterator[str]:
         yield f"{names.unguarded} things have no name that the guard can hold back: all of theirs are public words"
 
 
-def _sizes(each: measures.ConceptSets) -> SetSizes:
+def _sizes(each: anonymity.ConceptSets) -> SetSizes:
     return SetSizes(
         concept=each.concept, entities=each.entities, one_hop=list(each.one_hop), two_hops=list(each.two_hops)
     )
 
 
-def _use(each: measures.RelationUse) -> RelationUse:
-    if each.value_kind is None:
-        return RelationUse(relation=each.label, subjects=each.subjects, objects=each.objects)
-    kind, view = each.value_kind.value, each.value_view.value
+def _use(each: anonymity.RelationUse) -> RelationUse:
+    kind, view = (each.value_kind.value, each.value_view.value) if each.value_kind is not None else (None, None)
     return RelationUse(
         relation=each.label, subjects=each.subjects, objects=each.objects, value_kind=kind, shown_as=view
     )
-
-
-def _lexicon(words: NameWords) -> LexiconReport:
-    counts = dict(sources())
-    taken_out = counts.pop("taken_out")
-    return LexiconReport(words=size(), sources=counts, taken_out=taken_out, in_names=sorted(words.parts))
 
 
 def _gaps(told: NameReport, public: PublicWords) -> NameGaps:

@@ -7,7 +7,10 @@ from enum import StrEnum
 from typing import Final, Literal
 
 from app.llm.in_house import ReadingScores
-from kg_store.terms import ValueKind
+from app.llm.tasks import SchemaStep
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import ConceptScope, kinds_of, leads_to_values, paths_of, tail_concept
+from kg_store.terms import Step, ValueKind
 
 Form = Literal["things", "count", "average", "sum", "truth", "extreme", "compare", "than", "per_group", "filter"]
 """The forms of answer that a question may ask for."""
@@ -151,3 +154,22 @@ class AskedOfKind:
     tail: str = ""
     is_date: bool = False
     is_only: bool = False
+
+
+def schema_steps(graph: BlindGraph) -> tuple[SchemaStep, ...]:
+    """Every step that things of a kind leave by; worked out once for a version of a graph."""
+    known = graph.schema.derived.get(schema_steps)
+    if not isinstance(known, tuple):
+        known = graph.schema.derived[schema_steps] = tuple(
+            step_of_kind(graph, kind, path[0], tail_concept(graph.schema, path[0]))
+            for kind in kinds_of(graph.schema)
+            for path in paths_of(graph, ConceptScope(kind), 1).paths
+        )
+    return known
+
+
+def step_of_kind(graph: BlindGraph, kind: str, step: Step, concept: str) -> SchemaStep:
+    """`step` as things of `kind` leave by it, to things of `concept`."""
+    schema = graph.schema
+    value = schema.relations[step[-1].relation].value_kind if leads_to_values(schema, step) else None
+    return SchemaStep(kind, schema.label_step(step), schema.described(step), concept, str(value or ""))

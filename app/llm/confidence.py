@@ -80,11 +80,8 @@ def as_confidence(share: float) -> float:
     return round(min(MAX_CONFIDENCE, max(MIN_CONFIDENCE, share)), 2)
 
 
+@cache
 def weights_of(road: str) -> Mapping[str, float]:
     """Returns the coefficients of a way of reading ("meaning", "whole", "path" or "vote"), by name of the feature."""
-    return _coefficients()[road]
-
-
-@cache
-def _coefficients() -> dict[str, dict[str, float]]:
-    return tomllib.loads(COEFFICIENTS.read_text("utf-8"))
+    weights: dict[str, float] = tomllib.loads(COEFFICIENTS.read_text("utf-8"))[road]
+    return weights

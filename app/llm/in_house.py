@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +102,18 @@ class AskedTime:
     def names(self) -> tuple[str, ...]:
         """The pseudonyms that say the time."""
         return (*self.dates, self.thing) if self.thing else self.dates
+
+
+def gains_of(
+    cases: Sequence[CasePath], paths: Sequence[tuple[str, ...]], or_begins: bool = False
+) -> npt.NDArray[np.float64]:
+    """Returns the gain of each path, in units of a cosine; shape (paths,).
+
+    `or_begins`: the beginnings of a remembered path gain as much, since they have to be followed first.
+    """
+    known = {case.path: case.gain for case in cases}
+    if or_begins:
+        for case in cases:
+            for length in range(1, len(case.path)):
+                known[case.path[:length]] = max(case.gain, known.get(case.path[:length], 0.0))
+    return np.array([known.get(path, 0.0) for path in paths], dtype=np.float64)

@@ -1,18 +1,20 @@
-"""CaseMemory: turns the cases most like a question into gains for the paths that it may take."""
+"""CaseMemory: which paths the cases most like a question speak for, and which paths an answer took."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from app.llm.in_house import CasePath
-from app.memory.case_store import CaseStore
-from app.memory.cases import Case, CaseContent, LabelPath, Vector
-from kg_store.text.pseudonymous import asked_words
+from app.memory.cases import Case, CaseContent, CaseStore, LabelPath, Vector
+from app.strategies.base import FoundFact
+from kg_store.algebra.expressions import Expression, Name, parse
+from kg_store.errors import ExpressionError
+from kg_store.text.words import asked_words
 
 NEAREST: Final = 10
 TEMPERATURE: Final = 0.05
@@ -90,3 +92,56 @@ def nearest_cases(usable: Sequence[Case], asked: Vector) -> NearCases:
             of_path[path].append(usable[at])
     gains = [CasePath(path=path, gain=gain, settles=bool(settled[path] > MOST)) for path, gain in gained.items()]
     return NearCases(tuple(gains), of_path)
+
+
+MAX_PATHS: Final = 4
+MAX_STEPS: Final = 4
+
+
+def paths_of_answer(
+    expressions: Sequence[str], evidence: Sequence[FoundFact], roots: Collection[str]
+) -> tuple[LabelPath, ...]:
+    """Returns every path from `roots` to the result of the first expression; empty if it follows none."""
+    try:
+        trees = [parse(each) for each in expressions[:1]]
+    except ExpressionError:
+        return ()
+    # The first fact is the one that was walked for the best path.
+    before: dict[str, FoundFact] = {}
+    for fact in (fact for fact in evidence if fact.end not in roots):
+        before.setdefault(fact.end, fact)
+    found = [path for tree in trees for path in _paths(tree, before)]
+    return tuple(dict.fromkeys(path for path in found if 0 < len(path) <= MAX_STEPS))[:MAX_PATHS]
+
+
+def is_one_path(expressions: Sequence[str]) -> bool:
+    """True if the answer is the end of a single path and nothing else is done with it."""
+    try:
+        trees = [parse(each) for each in expressions]
+    except ExpressionError:
+        return False
+    return len(trees) == 1 and _is_walk(trees[0])
+
+
+def _is_walk(tree: Expression) -> bool:
+    return isinstance(tree, Name) or (tree.function == "reach" and all(map(_is_walk, tree.operands)))
+
+
+def _paths(tree: Expression, before: dict[str, FoundFact]) -> Iterator[LabelPath]:
+    if isinstance(tree, Name):
+        yield _path_to(tree.pseudonym, before)
+        return
+    walked = tree.words[:1] if tree.function == "reach" else ()
+    for operand in tree.operands:
+        for path in _paths(operand, before):
+            yield (*path, *walked)
+
+
+def _path_to(pseudonym: str, before: dict[str, FoundFact]) -> LabelPath:
+    path: LabelPath = ()
+    seen: set[str] = set()
+    while pseudonym in before and pseudonym not in seen:
+        seen.add(pseudonym)
+        fact = before[pseudonym]
+        path, pseudonym = (*fact.path, *path), fact.start
+    return path

@@ -4,31 +4,101 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from app.privacy.anonymised import Anonymised, KindsReading
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import DEFAULT_REGIONS
 from app.privacy.plain_wording import Leading, PlainWording, Today, leads_nowhere, utc_today
-from app.privacy.pseudonym_format import Standing, replaced
-from app.privacy.pseudonyms import Meaning, PseudonymTable
+from app.privacy.pseudonyms import Meaning, PseudonymTable, Standing, replaced
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
-from app.privacy.shared_names import ambiguities_of
-from app.privacy.span_finder import Found, SpanFinder
-from app.privacy.spans import Span, SpanSource
+from app.privacy.span_finder import Found, Span, SpanFinder, SpanSource
 from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
-from client_sdk.protocol import Message, Reading
+from client_sdk.protocol import Ambiguity, Message, Reading
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
 from kg_store.storage.vault import VisibilityFilter
 from kg_store.terms import Mid, Mids, ValueKind
-from kg_store.text.dated_names import named_date
 from kg_store.text.english import is_ordinary
-from kg_store.text.literals import parse_value, read_literal
+from kg_store.text.inflection import singular
+from kg_store.text.literals import named_date, parse_value, read_literal
 from kg_store.text.normalise import normalise
-from kg_store.text.plurals import singular
+
+
+@dataclass(frozen=True, slots=True)
+class KindsReading:
+    """The question with common nouns read as names; `instead_of` is the one in which they are plain words."""
+
+    instead_of: SafeText
+    question: SafeText
+    topics: tuple[Topic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymised:
+    """The dialogue as the model may see it, with its ambiguous names and notes.
+
+    `ambiguous`: names of topics that several entities share. `inexact`: places where the question spells a name
+    differently from the graph. `values`: for the pseudonym of a name, the text values of the graph with the same
+    spelling. `by_kinds`: the question with common nouns read as names ("guitarists"). `typed`: the words as typed of
+    pseudonyms that stand for no thing and no value, for the reader inside the service alone.
+    """
+
+    dialogue: SafeDialogue
+    ambiguous: tuple[Ambiguity, ...]
+    notes: tuple[str, ...] = ()
+    inexact: tuple[Reading, ...] = ()
+    values: Mapping[str, Topic] = field(default_factory=dict)
+    by_kinds: KindsReading | None = None
+    typed: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def readings(self) -> Iterator[Anonymised]:
+        """Yields this dialogue, then the same without topics that may not be names, if there are any."""
+        yield self
+        doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
+        if doubtful:
+            note = f"{' and '.join(doubtful)} was read as everyday words: the graph has a thing that is called so."
+            yield replace(self, dialogue=self.dialogue.without_doubtful(), notes=(*self.notes, note))
+
+    def with_kinds(self) -> Anonymised | None:
+        """Returns the dialogue with common nouns read as names: "guitarists" as people with the occupation Guitarist.
+
+        None if there are none, or if the question has been completed since.
+        """
+        kinds = self.by_kinds
+        if kinds is None or kinds.instead_of != self.dialogue.question:
+            return None
+        earlier = tuple(topic for topic in self.dialogue.topics if not topic.newest)
+        turns = (*self.dialogue.turns[:-1], replace(self.dialogue.turns[-1], text=kinds.question))
+        return replace(self, dialogue=replace(self.dialogue, turns=turns, topics=(*kinds.topics, *earlier)))
+
+    def with_values(self) -> Anonymised | None:
+        """Returns the dialogue with names read as text values of the same spelling: Ghent as a city of customers, not
+        the Ghent Office. None if there are no such values.
+        """
+        if not self.values:
+            return None
+        ambiguous = tuple(each for each in self.ambiguous if each.pseudonym not in self.values)
+        inexact = tuple(each for each in self.inexact if each.pseudonym not in self.values)
+        return replace(self, dialogue=self.dialogue.with_topics(self.values), ambiguous=ambiguous, inexact=inexact)
+
+
+def ambiguities_of(topics: Sequence[Topic], table: PseudonymTable) -> tuple[tuple[Ambiguity, ...], tuple[str, ...]]:
+    """Returns the shared names of the question, or of the turns before if it names nothing itself, and notes."""
+    asked = [topic for topic in topics if topic.newest] or topics
+    found: list[Ambiguity] = []
+    notes: list[str] = []
+    for topic in asked:
+        meaning = table.meaning(topic.pseudonym)
+        if meaning is None or meaning.kind != "group":
+            continue
+        choices = table.choices_among(meaning.mids)
+        found.append(Ambiguity(pseudonym=topic.pseudonym, choices=choices))
+        if len(choices) < len(meaning.mids):
+            notes.append(f"{topic.pseudonym} may mean {len(meaning.mids)} things; {len(choices)} of them are offered")
+    return tuple(found), tuple(notes)
+
 
 MAX_EARLIER_TOPICS: Final = 8
 

@@ -72,9 +72,16 @@ _URL = re.compile(
 _HANDLE = re.compile(rf"(?<![{_W}@.])@[{_W}]++(?:\.[{_W}]++)*+")
 # R o s e, R.o.s.e, R-o-s-e: four letters and more.
 _SPELT = re.compile(rf"(?<![{_W}])(?:[^\W\d_][{MARKS}]*+[ .·'’_*/|‐-–-]{{1,3}}+){{3,}}[^\W\d_][{MARKS}]*+(?![{_W}])")
+_MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}(?![\w:-])", re.IGNORECASE)
+_WRITTEN: Final = {
+    PatternKind.EMAIL: _EMAIL,
+    PatternKind.URL: _URL,
+    PatternKind.HANDLE: _HANDLE,
+    PatternKind.SPELT: _SPELT,
+    PatternKind.HARDWARE_ADDRESS: _MAC,
+}
 _IPV4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\.?\w)")
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{2,45}+(?<=[\w:])(?!\w)", re.IGNORECASE)
-_MAC = re.compile(r"(?<![\w:-])[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}(?![\w:-])", re.IGNORECASE)
 _IBAN = re.compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{1,4}){3,9}(?!\w)", re.IGNORECASE)
 _CARD = re.compile(r"(?<![\w.-])\d(?:[ -]?\d){12,22}(?!\w)")
 _DIGITS = re.compile(r"(?<!\w)(?<!\d[./-])\d++(?:[./-]\d++)*+(?!\w)")
@@ -152,16 +159,11 @@ _SHAPED: Final = tuple(map(_bordered, _NATIONAL_SHAPES))
 
 
 def _addresses(text: str) -> Iterator[PatternSpan]:
-    for match in _EMAIL.finditer(text):
-        yield _trimmed(match, PatternKind.EMAIL)
-    for match in _URL.finditer(text):
-        yield _trimmed(match, PatternKind.URL)
-    for match in _HANDLE.finditer(text):
-        yield PatternSpan(*match.span(), PatternKind.HANDLE)
-    for match in _SPELT.finditer(text):
-        yield PatternSpan(*match.span(), PatternKind.SPELT)
-    for match in _MAC.finditer(text):
-        yield PatternSpan(*match.span(), PatternKind.HARDWARE_ADDRESS)
+    for kind, pattern in _WRITTEN.items():
+        for match in pattern.finditer(text):
+            # Punctuation of the sentence at its end does not belong to an address.
+            told = match[0].rstrip(_TRAILING) if kind in (PatternKind.EMAIL, PatternKind.URL) else match[0]
+            yield PatternSpan(match.start(), match.start() + len(told), kind)
     for pattern in (_IPV4, _IPV6):
         for match in pattern.finditer(text):
             if _is_ip_address(match.group()):
@@ -193,11 +195,6 @@ def _phones(text: str, regions: Sequence[str]) -> Iterator[PatternSpan]:
         for region in regions:
             for match in phonenumbers.PhoneNumberMatcher(window, region, phonenumbers.Leniency.VALID):
                 yield PatternSpan(start + match.start, start + match.end, PatternKind.PHONE)
-
-
-def _trimmed(match: re.Match[str], kind: PatternKind) -> PatternSpan:
-    """The match without punctuation of the sentence at its end."""
-    return PatternSpan(match.start(), match.start() + len(match.group().rstrip(_TRAILING)), kind)
 
 
 def _longest_valid(text: str, start: int, end: int, is_valid: Callable[[str], bool]) -> int:

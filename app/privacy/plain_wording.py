@@ -14,12 +14,11 @@ from app.privacy.visible_text import Visible
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import has_capitals
-from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
+from kg_store.names.name_words import COMMON_WORDS, EmphasisMarks
 from kg_store.terms import ValueKind
-from kg_store.text.agent_nouns import fields_of, is_plural
-from kg_store.text.inflection import in_other_number
-from kg_store.text.numbers.quantities import Rewording, in_schema_units
-from kg_store.text.numbers.relative_dates import by_calendar
+from kg_store.text.inflection import fields_of, in_other_number
+from kg_store.text.quantities import Rewording, in_schema_units
+from kg_store.text.relative_dates import by_calendar
 
 Today = Callable[[], dt.date]
 """Returns the current date, which "last week" and the like depend on."""
@@ -97,9 +96,11 @@ class PlainWording:
                 continue
             starts = [words[at - 1].start(), word.start()] if at else [word.start()]
             called = ((start, (text[start : word.start()] + field).lower()) for start in starts for field in fields)
-            for start, name in ((start, name) for start, name in called if self._is_field(name)):
+            for start, name in called:
+                if not any(_OF_PEOPLE.search(label) for label, _ in self._leading(self._whole(name))):
+                    continue
                 said = name.title() if has_capitals(text) else name
-                yield Rewording(start, word.end(), f"{said} {'people' if is_plural(word[0].lower()) else 'person'}")
+                yield Rewording(start, word.end(), f"{said} {'people' if word[0].lower().endswith('s') else 'person'}")
                 break
 
     def _kinds(self, text: str) -> Iterator[Rewording]:
@@ -147,15 +148,11 @@ class PlainWording:
                 yield name, sorted(mids)
             start += len(name) + 1
 
-    def _is_field(self, name: str) -> bool:
-        mids = self._whole(name)
-        return any(_OF_PEOPLE.search(label) for label, _ in self._leading(mids))
-
 
 def _may_be_title(text: str, noun: re.Match[str]) -> bool:
     """True if the noun is a title or a name: "the nurse Ann", or "Christian" as a first name."""
     begins = noun.start() == 0
-    is_name = noun[0][0].isupper() and not begins and not is_plural(noun[0].lower())
+    is_name = noun[0][0].isupper() and not begins and not noun[0].lower().endswith("s")
     return is_name or re.match(r" [A-Z]", text[noun.end() : noun.end() + 2]) is not None
 
 

@@ -1,38 +1,238 @@
-"""PseudonymTable: the pseudonyms of one conversation, each with exactly one meaning."""
+"""PseudonymTable: the pseudonyms of one conversation, each with exactly one meaning, and their form.
+
+Everything that prompts of one conversation reveal about a pseudonym can be combined. Therefore a question that does
+not need earlier turns begins a new thread: its prompts hold none of these turns, and use other pseudonyms in another
+order.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import secrets
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import replace
+import unicodedata
+from collections.abc import Collection, Container, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import islice
 from threading import Lock
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from app.privacy.pseudonym_format import (
-    RANKED,
-    WHOLE,
-    Letter,
-    Meaning,
-    MeaningKind,
-    TableState,
-    draw_word,
-    extend_thread,
-    masked_in_thread,
-    read_state,
-    shaped_in,
-    write_state,
-)
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.schema import mask_word, masks_of
 from kg_store.graph.traversal import members_of, walk
-from kg_store.terms import NO_MIDS, Edges, Mid, Mids, Path, Schema, ValueKind, as_mids
+from kg_store.terms import (
+    ALPHABET,
+    NO_MIDS,
+    PSEUDONYM_FORM,
+    TAIL_LENGTH,
+    Edges,
+    Hop,
+    Mid,
+    Mids,
+    Path,
+    RelationId,
+    Schema,
+    ValueKind,
+    as_mids,
+    keyed_word,
+)
 from kg_store.text.normalise import normalise
 
-__all__ = ["Meaning", "MeaningKind", "PseudonymTable"]
+Letter = Literal["E", "V", "S"]
+"""E: an entity. V: a value, a typed literal, or a computed number. S: a set."""
+
+_RUN = re.compile(r"[0-9A-Za-z]+")
+_SHAPE = re.compile(PSEUDONYM_FORM)
+_SHAPED_RUN = re.compile(rf"(?<![0-9A-Za-z]){PSEUDONYM_FORM}(?![0-9A-Za-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A word of a text that is a pseudonym or looks like one."""
+
+    start: int
+    end: int
+    word: str = field(repr=False)
+
+
+def draw_word(letter: Letter, taken: Container[str]) -> str:
+    """Draws a word that is not in `taken`."""
+    while True:
+        tail = "".join(secrets.choice(ALPHABET) for _ in range(TAIL_LENGTH))
+        if is_shaped(letter + tail) and letter + tail not in taken:
+            return letter + tail
+
+
+def is_shaped(word: str) -> bool:
+    """True if `word` has the form of a pseudonym."""
+    return _SHAPE.fullmatch(word) is not None
+
+
+def words_in(text: str) -> Iterator[Standing]:
+    """Yields every run of ASCII letters and digits that is a separate word.
+
+    The borders are those of `client_sdk.restore`: underscores and letters of scripts without capitals are borders too.
+    """
+    return _standing(text, _RUN)
+
+
+def shaped_in(text: str) -> Iterator[Standing]:
+    """Yields every word of `text` that looks like a pseudonym, issued or not."""
+    return _standing(text, _SHAPED_RUN)
+
+
+def _standing(text: str, runs: re.Pattern[str]) -> Iterator[Standing]:
+    for run in runs.finditer(text):
+        around = text[run.start() - 1 : run.start()], text[run.end() : run.end() + 1]
+        if not any(map(_is_word_letter, around)):
+            yield Standing(run.start(), run.end(), run.group())
+
+
+def replaced(text: str, words: Iterable[Standing]) -> str:
+    """Returns `text` with each span of `words` (in order, without overlaps) replaced by its word.
+
+    A space is added where a word would otherwise join its neighbour and not be found again, or be read as an escape
+    (`%Ee`).
+    """
+    done, at = "", 0
+    for word in words:
+        done = _beside(_beside(done, text[at : word.start]), word.word)
+        at = word.end
+    return _beside(done, text[at:]) if at else text
+
+
+def _beside(before: str, after: str) -> str:
+    joined = (_is_word_letter(before[-1:]) or before[-1:] == "%") and _is_word_letter(after[:1])
+    return f"{before} {after}" if joined else before + after
+
+
+def _is_word_letter(letter: str) -> bool:
+    category = unicodedata.category(letter) if letter else "Cn"
+    return category != "Lo" and category[0] in "LNM"
+
+
+RANKED: Final = "ranked("
+"""The beginning of an outcome's expression that has an order of its own; no expression of the algebra begins so."""
+
+WHOLE: Final = ""
+"""The thread of a conversation that has only one; its pseudonyms are sent as they are."""
+
+
+FORM = 1
+
+MeaningKind = Literal["entity", "value", "set", "group", "kind", "literal", "outcome"]
+
+RawPath = list[list[list[object]]]
+"""Steps as hops of [relation IRI, inverse]; ids may change with the next version of the graph, IRIs do not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meaning:
+    """The meaning of one pseudonym.
+
+    | kind | fields |
+    |---|---|
+    | entity, value | `mids`: one |
+    | group | `mids`: the entities that share a name |
+    | set | `start` (a pseudonym) and `path`; `mids` are set while the request that made it lasts |
+    | kind | `concept`; `mids` as for a set |
+    | literal | `literal`: the text as typed, once it stood in a turn of this request; `mids` that equal it |
+    | outcome | `expression`; `mids` where the outcome is a set, in their own order where it `is_ranked` |
+
+    `path` is None too where this version of the graph lacks one of its relations.
+    """
+
+    kind: MeaningKind
+    mids: Mids = field(default_factory=lambda: NO_MIDS, repr=False)
+    start: str | None = None
+    path: Path | None = None
+    concept: str | None = None
+    value_kind: ValueKind | None = None
+    literal: str | None = field(default=None, repr=False)
+    expression: str | None = None
+
+    @property
+    def is_ranked(self) -> bool:
+        """True of an outcome whose `mids` have an order that its expression does not produce."""
+        return self.expression is not None and self.expression.startswith(RANKED)
+
+
+@dataclass(slots=True)
+class TableState:
+    """The part of a table that is kept between requests; it holds no typed text. `threads`: of each answer, oldest
+    first.
+    """
+
+    order_key: bytes = field(repr=False)
+    meanings: dict[str, Meaning] = field(default_factory=dict, repr=False)
+    digests: dict[str, str] = field(default_factory=dict, repr=False)
+    settled: dict[int, bool] = field(default_factory=dict, repr=False)
+    lost_paths: dict[str, RawPath] = field(default_factory=dict, repr=False)
+    threads: dict[str, str] = field(default_factory=dict)
+
+
+def write_state(state: TableState, schema: Schema) -> bytes:
+    """Writes the state without members of sets, which are found again, and without the text of literals, which each
+    request brings.
+    """
+    rows = [_row(word, meaning, state, schema) for word, meaning in state.meanings.items()]
+    settled = list(state.settled.items())
+    content = {"form": FORM, "key": state.order_key.hex(), "settled": settled, "threads": state.threads, "rows": rows}
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def read_state(data: bytes, schema: Schema) -> TableState:
+    """Reads what `write_state` wrote. Raises ValueError on anything else."""
+    try:
+        content = json.loads(data)
+        if content["form"] != FORM:
+            raise ValueError("the conversation was kept in another form")
+        state = TableState(bytes.fromhex(content["key"]), settled=dict(content["settled"]))
+        state.threads = dict(content.get("threads", {}))
+        relations = {relation.iri: relation.id for relation in schema.relations}
+        for word, row in content["rows"]:
+            _read_row(word, row, state, relations)
+        return state
+    except (LookupError, TypeError, AttributeError, UnicodeDecodeError, json.JSONDecodeError):
+        raise ValueError("the kept conversation can't be read") from None
+
+
+def _row(word: str, meaning: Meaning, state: TableState, schema: Schema) -> tuple[str, dict[str, Any]]:
+    row: dict[str, Any] = {"kind": meaning.kind}
+    if meaning.kind not in ("set", "kind") and len(meaning.mids):
+        row["mids"] = meaning.mids.tolist()
+    if meaning.kind == "set":
+        row["path"] = state.lost_paths.get(word) or [
+            [[schema.relations[hop.relation].iri, hop.inverse] for hop in step] for step in meaning.path or ()
+        ]
+    texts = {"start": meaning.start, "concept": meaning.concept, "expression": meaning.expression}
+    texts |= {"value_kind": meaning.value_kind, "digest": state.digests.get(word)}
+    return word, row | {name: text for name, text in texts.items() if text is not None}
+
+
+def _read_row(word: str, row: dict[str, Any], state: TableState, relations: dict[str, RelationId]) -> None:
+    path: Path | None = None
+    if row["kind"] == "set":
+        try:
+            path = tuple(tuple(Hop(relations[iri], inverse) for iri, inverse in step) for step in row["path"])
+        except KeyError:
+            state.lost_paths[word] = row["path"]
+    if "digest" in row:
+        state.digests[word] = row["digest"]
+    value_kind = ValueKind(row["value_kind"]) if "value_kind" in row else None
+    is_ranked = row.get("expression", "").startswith(RANKED)
+    mids = np.asarray(row.get("mids", []), dtype=np.int64)
+    state.meanings[word] = Meaning(
+        row["kind"], mids if is_ranked else as_mids(mids), row.get("start"), path, row.get("concept"), value_kind,
+        expression=row.get("expression"),
+    )  # fmt: skip
+
 
 ORDER_KEY_BYTES = 32
+MAX_CHOICES: Final = 20
 
 _LETTERS: dict[MeaningKind, Letter] = {
     "entity": "E", "value": "V", "set": "S", "group": "S", "kind": "S", "literal": "V", "outcome": "V",
@@ -45,7 +245,7 @@ class PseudonymTable:
     Promise: the same thing has one pseudonym through the conversation, and no pseudonym means two things. Condition:
     the output of `to_bytes` is only ever stored sealed, because it holds MIDs and the conversation's key. Limit:
     whoever sees two answers of one conversation can tell that the same thing is meant. The model cannot, unless the
-    later question needs the earlier one (app/privacy/pseudonym_format.py).
+    later question needs the earlier one (app/privacy/pseudonyms.py).
     """
 
     def __init__(self, state: TableState) -> None:
@@ -179,6 +379,15 @@ class PseudonymTable:
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
+    def in_own_order(self, mids: Mids) -> list[str]:
+        """Returns one pseudonym for each thing, in the conversation's own order."""
+        return [self.of_entity(Mid(int(mids[at]))) for at in self.in_order([str(mid) for mid in mids.tolist()])]
+
+    def choices_among(self, mids: Mids) -> list[str]:
+        """Returns what a shared name may mean: first what the dialogue names, then in the conversation's order."""
+        named = self.settled_among(mids.tolist())
+        return sorted(self.in_own_order(mids), key=lambda word: self.entity(word) not in named)[:MAX_CHOICES]
+
     def assign_thread(self, answer: str, leans: bool) -> int | None:
         """Puts a new answer into the current thread if it `leans` on it, else into a new one.
 
@@ -199,11 +408,17 @@ class PseudonymTable:
         """
         with self._lock:
             thread = self._state.threads.get(answer, WHOLE)
-            masks = masked_in_thread(self._state.order_key, thread, masks_of(schema).values())
+            key = self._state.order_key
+            masks: dict[str, str] = {}
+            for mask in masks_of(schema).values():
+                masks[mask] = mask_word(key, f"{thread}\n{mask}", masks.values())
             if thread == WHOLE:
                 return masks
             words = self._sent.setdefault(thread, {})
-            extend_thread(words, self._state.order_key, thread, self._state.meanings)
+            taken = set(words.values())
+            for pseudonym in islice(self._state.meanings, len(words), None):
+                words[pseudonym] = keyed_word(pseudonym[0], f"{thread}\n{pseudonym}", key, is_shaped, taken)
+                taken.add(words[pseudonym])
             return words | masks
 
     @property
@@ -225,7 +440,8 @@ class PseudonymTable:
                 self._words[identity] = word
                 self._issued = None
             else:
-                meaning = _newest(state.meanings[word], meaning)
+                # What an earlier mention told of its kind of value stays.
+                meaning = replace(meaning, value_kind=meaning.value_kind or state.meanings[word].value_kind)
             state.meanings[word] = meaning
             if digest is not None:
                 state.digests[word] = digest
@@ -233,11 +449,6 @@ class PseudonymTable:
 
     def _digest(self, text: str) -> str:
         return blake2b(text.encode(errors="surrogatepass"), key=self._state.order_key, digest_size=16).hexdigest()
-
-
-def _newest(before: Meaning, now: Meaning) -> Meaning:
-    """`now`, with the value kind of the earlier mention if it has none itself."""
-    return now if now.value_kind is not None else replace(now, value_kind=before.value_kind)
 
 
 def _identity(meaning: Meaning, digest: str | None) -> Hashable:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NewType
 
 from kg_store.terms import Mids, ValueKind
+
+
+class PrivacyError(Exception):
+    """The base of all privacy errors. `id` is random and appears in the log too, so that a user's report can be
+    matched.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.id = secrets.token_hex(8)
+        super().__init__(f"{text} (error {self.id})")
+
 
 SafeText = NewType("SafeText", str)
 """Text in which every linked name, value and pattern hit has been replaced by a pseudonym."""

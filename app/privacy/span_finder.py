@@ -5,26 +5,105 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import Final
 
 from app.privacy.name_recogniser import Recogniser
 from app.privacy.patterns import find_patterns
-from app.privacy.pseudonym_format import shaped_in, words_in
-from app.privacy.pseudonyms import PseudonymTable
-from app.privacy.spans import NAMES, Span, SpanSource, choose, cover, places, uncovered
+from app.privacy.pseudonyms import PseudonymTable, shaped_in, words_in
 from app.privacy.visible_text import Visible
+from app.privacy.words.grammar import Stand
 from app.privacy.words.lexicon import SYMBOLS, Lexicon
-from app.privacy.words.name_marks import start_with_titles
-from app.privacy.words.schema_readings import SchemaReading, schema_readings
-from app.privacy.words.turn_tokens import Stand
-from app.privacy.words.unknown_words import Taken, unknown_spans
-from kg_store.names.fuzzy_index import Fits
+from app.privacy.words.name_slots import start_with_titles
+from app.privacy.words.unknown_words import SchemaReading, Taken, schema_readings, unknown_spans
+from kg_store.names.fuzzy_search import Fits
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker, has_capitals
-from kg_store.names.near_spans import find_near_spans, masked
+from kg_store.names.other_forms import Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.literals import find_literals
-from kg_store.text.numbers.number_words import find_number_expressions
-from kg_store.text.numbers.shortened_dates import find_shortened_dates
+from kg_store.text.number_expressions import find_number_expressions
+from kg_store.text.relative_dates import find_shortened_dates
+
+
+class SpanSource(IntEnum):
+    """The finder of a span; of two that find the same span, the smaller is taken."""
+
+    PSEUDONYM = 0
+    MENTION = 1
+    PROTECTED = 2
+    PATTERN = 3
+    LITERAL = 4
+    FORGED = 5
+    UNKNOWN = 6
+    WORD = 7
+    """An unknown word in lower case: it may be what is asked, or a name."""
+
+    RELATION = 8
+
+
+NAMES: Final = (SpanSource.MENTION, SpanSource.PROTECTED, SpanSource.UNKNOWN, SpanSource.WORD)
+"""The sources of spans that may be somebody's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """text[start:end] of a turn.
+
+    `mids` are set for a mention, `value_kind` if it names a value; `inexact`: the name is spelt differently in the
+    graph.
+    """
+
+    start: int
+    end: int
+    source: SpanSource
+    mids: tuple[int, ...] = field(default=(), repr=False)
+    value_kind: ValueKind | None = None
+    inexact: bool = False
+    lexical: str = field(default="", repr=False)
+    """The meaning of a number or date in words or other digits, in ASCII digits."""
+
+
+def places(spans: Iterable[Span]) -> list[tuple[int, int]]:
+    """Returns the start and end of each span."""
+    return [(span.start, span.end) for span in spans]
+
+
+def choose(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Returns spans without overlaps: the longest is taken, then the smaller source; the remains of others stay hidden
+    too.
+    """
+    covered = bytearray(len(text))
+    chosen: list[Span] = []
+    for span in sorted(spans, key=lambda span: (span.start - span.end, span.source, span.start)):
+        chosen += uncovered(text, span, covered)
+        covered[span.start : span.end] = b"\x01" * (span.end - span.start)
+    return chosen
+
+
+def uncovered(text: str, span: Span, covered: bytearray) -> Iterator[Span]:
+    """Yields the parts of `span` that nothing covers, as literals without the punctuation around them."""
+    if not any(covered[span.start : span.end]):
+        yield span
+        return
+    start = span.start
+    for end in range(span.start, span.end + 1):
+        if end == span.end or covered[end]:
+            piece = text[start:end]
+            inner = piece.strip("".join(letter for letter in piece if not letter.isalnum()))
+            if inner:
+                begin = start + piece.index(inner)
+                yield Span(begin, begin + len(inner), SpanSource.LITERAL)
+            start = end + 1
+
+
+def cover(text: str, spans: Iterable[Span]) -> bytearray:
+    """Returns one byte for each character of `text`: 1 if a span covers it."""
+    covered = bytearray(len(text))
+    for span in spans:
+        covered[span.start : span.end] = b"\x01" * (span.end - span.start)
+    return covered
+
 
 _INITIAL = re.compile(r"(?<=\|)\.?[ ]([^\W\d_aeioy])\.?[ ](?=\|)", re.IGNORECASE)
 """Matches a single letter between masked parts, except letters that are words."""
@@ -93,9 +172,7 @@ class SpanFinder:
     def unmarked(self, found: Found) -> list[Span]:
         """Returns everyday words of a text without capitals that may name things, if nothing else does."""
         named = self._linker.find_unmarked(found.text, self._lexicon.public, found.fits)
-        return [
-            Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact) for each in named
-        ]
+        return [_span_of(each) for each in named]
 
     def settle(self, found: Found, more: Sequence[Span] = ()) -> list[Span]:
         """Returns the spans of a text in order, without overlaps: of `found`, of `more`, and words the lexicon does
@@ -148,17 +225,17 @@ class SpanFinder:
     def _mentions(self, visible: Visible, original: str, fits: Fits) -> Iterator[Span]:
         """Mentions in the text with and without invisible characters, which may separate words or hide inside one."""
         for each in self._linker.find_mentions(visible.text, fits):
-            yield Span(each.start, each.end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
+            yield _span_of(each)
         if visible.origins is not None:
             for each in self._linker.find_mentions(original, fits):
                 start, end = visible.span(each.start, each.end)
                 # What is only found in an escape's own figures (&#116;) stands nowhere in the visible text.
                 if visible.text[start:end] == Visible.of(original[each.start : each.end]).text:
-                    yield Span(start, end, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
+                    yield replace(_span_of(each), start=start, end=end)
         if (plain := visible.skeleton()) is not None:
             for each in self._linker.find_mentions(plain.text, fits):
-                span = plain.original_span(each.start, each.end)
-                yield Span(*span, SpanSource.MENTION, each.mids, each.value_kind, each.inexact)
+                start, end = plain.original_span(each.start, each.end)
+                yield replace(_span_of(each), start=start, end=end)
 
     def _recognised(self, text: str, chosen: Sequence[Span]) -> list[Span]:
         """The names that the owner's recogniser finds and nothing else does."""
@@ -190,6 +267,10 @@ class SpanFinder:
             for span in self._protected(plain.text):
                 start, end = plain.original_span(span.start, span.end)
                 yield replace(span, start=start, end=end)
+
+
+def _span_of(named: Mention) -> Span:
+    return Span(named.start, named.end, SpanSource.MENTION, named.mids, named.value_kind, named.inexact)
 
 
 def _stand(text: str, span: Span) -> Stand:

@@ -11,8 +11,7 @@ from typing import Final
 from unicodedata import category
 from urllib.parse import unquote
 
-from kg_store.text.confusables import DISGUISES, skeleton_of, undecorated
-from kg_store.text.normalise import is_word_character
+from kg_store.text.normalise import DISGUISES, is_word_character, skeleton_of, undecorated
 
 _INVISIBLE = frozenset(("Cc", "Cf", "Cs", "Co", "Cn"))
 _UNREADABLE = frozenset(("Cs", "Co", "Cn"))
@@ -46,7 +45,7 @@ class Visible:
     def of(cls, original: str) -> Visible:
         """Returns the text as it is seen. Control characters between words become a space; line ends and tabs stay.
 
-        Letters in circles, squares and the like become plain letters (`kg_store.text.confusables`), and marks that
+        Letters in circles, squares and the like become plain letters (`kg_store.text.normalise`), and marks that
         only cover letters are removed. Characters of no script are removed inside a word; elsewhere one sign stands
         for a run of them.
         """

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from app.language.readings import WordedPath
-from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import RelationAdapter
 from app.llm.reasoner import Reply
 from app.llm.tasks import (
     AnswerInput,

@@ -13,33 +13,30 @@ from app.language.readings import (
     SureReading,
     UnansweredQuestion,
     WrittenSentence,
+    schema_steps,
 )
-from app.language.schema_steps import schema_steps
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.llm.in_house import AskedTime, HeldMeaning
 from app.llm.tasks import Candidate, ReplyInput, StepInput, Thing
-from app.reader.checks.draft_kinds import DraftKinds
 from app.reader.concept_namer import ConceptNamer
+from app.reader.draft_checks import checks_of_question
+from app.reader.draft_kinds import DraftKinds
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.reader.held_meaning import KnownGraph, held_meaning
 from app.reader.language.answer_form import read_form
 from app.reader.language.language_detection import read_words, remark_on
-from app.reader.language.unanswered import read_unanswered
-from app.reader.meaning.question.asked_time import asked_time
-from app.reader.meaning.read_meaning import executed, read_meaning
-from app.reader.question_checks import checks_of_question
-from app.reader.said_labels import SaidLabels
-from app.reader.schema_of import schema_graph
+from app.reader.language.relation_wording import read_unanswered
+from app.reader.meaning.question.asked_form import asked_time
+from app.reader.meaning.read_meaning import KnownGraph, executed, held_meaning, read_meaning
+from app.reader.meaning.said_hops import SaidLabels
+from app.reader.meaning.schema_graph import schema_graph
 from app.reader.scoring.path_scoring import PathScorer
+from app.reader.scoring.similarity import CacheWarmer
 from app.reader.sentences.answer_text import told_answer
 from app.reader.sentences.described_things import candidate_phrase
-from app.reader.sentences.dialogue_text import dialogue_text
-from app.reader.sentences.fact_clauses import can_be_said
+from app.reader.sentences.dialogue_text import can_be_said, dialogue_text
+from app.reader.sentences.suggested_questions import questions_of_kind, wordings
 from app.reader.step import plan_step
-from app.reader.suggestions.kind_questions import questions_of_kind
-from app.reader.suggestions.step_questions import wordings
-from app.reader.warm_up import CacheWarmer
 from kg_store.algebra.expressions import ExpressionResult, parse
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import Schema

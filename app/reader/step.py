@@ -1,29 +1,129 @@
-"""Does the tasks `step` and `answer` without a language model: follows paths and answers with the end
-of the best one.
+"""Does the tasks `step` and `answer` without a language model: follows paths, answers with the end of the best one, or
+asks back (`Did you mean ...`) where several readings score about the same.
+
+Promise: the offered questions depend on the question, on the part of the schema that the asker may see and on which of
+its relations the named things have; no answer is computed for them. Each offered question, if asked, is read as
+exactly the expression that it was made from, and with certainty.
+
+Limit: a reading is not offered if its relations make no plain English, or if its words could mean something else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from app.language.readings import AskedForm
-from app.llm.confidence import is_likely
+from app.llm.confidence import confidence_of, is_likely
 from app.llm.in_house import ReadingScores
 from app.llm.reasoner import Reply
 from app.llm.tasks import AnswerInput, AnswerReply, PathTriple, StepInput, StepReply, Thing
-from app.reader.asking_back import ask_back
-from app.reader.language.answer_form import read_form
-from app.reader.language.quantifiers import Quantifier, read_quantifier
+from app.reader.answer_plans import plan_turned
+from app.reader.language.answer_form import Quantifier, read_form, read_quantifier
 from app.reader.language.question_words import content_words
-from app.reader.meaning.read_meaning import ReadMeaning, executed, read_meaning
+from app.reader.meaning.answer_forms import Meaning
+from app.reader.meaning.in_context import sense_of
+from app.reader.meaning.read_meaning import MIN_MARGIN, ReadMeaning, executed, read_meaning
 from app.reader.meaning.reading import operands_of
-from app.reader.plans.candidate_paths import roots_of, score_paths, voted_first
-from app.reader.plans.case_plans import scores_of_settled, settled_expression
-from app.reader.plans.next_action import REFUSAL, SURE, NextAction, ParsedQuestion
-from app.reader.plans.quantified_plans import plan_turned
+from app.reader.scoring.candidate_paths import (
+    REFUSAL,
+    SURE,
+    NextAction,
+    ParsedQuestion,
+    roots_of,
+    score_paths,
+    voted_first,
+)
 from app.reader.scoring.path_scoring import PathScorer
-from kg_store.algebra.rewriting import walked_along
+from app.reader.sentences.question_text import QuestionWriter
+from kg_store.algebra.expressions import walked_along
+from kg_store.text.labels import plain_words
+
+# The lead that is reported for a settled path, which has no competitor. Chosen by hand; not fitted.
+MARGIN = 0.5
+
+
+def settled_expression(given: StepInput) -> str:
+    """Returns the expression of the path that earlier cases settle; empty if none does.
+
+    The question must name exactly one thing, that thing must have the path's first hop, and nothing may be counted,
+    compared or excluded.
+    """
+    settling = [case for case in given.cases if case.settles]
+    entities, _, values = roots_of(given)
+    if len(settling) != 1 or len(entities) != 1 or values:
+        return ""
+    root, path = entities[0].name, settling[0].path
+    turned = read_quantifier(given.question)
+    is_plain = not (turned.turn or turned.unread) and read_form(given.question, topics=1).form == "things"
+    return walked_along(root, path) if is_plain and path[0] in given.own.get(root, ()) else ""
+
+
+def scores_of_settled(given: StepInput) -> ReadingScores:
+    """The scores of a settled path: certain, and far ahead of any other."""
+    steps = next(len(case.path) for case in given.cases if case.settles)
+    return ReadingScores("path", SURE, MARGIN, steps=steps)
+
+
+# Questions offered, readings tried and wordings tried of each; few, so that asking back stays short. By hand.
+MAX_OFFERED: Final = 2
+MAX_TRIED: Final = 4
+MAX_WORDINGS: Final = 2
+MIN_OFFERED: Final = 0.35
+"""Least confidence of the nearest reading that is offered though words are left over. Chosen by hand."""
+
+
+def ask_back(scorer: PathScorer, given: StepInput, found: ReadMeaning | None) -> NextAction | None:
+    """Returns an action that answers nothing and offers at most MAX_OFFERED questions;
+
+    None if there is none to offer.
+    """
+    if found is None or _is_answered(found) or given.further:
+        return None
+    writer, offered = QuestionWriter(given, plain_words), list[str]()
+    for meaning in _near(found):
+        if question := _worded(scorer, given, writer, meaning):
+            offered.append(question)
+        if len(offered) == MAX_OFFERED:
+            break
+    return NextAction(0.0, asks_back=tuple(offered)) if offered else None
+
+
+def _is_answered(found: ReadMeaning) -> bool:
+    return found.is_sure and is_likely(found.scores)
+
+
+def _near(found: ReadMeaning) -> list[Meaning]:
+    """The readings that may have been meant, the likeliest first.
+
+    Those that score within MIN_MARGIN of the best one, of equal scores the shorter first; where none explains the
+    whole question, those most like it.
+    """
+    if not found.is_whole:
+        nearest = found.nearest
+        return (
+            list(nearest.ranked[:MAX_TRIED])
+            if nearest and confidence_of(nearest.scores, doubtful_names=False) >= MIN_OFFERED
+            else []
+        )
+    near = [each for each in (found.meaning, *found.others) if each.score > found.meaning.score - MIN_MARGIN]
+    return sorted(near, key=lambda each: (-round(each.score, 2), each.silent, len(each.expression)))[:MAX_TRIED]
+
+
+def _worded(scorer: PathScorer, given: StepInput, writer: QuestionWriter, meaning: Meaning) -> str:
+    """Returns a question that is read as `meaning` with certainty, or an empty string if there is none."""
+    wordings = writer.questions(meaning.expression)[:MAX_WORDINGS]
+    return next((text for text in wordings if _reads_as(scorer, given, text, meaning)), "")
+
+
+def _reads_as(scorer: PathScorer, given: StepInput, text: str, meaning: Meaning) -> bool:
+    """True if `text`, asked alone and without the turns before it, is read with certainty as `meaning`."""
+    read = read_meaning(scorer, given.model_copy(update={"question": text, "dialogue": []}))
+    return (
+        read is not None and _is_answered(read) and sense_of(read.meaning.expression) == sense_of(meaning.expression)
+    )
+
 
 # A path that scores less does not answer the question; chosen by the curve in docs/results.md ("When to refuse").
 MIN_SCORE = 0.2

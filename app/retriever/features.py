@@ -1,7 +1,8 @@
-"""The features of a query as arrays: everything that the network reads, independent of all names."""
+"""A dialogue and the facts that may matter to it, and what the network reads of them: arrays, free of names."""
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,9 +12,80 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.token_vectors import TokenVectors
-from app.retriever.query import RetrievalQuery, Utterance
-from app.retriever.relations import RelationTable
+from app.llm.embeddings.model_files import TokenVectors
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of an utterance that stands for `entities`, numbers of the query's entities.
+
+    `is_name`: False for common words that also name something; they are read as words.
+    """
+
+    start: int
+    end: int
+    entities: tuple[int, ...]
+    is_name: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """One turn. Its mentions do not overlap; the text of those that are names makes no difference."""
+
+    speaker: str
+    text: str = field(repr=False)
+    mentions: tuple[Mention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntityProfile:
+    """An entity without its name: the words of its relations in both directions."""
+
+    outgoing: tuple[str, ...]
+    incoming: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`head` and `tail` are numbers of the query's entities; `relation` is the relation's words."""
+
+    head: int
+    relation: str
+    tail: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalQuery:
+    """`history`: oldest first, at least one utterance. `facts`: the candidates, in any order."""
+
+    history: tuple[Utterance, ...]
+    entities: Sequence[EntityProfile]
+    facts: Sequence[Fact]
+
+
+class RelationTable:
+    """Assigns rows in the order in which words are first seen; they never change. Thread-safe."""
+
+    def __init__(self, embedder: Embedder, words: Sequence[str] = ()) -> None:
+        self._embedder = embedder
+        self._lock = threading.Lock()
+        self._rows: dict[str, int] = {}
+        self._vectors = np.zeros((0, 0), np.float32)
+        self.rows(words)
+
+    def rows(self, words: Sequence[str]) -> npt.NDArray[np.int64]:
+        """Returns the row of each relation; new ones are embedded."""
+        with self._lock:
+            if new := [each for each in dict.fromkeys(words) if each not in self._rows]:
+                added = self._embedder.sentences(new)
+                self._vectors = np.concatenate([self._vectors, added]) if self._rows else added
+                self._rows |= {each: len(self._rows) + at for at, each in enumerate(new)}
+            return np.array([self._rows[each] for each in words], np.int64)
+
+    def vectors(self) -> npt.NDArray[np.float32]:
+        """Unit vectors; shape (rows, dimensions)."""
+        return self._vectors
+
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]

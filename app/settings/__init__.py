@@ -21,17 +21,44 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict, SettingsError
 
-from app.settings.secrets import MIN_KEY_CHARS, check_random, no_example, with_secrets
-
 PREFIX = "AROG_"
 _OF_THE_SDK = frozenset(
     PREFIX + name for name in ("API_KEY", "API_KEY_FILE", "CONFIG_DIR", "GRAPH", "PROXY_KEY", "PROXY_KEY_FILE", "URL")
 )
 _IN_FILES = ("admin_key", "endpoint_api_key")
+MIN_KEY_CHARS = 32
+MIN_DIFFERENT_CHARS = 10
+
+# Words that stand in examples, tutorials and compose files; no generated secret holds one but by a freak chance.
+_EXAMPLE_WORDS = re.compile(
+    r"change.?me|replace.?(me|this|with)|example|placeholder|your.?(admin|api|key|master|secret|token)"
+    r"|insert|\btodo\b|password|s3cret|<.*>",
+    re.IGNORECASE,
+)
+# Others may do nothing with such a file; a group may read it, as mounted secrets let it.
+_MODE_OF_OTHERS = 0o027
 
 
 class ConfigurationError(Exception):
     """The service cannot start with these settings. The text names settings and says what to do, but never a value."""
+
+
+def _no_example(key: SecretStr | None) -> SecretStr | None:
+    if key is not None and _EXAMPLE_WORDS.search(key.get_secret_value()):
+        raise ValueError("still holds the example's words: set your own, or leave it out")
+    return key
+
+
+def _check_random(key: SecretStr | None) -> SecretStr | None:
+    if key is None:
+        return key
+    text = key.get_secret_value()
+    if len(text) < MIN_KEY_CHARS or len(set(text)) < MIN_DIFFERENT_CHARS or _EXAMPLE_WORDS.search(text):
+        raise ValueError(
+            f"is an example or too simple: set at least {MIN_KEY_CHARS} random characters, for instance "
+            'from: python -c "import secrets; print(secrets.token_urlsafe(32))"'
+        )
+    return key
 
 
 def _base_url(url: str | None) -> str | None:
@@ -40,7 +67,7 @@ def _base_url(url: str | None) -> str | None:
     return url
 
 
-OwnSecret = Annotated[SecretStr | None, AfterValidator(no_example)]
+OwnSecret = Annotated[SecretStr | None, AfterValidator(_no_example)]
 EndpointKind = Literal["openai", "vllm"]
 
 
@@ -77,7 +104,7 @@ class Settings(BaseSettings):
     master_key_file: Path | None = Field(
         default=None, description="file with the key ring, mode 0600; `master.key` in the data folder by default"
     )
-    admin_key: Annotated[SecretStr | None, AfterValidator(check_random)] = Field(
+    admin_key: Annotated[SecretStr | None, AfterValidator(_check_random)] = Field(
         default=None,
         description=f"bearer key of the operator, at least {MIN_KEY_CHARS} characters; none by default",
     )
@@ -222,7 +249,14 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _reads_files(cls, values: dict[str, object]) -> dict[str, object]:
-        return with_secrets(values, _IN_FILES, PREFIX)
+        filled = dict(values)
+        for name in _IN_FILES:
+            path, setting = filled.get(f"{name}_file"), PREFIX + name.upper()
+            if path and filled.get(name):
+                raise ValueError(f"{setting} and {setting}_FILE are both set: leave one out")
+            if path:
+                filled[name] = _text_of(Path(str(path)), f"{setting}_FILE")
+        return filled
 
     @model_validator(mode="after")
     def _endpoint_is_complete(self) -> Settings:
@@ -281,10 +315,30 @@ class Settings(BaseSettings):
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.data_dir.resolve() / 'arog.db'}"
 
+    def require_master_key(self) -> None:
+        """Raises ConfigurationError if there is a key neither in the environment nor in a file. Reads no key."""
+        if self.master_key is None and not self.key_file.exists():
+            raise ConfigurationError(
+                "no master key: set AROG_MASTER_KEY or AROG_MASTER_KEY_FILE to the one that sealed this folder; for a "
+                "folder without graphs `arog serve --init` writes a new one"
+            )
+
     @property
     def key_file(self) -> Path:
         """The file of the master key, used if the key is not in the environment."""
         return self.master_key_file or self.data_dir / "master.key"
+
+
+def _text_of(path: Path, setting: str) -> str:
+    try:
+        mode, text = path.stat().st_mode, path.read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        raise ValueError(f"{setting}: the file can't be read") from None
+    if mode & _MODE_OF_OTHERS:
+        raise ValueError(f"{setting}: others may read or change the file; use `chmod 600`")
+    if not text:
+        raise ValueError(f"{setting}: the file is empty")
+    return text
 
 
 def load_settings(env_file: Path | None = Path(".env")) -> Settings:

@@ -13,9 +13,9 @@ from app.llm.in_house import CasePath, ReadingScores
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Size
 from app.privacy.safe_text import SafeDialogue
-from kg_store.algebra.evaluator import ExpressionResult
+from kg_store.algebra.expressions import ExpressionResult
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.masked_relations import own_words_of
+from kg_store.graph.schema import own_words_of
 from kg_store.terms import Mid, Mids, Path
 from kg_store.text.labels import plain_words
 
@@ -61,9 +61,7 @@ class Pseudonyms(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StrategyInput:
-    """One question, ready to be asked; it holds no name. `needs_context`: it can be understood only with earlier
-    turns.
-    """
+    """One question, ready to be asked; it holds no name. `needs_context`: it is understood only with earlier turns."""
 
     dialogue: SafeDialogue
     graph: BlindGraph
@@ -75,7 +73,7 @@ class StrategyInput:
     on_round: Callable[[int], None] = lambda _round: None
     profile: Profile = Profile.OPEN
     wider: Mapping[str, str] = field(default_factory=dict)
-    """For each concept of few things, the wider concept that prompts show (`kg_store.anonymity.generalisation`)."""
+    """For each concept of few things, the wider concept that prompts show (`kg_store.graph.matching_entities`)."""
     truth_of: Callable[[str], bool | None] = lambda _expression: None
     """Executes an expression; returns None if the result is not a yes or no."""
     result_of: Callable[[str], ExpressionResult | None] = lambda _expression: None
@@ -107,9 +105,7 @@ class StrategyInput:
 
 @dataclass(frozen=True, slots=True)
 class FoundFact:
-    """One abstracted triple of the evidence: `start` along `path` reaches `end`; an empty `size` means that it is not
-    shown.
-    """
+    """One abstracted triple of the evidence: `start` along `path` reaches `end`; an empty `size` is not shown."""
 
     start: str
     start_concept: str
@@ -122,8 +118,7 @@ class FoundFact:
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An answer before execution: expressions, and a text of the service's own in which `{1}` stands for the first
-    one.
-    """
+    one."""
 
     expressions: tuple[str, ...]
     text: str

@@ -13,12 +13,62 @@ from app.egress.disclosure import BUCKETS, Profile
 from app.llm.embeddings.embedder import Likeness
 from app.llm.reasoner import TaskRunner
 from app.llm.tasks import Candidate, Evidence, MaskedRelation, PathTriple, Size, Task, Thing, Turn
+from app.privacy.safe_text import SafeDialogue
+from app.retriever.features import Mention, Utterance
 from app.strategies.base import FoundFact, RetrievalResult, StrategyInput
-from kg_store.graph.concept_paths import ConceptScope
-from kg_store.graph.traversal import concept_of, kind_of, leads_to_values, reached, tail_concept, tail_concepts, walk
-from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, as_mids, cached_by_version
-from kg_store.text.concept_nouns import GENERAL_NOUNS
-from kg_store.text.pseudonymous import asked_words
+from kg_store.graph.traversal import (
+    ConceptScope,
+    concept_of,
+    kind_of,
+    leads_to_values,
+    reached,
+    tail_concept,
+    tail_concepts,
+    walk,
+)
+from kg_store.terms import Hop, Mid, Mids, NodeKind, Path, Schema, Step, as_mids, cached_by_version
+from kg_store.text.english import GENERAL_NOUNS
+from kg_store.text.words import asked_words, is_pseudonym
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def utterances_of(dialogue: SafeDialogue, numbers: Mapping[str, tuple[int, ...]]) -> tuple[Utterance, ...]:
+    """Returns the turns as the retriever reads them.
+
+    `numbers`: for each pseudonym, the numbers of its things in the query; every other pseudonym is hidden as well.
+    """
+    return tuple(Utterance(turn.role, turn.text, tuple(_mentions(turn.text, numbers))) for turn in dialogue.turns)
+
+
+def relation_words(schema: Schema, step: Step) -> str:
+    """Returns the words of a step without its direction: `has admission ward`."""
+    known = _words_by_step(schema)
+    if step not in known:
+        relations = [schema.relations[hop.relation] for hop in step]
+        known[step] = " ".join((each.description if each.mask is not None else "") or each.label for each in relations)
+    return known[step]
+
+
+def _mentions(text: str, numbers: Mapping[str, tuple[int, ...]]) -> list[Mention]:
+    words = [(match[0], match.start(), match.end()) for match in _WORD.finditer(text)]
+    return [
+        Mention(start, end, numbers.get(word, ()))
+        for word, start, end in words
+        if word in numbers or is_pseudonym(word)
+    ]
+
+
+@cached_by_version
+def _words_by_step(_schema: Schema) -> dict[Step, str]:
+    return {}
+
+
+def phrases_of(inquiry: StrategyInput, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """One for each candidate, in their order; empty where there is none."""
+    phrases = map(inquiry.language.word_candidate, candidates)
+    return tuple(phrase if phrase and inquiry.may_leave(phrase) else "" for phrase in phrases)
+
 
 _RUN = re.compile(r"[0-9A-Za-z]+")
 
@@ -73,19 +123,14 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
     concept = concept_of(inquiry.graph, members)
     if len(members) > 1:
         # The schema's concepts for the relation: some members may be of further kinds.
-        concept = _joined(concept, tail_concept(inquiry.graph.schema, way.path[-1]))
+        further = tail_concept(inquiry.graph.schema, way.path[-1])
+        concept = ", ".join(dict.fromkeys([*concept.split(", "), *further.split(", ")]))
     place = NodeSet(pseudonym, members, concept, kind, way.start.kin.along(way.path))
     return place, fact_of(inquiry, way, place)
 
 
-def _joined(concept: str, further: str) -> str:
-    return ", ".join(dict.fromkeys([*concept.split(", "), *further.split(", ")]))
-
-
 def _arrive_unseen(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact]:
-    """Walks a candidate and reports only what the schema says: not how many things are there, nor whether there are
-    any.
-    """
+    """Reports only what the schema says: not how many things are there, nor whether there are any."""
     members = reached(inquiry.graph, way.start.mids, way.path)
     pseudonym = inquiry.pseudonyms.of_set(way.start.pseudonym, way.path, members)
     schema, last = inquiry.graph.schema, way.path[-1]
@@ -128,17 +173,19 @@ def show_evidence(inquiry: StrategyInput, facts: Sequence[FoundFact], told: Coll
     `told`: pseudonyms whose concept the prompt shows elsewhere.
     """
     keys = [f"{fact.start} {fact.path} {fact.end}" for fact in facts]
-    return [
-        Evidence(
-            start=facts[i].start,
-            start_concept="" if facts[i].start in told else facts[i].start_concept,
-            path=list(facts[i].path),
-            end=facts[i].end,
-            end_concept=facts[i].end_concept,
-            size=facts[i].size,
-        )
-        for i in inquiry.pseudonyms.shuffled_order(keys)
-    ]
+    return [evidence_of(facts[i], is_told=facts[i].start in told) for i in inquiry.pseudonyms.shuffled_order(keys)]
+
+
+def evidence_of(fact: FoundFact, *, is_told: bool = False) -> Evidence:
+    """`is_told`: the concept of its start is shown elsewhere."""
+    return Evidence(
+        start=fact.start,
+        start_concept="" if is_told else fact.start_concept,
+        path=list(fact.path),
+        end=fact.end,
+        end_concept=fact.end_concept,
+        size=fact.size,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +235,7 @@ MAX_RELATIONS = 6
 
 def near_relations(inquiry: StrategyInput, likeness: Likeness) -> list[str]:
     """Returns relation labels, those most like the question first: an answer may filter, sort or group by a relation
-    that is on no path. Empty under the strict profile, where they would say something about the question.
-    """
+    that is on no path. Empty under the strict profile, where they would say something about the question."""
     if not inquiry.reasoner.is_model or inquiry.profile is Profile.STRICT:
         return []
     schema = inquiry.graph.schema
@@ -275,9 +321,7 @@ class Vocabulary:
         return cls(pseudonyms, _words_of(schema))
 
     def keep(self, text: str) -> str:
-        """Returns `text` without every word outside the vocabulary, so that a name guessed by the model is not sent
-        again.
-        """
+        """Returns `text` without words outside of it, so that a name guessed by the model is not sent again."""
         kept = [word for word in _WORD.findall(text) if word in self._pseudonyms or word.casefold() in self._words]
         return " ".join(kept)
 

@@ -4,21 +4,38 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from app.llm.embeddings.embedder import Embedder
+from app.llm.tasks import Thing
 from app.privacy.safe_text import Topic
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet
-from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of
+from kg_store.graph.traversal import concept_of, kind_of, kinds_of, members_of, steps_from_each
 from kg_store.terms import NodeKind, Schema, cached_by_version
-from kg_store.text.further_words import words_of_kinds
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import asked_words
-from kg_store.text.synonyms import kind_words
+from kg_store.text.english import kind_words
+from kg_store.text.inflection import singular
+from kg_store.text.labels import words_of_kinds
+from kg_store.text.words import asked_words
+
+
+def whole_kinds(inquiry: StrategyInput) -> tuple[Thing, ...]:
+    """Returns every kind with its pseudonym; sizes are not shown."""
+    graph = inquiry.graph
+    members = ((kind, members_of(graph, kind)) for kind in kinds_of(graph.schema))
+    return tuple(Thing(name=inquiry.pseudonyms.of_kind(kind, mids), concept=kind, size="") for kind, mids in members)
+
+
+def own_steps(inquiry: StrategyInput, places: Iterable[NodeSet]) -> dict[str, tuple[str, ...]]:
+    """Returns, by pseudonym, the labels of the steps that leave each of `places`."""
+    named = [place for place in places if len(place.mids)]
+    steps = steps_from_each(inquiry.graph, [place.mids for place in named])
+    label = inquiry.graph.schema.label_step
+    return {place.pseudonym: tuple(map(label, on)) for place, on in zip(named, steps, strict=True)}
+
 
 # Kinds that retrieval starts from, and relations up to which a schema is small enough to compare whole. By hand.
 MAX_KINDS = 3
@@ -43,7 +60,11 @@ def starting_places(inquiry: StrategyInput, embedder: Embedder) -> Start:
     kinds = _named_kinds(inquiry)
     if any(place.kind is not NodeKind.VALUE for place in places):
         return Start(tuple(places), kinds)
-    return Start((*places, *(kinds or _nearest_kinds(inquiry, embedder))), ())
+    if not kinds:
+        every = kinds_of(inquiry.graph.schema)
+        nearest = np.argsort(-embedder.similarity(asked_words(inquiry.asked), every), kind="stable")
+        kinds = _of_kinds(inquiry, [every[int(i)] for i in nearest])
+    return Start((*places, *kinds), ())
 
 
 def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
@@ -58,10 +79,14 @@ def _place(inquiry: StrategyInput, topic: Topic) -> NodeSet:
 def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
     """Kinds that the question names, in its order: what it asks for comes first."""
     schema = inquiry.graph.schema
-    said, stems = [singular(word) for word in _words(inquiry.asked)], _stems_of_kinds(schema)
+    said, stems = _stems(inquiry.asked), _stems_of_kinds(schema)
     kinds_with = _kinds_with(schema)
     if declares_kinds(schema):
-        said = [_as_known(word, kinds_with) for word in said]
+        # A word of which the graph has no kind stands for another word for the same kind.
+        others = [[other for other in sorted(kind_words(word)) if other in kinds_with] for word in said]
+        said = [
+            word if word in kinds_with or not known else known[0] for word, known in zip(said, others, strict=True)
+        ]
     asked = frozenset(said)
     # In the order of the schema, which decides between kinds that share a word.
     near = sorted({at for word in asked for at in kinds_with.get(word, ())})
@@ -75,7 +100,7 @@ def _named_kinds(inquiry: StrategyInput) -> tuple[NodeSet, ...]:
 def _stems_of_kinds(schema: Schema) -> dict[str, list[frozenset[str]]]:
     """For each kind, the singular words of each name that it has."""
     further = words_of_kinds(schema)
-    return {kind: [_stems(each) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
+    return {kind: [frozenset(_stems(each)) for each in (kind, *further.get(kind, ()))] for kind in kinds_of(schema)}
 
 
 @cached_by_version
@@ -102,17 +127,6 @@ def is_wide(schema: Schema) -> bool:
     return len(schema.relations) > MAX_RELATIONS
 
 
-def _as_known(word: str, known: Collection[str]) -> str:
-    """`word`, or another word for the same kind if the graph has no kind called `word`."""
-    return word if word in known else next((other for other in sorted(kind_words(word)) if other in known), word)
-
-
-def _nearest_kinds(inquiry: StrategyInput, embedder: Embedder) -> tuple[NodeSet, ...]:
-    kinds = kinds_of(inquiry.graph.schema)
-    nearest = np.argsort(-embedder.similarity(asked_words(inquiry.asked), kinds), kind="stable")
-    return _of_kinds(inquiry, [kinds[int(i)] for i in nearest])
-
-
 def _of_kinds(inquiry: StrategyInput, kinds: Sequence[str]) -> tuple[NodeSet, ...]:
     places = []
     for kind in kinds[:MAX_KINDS]:
@@ -123,9 +137,5 @@ def _of_kinds(inquiry: StrategyInput, kinds: Sequence[str]) -> tuple[NodeSet, ..
     return tuple(places)
 
 
-def _words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(singular(word) for word in _words(text))
+def _stems(text: str) -> list[str]:
+    return [singular(word.casefold()) for word in _WORD.findall(text)]

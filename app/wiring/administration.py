@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.chat.ratings.case_admin import CaseAdmin
+from app.chat.case_admin import CaseAdmin
 from app.graphs.admin import GraphAdmin
 from app.graphs.erasure import Eraser, ErasureStores
 from app.settings import Settings
@@ -13,21 +13,21 @@ from kg_store.catalog import NameConcepts
 from kg_store.terms import Schema
 
 
-def graphs_of(store: ServiceContext) -> GraphAdmin:
-    """Returns the administration of graphs for commands; the sentence model is loaded only if a graph is."""
+def graphs_of(store: ServiceContext, name_concepts: NameConcepts | None = None) -> GraphAdmin:
+    """Returns the administration of graphs; for commands the sentence model is loaded only if a graph is."""
     return GraphAdmin(
         store.catalog,
         store.conversations,
         store.cases,
         store.names_read,
-        _namer_of(store.settings),
+        name_concepts or _namer_of(store.settings),
         store.settings.max_unpacked_bytes,
         store.settings.disclosure_k,
     )
 
 
 def cases_in(store: ServiceContext) -> CaseAdmin:
-    """Returns the administration of all cases, for commands."""
+    """Returns the administration of all cases."""
     return CaseAdmin(store.catalog, store.cases)
 
 
@@ -52,7 +52,7 @@ def forgetter_of(store: ServiceContext, name_concepts: NameConcepts | None = Non
 def _namer_of(settings: Settings) -> NameConcepts:
     def name_concepts(schema: Schema) -> Sequence[str]:
         # Most commands load no graph, and what reads English takes a while to import.
-        from app.wiring.english import namer_of
+        from app.wiring.chats import namer_of
 
         return namer_of(settings)(schema)
 

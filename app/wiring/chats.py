@@ -1,28 +1,33 @@
-"""The chat services of one process, and the reasoner that they ask, as its settings say."""
+"""The chat services of one process, the reasoner that they ask, and the fixed words of what it is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from app.chat.dialogue.turn_classifier import TurnClassifier
-from app.chat.next_questions.checked_questions import NextQuestions
-from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, no_suggestions, nothing_next
+from app.chat.concluding import NAMELESS, NOT_GROUNDED, SENTENCES
+from app.chat.next_questions import NextQuestions
+from app.chat.question_run import ChatOptions, ReadBack, Suggest, SuggestNext, no_remark, no_suggestions, nothing_next
 from app.chat.service import ChatService
+from app.chat.turns import DID_YOU_MEAN, TurnClassifier
 from app.egress.disclosure import NO_EGRESS, Disclosure, Profile
 from app.egress.guard import StaticSegments
-from app.egress.ledger.request_log import InHouseLog
+from app.egress.ledger.ledger import InHouseLog
 from app.language.protocol import Language
 from app.llm.embeddings.embedder import Embedder, Likeness
+from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.reasoner import Reasoner
-from app.llm.tasks import TaskKind
+from app.llm.tasks import AnswerInput, ChooseInput, NameInput, StepInput, StructureInput, TaskKind, TaskModel
 from app.memory.case_memory import CaseMemory
 from app.privacy.name_recogniser import Recogniser, RecogniserError, open_recogniser
+from app.reader.english import EnglishReader
 from app.settings import ConfigurationError, Settings
 from app.strategies.base import Strategy
-from app.wiring.english import language_remarks
+from app.strategies.sets.prompts import ASKED, FUNCTIONS, PATH
 from app.wiring.store import ServiceContext
 from kg_store.catalog import NameConcepts
 from kg_store.terms import Schema
@@ -44,7 +49,7 @@ class ReasonerBundle:
     kinds: tuple[TaskKind[Any], ...]
     name_concepts: NameConcepts
     note: str
-    close: Callable[[], Awaitable[None]]
+    close: Callable[[], Coroutine[Any, Any, None]]
     warm: Callable[[Schema], None] = lambda _schema: None
     wait_until_warm: Callable[[], None] = lambda: None
     endpoints: Sequence[ModelEndpoint] = ()
@@ -71,7 +76,7 @@ def chat_of(
         strategies=thinking.strategies,
         statics=statics_of(thinking),
         options=ChatOptions(
-            remark_on=language_remarks(settings),
+            remark_on=_language_remarks(settings),
             suggest=suggest,
             suggest_next=suggest_next,
             read_back=thinking.read_back,
@@ -118,6 +123,19 @@ def cases_of(settings: Settings, store: ServiceContext, thinking: ReasonerBundle
     return CaseMemory(store.cases, lambda text: embedder.sentences([text])[0], str(settings.embedder))
 
 
+def namer_of(settings: Settings) -> NameConcepts:
+    """Names concepts; the sentence model is loaded for the first one."""
+    return EnglishReader(Embedder(settings.embedder, settings.cache_dir)).name_concepts
+
+
+def _language_remarks(settings: Settings) -> Callable[[str], str | None]:
+    """The remark on questions in other languages; it applies only if the installed English model reads them."""
+    if settings.reasoner != "embedded" or settings.embedder != BOXED_MODEL:
+        return no_remark
+    threading.Thread(target=EnglishReader.read_words, name="words of languages", daemon=True).start()
+    return EnglishReader.remark_on
+
+
 def _disclosure_of(settings: Settings, thinking: ReasonerBundle) -> Disclosure:
     """The disclosure rule; nothing is measured if nothing leaves the machine, unless the profile is set."""
     if settings.reasoner == "embedded" and settings.profile is None:
@@ -142,3 +160,29 @@ def statics_of(thinking: ReasonerBundle) -> StaticSegments:
         for segment in thinking.reasoner.statics_of(kind):
             statics.register(segment)
     return statics
+
+
+_INPUTS: tuple[type[TaskModel], ...] = (StructureInput, ChooseInput, NameInput, AnswerInput, StepInput)
+
+
+@cache
+def request_words() -> tuple[str, ...]:
+    """Returns the fixed words in the variable part of a request: field names and values of the tasks, and our
+    own sentences, which later prompts hold as earlier turns.
+
+    A name that equals one of them is a public word, because the guard could not tell it from these.
+    """
+    words = {word for model in _INPUTS for word in _schema_words(model.model_json_schema())}
+    told = (PATH, *ASKED.values(), *FUNCTIONS.values())
+    return (*sorted(words), "json", "true", "false", "null", NAMELESS, NOT_GROUNDED, DID_YOU_MEAN, *SENTENCES, *told)
+
+
+def _schema_words(node: Any) -> Iterator[str]:
+    if isinstance(node, list):
+        for child in node:
+            yield from _schema_words(child)
+    elif isinstance(node, dict):
+        yield from node.get("properties", {})
+        yield from (value for value in (*node.get("enum", ()), node.get("const")) if isinstance(value, str))
+        for child in node.values():
+            yield from _schema_words(child)

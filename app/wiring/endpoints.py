@@ -13,7 +13,7 @@ from app.llm.endpoint.capability_probe import Capabilities
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.settings import EndpointChoice, Settings
-from app.strategies.sets.puzzles import PUZZLES
+from app.strategies.sets.prompts import PUZZLES
 from app.telemetry.logs import event_log
 from client_sdk.protocol import EndpointState, EndpointStatus
 

@@ -3,52 +3,120 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Final, Protocol
 
-from app.accounts.api_keys import Caller
-from app.chat.browsing.graph_browser import GraphBrowser
-from app.chat.browsing.suggestions import QuestionSuggester
-from app.chat.names_budget import NamesBudget
-from app.chat.question_run import OnStage, no_progress, no_suggestions
-from app.chat.ratings.case_admin import CaseAdmin
-from app.chat.ratings.rating_service import RatingService
-from app.chat.traces import Tracer
+from app.accounts.api_keys import EVERY_GRAPH, Caller
+from app.chat.case_admin import CaseAdmin
+from app.chat.inspecting import GraphBrowser, Tracer
+from app.chat.question_run import NamesBudget, OnStage, ReadBack, no_progress, no_suggestions
+from app.chat.ratings import RatingService
+from app.chat.suggestions import QuestionSuggester
+from app.chat.turns import TurnClassifier, read_turn_model
+from app.extractor.extractor import open_extractor
 from app.graphs.admin import GraphAdmin
 from app.graphs.concept_refinement import ConceptRefiner, TokenPrice
 from app.graphs.erasure import Eraser
 from app.graphs.jobs import DescribeError, JobRunner
+from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.encoders import TorchMissingError
+from app.llm.embeddings.model_files import weights_digest_of
+from app.llm.embeddings.trained_weights import NO_HEAD, AdapterError, NetworkWeightsError, RelationAdapter, read_head
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.reasoner import Reasoner
-from app.llm.tasks import TaskKind
 from app.reader.english import EnglishReader
+from app.retriever.retriever import Retriever, read_weights
 from app.settings import ConfigurationError, Settings
-from app.strategies.arog.prompts import AROG_TASKS, NAME
-from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.arog import ArogStrategy
 from app.strategies.base import Strategy
-from app.strategies.dialogue.fact_ranking import LikenessRanker, TrainedRanker
-from app.strategies.dialogue.prompts import REPLY, WORDED
-from app.strategies.dialogue.strategy import DialogueStrategy
-from app.strategies.sets.offered_ways import NearestWays, RetrievedWays
+from app.strategies.dialogue import DialogueStrategy
+from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
+from app.strategies.prompts import AROG_TASKS, NAME, REPLY, WORDED
+from app.strategies.sets.candidates import NearestWays, RetrievedWays
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
-from app.wiring.administration import forgetter_of
+from app.telemetry.logs import event_log
+from app.wiring.administration import cases_in, forgetter_of, graphs_of
 from app.wiring.chats import ReasonerBundle, cases_of, chat_of, in_house, next_questions_of, statics_of
 from app.wiring.endpoints import endpoints_of
-from app.wiring.master_key import read_master_key
-from app.wiring.sentence_models import embedder_of, head_of, read_back_of, retriever_of, turn_classifier_of
-from app.wiring.store import ServiceContext, delete_uploads, open_store
+from app.wiring.store import ServiceContext, delete_uploads, open_store, read_master_key
 from client_sdk.protocol import ChatAnswer, ChatRequest
+from kg_store.errors import StoreError
 from kg_store.storage.data_folder import DataFolder
 from kg_store.terms import Schema
 
-__all__ = ["ChatHandler", "ReasonerBundle", "Services", "build", "refiner_of", "think"]
+
+def embedder_of(settings: Settings) -> Embedder:
+    """Returns the sentence model, loaded. Raises ConfigurationError."""
+    embedder = Embedder(settings.embedder, settings.cache_dir)
+    try:
+        embedder.load()
+    except (OSError, ValueError):
+        raise ConfigurationError(
+            "the sentence model of AROG_EMBEDDER can't be loaded: name a folder that holds one, or leave it out"
+        ) from None
+    except TorchMissingError:
+        raise ConfigurationError(
+            "the sentence model can't be run without torch, which this light installation has not: see that the "
+            "folder of AROG_CACHE_DIR can be written; for a model of AROG_EMBEDDER that is no BERT with the mean over "
+            "its tokens install all with `make serve`"
+        ) from None
+    return embedder
+
+
+@contextmanager
+def _refused_as(setting: str) -> Iterator[None]:
+    """Raises ConfigurationError for a trained file that can't be read or belongs to another sentence model."""
+    try:
+        yield
+    except (AdapterError, NetworkWeightsError) as problem:
+        raise ConfigurationError(f"{setting}: {problem}") from None
+
+
+def _head_of(settings: Settings) -> RelationAdapter:
+    with _refused_as("AROG_REASONER_HEAD"):
+        return read_head(settings.reasoner_head, settings.embedder) if settings.reasoner_head else NO_HEAD
+
+
+def _retriever_of(settings: Settings, embedder: Embedder) -> Retriever | None:
+    if settings.retriever is None:
+        return None
+    with _refused_as("AROG_RETRIEVER"):
+        return Retriever(read_weights(settings.retriever, settings.embedder), embedder)
+
+
+def read_back_of(settings: Settings) -> ReadBack | None:
+    """Returns what reads a model's sentences back. Raises ConfigurationError."""
+    if settings.extractor is None:
+        return None
+    with _refused_as("AROG_EXTRACTOR"):
+        try:
+            extractor = open_extractor(settings.extractor, settings.embedder, settings.cache_dir)
+            return lambda text, known, relation: extractor.answers(text, known, relation, False)
+        except OSError:
+            raise ConfigurationError("AROG_EXTRACTOR: the file can't be read") from None
+
+
+def _turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifier:
+    """It uses vectors only if the sentence model is the one of its training."""
+    model = read_turn_model(model_digest=weights_digest_of(settings.embedder))
+    return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
+
+
+MOST_WARMED: Final = 8
+"""Graphs, the newest first; each keeps its maps in memory."""
+MIN_THINGS: Final = 5_000
+"""Of a graph whose questions are tried, too; the first question to a smaller one takes little time."""
+WITHIN_S: Final = 60.0
+"""Seconds; what is not warm by then is opened by its first question."""
+_KEY_ID: Final = "suggestions"  # No key is called so.
+log = event_log("warm_start")
 
 
 class ChatHandler(Protocol):
-    """The part of a chat service that POST /chat needs; wiring builds a ChatService."""
+    """The part of a chat service that POST /chat needs; the evaluation has one of its own."""
 
     @property
     def strategies(self) -> list[str]: ...
@@ -112,21 +180,13 @@ def build(settings: Settings, describe_error: DescribeError, thinking: ReasonerB
         store=store,
         chat=chat.with_options(replace(chat.options, names=names)),
         tracer=Tracer(store.ledger, store.conversations, store.catalog, names),
-        graphs=GraphAdmin(
-            store.catalog,
-            store.conversations,
-            store.cases,
-            store.names_read,
-            thinking.name_concepts,
-            settings.max_unpacked_bytes,
-            settings.disclosure_k,
-        ),
+        graphs=graphs_of(store, thinking.name_concepts),
         jobs=jobs,
         thinking=thinking,
         suggester=suggester,
         browser=GraphBrowser(store.catalog, store.conversations, names),
         ratings=RatingService(store.catalog, store.conversations, cases_of(settings, store, thinking)),
-        cases=CaseAdmin(store.catalog, store.cases),
+        cases=cases_in(store),
     )
 
 
@@ -152,9 +212,8 @@ def refiner_of(store: ServiceContext, thinking: ReasonerBundle) -> ConceptRefine
 def think(settings: Settings) -> ReasonerBundle:
     """Returns the reasoner and strategies of the settings; loads the sentence model."""
     embedder = embedder_of(settings)
-    reader = EnglishReader(embedder, head_of(settings))
+    reader = EnglishReader(embedder, _head_of(settings))
     strategies = _strategies_of(settings, reader)
-    kinds: tuple[TaskKind[Any], ...] = (STEP, REPLY, WORDED, *AROG_TASKS)
 
     def name_concepts(schema: Schema) -> Sequence[str]:
         """Prepares what the first question needs while the load ends."""
@@ -163,35 +222,34 @@ def think(settings: Settings) -> ReasonerBundle:
         return concepts
 
     endpoints = endpoints_of(settings) if settings.reasoner == "endpoint" else []
-    reasoner, note = _reasoner_of(settings, reader, endpoints)
 
     async def close() -> None:
         await asyncio.to_thread(reader.warmer.close)
         for endpoint in endpoints:
             await endpoint.close()
 
-    own = reader.reasoner, embedder.similarity
-    warms = reader.warmer.begin, reader.warmer.wait
     return ReasonerBundle(
-        reasoner,
-        reader,
-        strategies,
-        kinds,
-        name_concepts,
-        note,
-        close,
-        *warms,
-        endpoints,
-        *own,
+        reasoner=_prompted(settings, endpoints, embedder) if endpoints else reader.reasoner,
+        language=reader,
+        strategies=strategies,
+        kinds=(STEP, REPLY, WORDED, *AROG_TASKS),
+        name_concepts=name_concepts,
+        note=settings.reasoner,
+        close=close,
+        warm=reader.warmer.begin,
+        wait_until_warm=reader.warmer.wait,
+        endpoints=endpoints,
+        in_house=reader.reasoner,
+        likeness=embedder.similarity,
         embedder=embedder,
-        turns=turn_classifier_of(settings, embedder),
+        turns=_turn_classifier_of(settings, embedder),
         read_back=read_back_of(settings),
     )
 
 
 def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strategy]:
     embedder = reader.embedder
-    retriever = retriever_of(settings, embedder)
+    retriever = _retriever_of(settings, embedder)
     selector = RetrievedWays(retriever) if retriever else NearestWays()
     ranker = TrainedRanker(retriever) if retriever else LikenessRanker(embedder)
     return {
@@ -201,13 +259,35 @@ def _strategies_of(settings: Settings, reader: EnglishReader) -> dict[str, Strat
     }
 
 
-def _reasoner_of(
-    settings: Settings, reader: EnglishReader, endpoints: Sequence[ModelEndpoint]
-) -> tuple[Reasoner, str]:
-    """The reasoner and its description."""
-    if settings.reasoner == "embedded":
-        return reader.reasoner, "embedded"
+def _prompted(settings: Settings, endpoints: Sequence[ModelEndpoint], embedder: Embedder) -> PromptedReasoner:
     first, *fallbacks = endpoints
     is_salted = any(endpoint.wording.is_salted for endpoint in endpoints)
     salt_key = read_master_key(settings).derived("cache salt") if is_salted else b""
-    return PromptedReasoner(first, reader.embedder, fallbacks, salt_key), "endpoint"
+    return PromptedReasoner(first, embedder, fallbacks, salt_key)
+
+
+async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> None:
+    """`told` hears how many of how many graphs are warm. Never raises: a graph that can't be opened is logged, and
+    says why to whoever asks it."""
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            newest = await asyncio.to_thread(services.store.catalog.newest, MOST_WARMED)
+            for done, (tenant, name) in enumerate(newest):
+                told(done, len(newest))
+                await _warm(services, tenant, name)
+    except TimeoutError:
+        log.info("warm_up_cut", seconds=WITHIN_S)
+
+
+async def _warm(services: Services, tenant: str, name: str) -> None:
+    """Its files are mapped and its words embedded; where a reasoner in the service answers, questions about a large
+    graph are tried, too, which the page suggests later."""
+    try:
+        opened = await asyncio.to_thread(services.store.catalog.open, tenant, name)
+        await asyncio.to_thread(services.thinking.wait_until_warm)
+        things = sum(signature.size for signature in opened.blind.schema.signatures)
+        if services.thinking.in_house is not None and things >= MIN_THINGS:
+            caller = Caller(tenant, _KEY_ID, "user", frozenset({EVERY_GRAPH}))
+            await services.suggester.suggest(caller, name)
+    except (StoreError, OSError) as error:
+        log.error("not_warmed", exc_info=error)

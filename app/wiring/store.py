@@ -13,8 +13,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from app.accounts.api_keys import Access
-from app.accounts.devices import Devices
+from app.accounts.api_keys import Access, Devices
 from app.accounts.names_read import NamesRead
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets, TenantTokens
 from app.chat.conversations import ConversationStore
@@ -22,9 +21,8 @@ from app.database.engine import DatabaseExposedError, make_engine, migrate
 from app.egress.ledger.audit import LedgerAudit
 from app.egress.ledger.ledger import Ledger
 from app.egress.ledger.retention import LedgerUpkeep
-from app.memory.case_store import CaseStore
+from app.memory.cases import CaseStore
 from app.settings import ConfigurationError, Settings, make_data_folder
-from app.wiring.master_key import read_master_key
 from kg_store.catalog import Catalog
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
@@ -35,12 +33,12 @@ UPLOAD_LOCK = ".lock"
 
 
 class _RequestWords:
-    """Imports `app.wiring.reserved_words.request_words` only when a graph is built, because it imports the whole
+    """Imports `app.wiring.chats.request_words` only when a graph is built, because it imports the whole
     service.
     """
 
     def __iter__(self) -> Iterator[str]:
-        from app.wiring.reserved_words import request_words
+        from app.wiring.chats import request_words
 
         return iter(request_words())
 
@@ -85,6 +83,14 @@ class ServiceContext:
     def close(self) -> None:
         self.catalog.close()
         self.engine.dispose()
+
+
+def read_master_key(settings: Settings) -> MasterKey:
+    """Returns the key ring from the environment, else from its file. Raises ConfigurationError, MasterKeyError."""
+    settings.require_master_key()
+    if settings.master_key is not None:
+        return MasterKey.from_text(settings.master_key.get_secret_value())
+    return MasterKey.from_file(settings.key_file)
 
 
 def open_store(settings: Settings) -> ServiceContext:

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from client_sdk.answers.dataframe import Part, answer_as_frame
 from client_sdk.answers.evidence import Entity, RestoredFact, RestoredSentence, amendments
-from client_sdk.answers.explanation import in_short, reasons
 from client_sdk.answers.html import answer_as_html, cautions
-from client_sdk.crypto.sealing import (
-    CannotOpenError,
-    KeyPair,
-    capsule_context,
-    open_capsule,
-)
-from client_sdk.errors import BadAnswerError, BadRequestError, CannotOpenCapsuleError
-from client_sdk.protocol import (
-    ChatAnswer,
-    Fact,
-    Item,
-    Names,
-    RatingWord,
-    Sentence,
-    Usage,
-)
+from client_sdk.crypto.sealing import CannotOpenError, KeyPair, capsule_context, open_capsule
+from client_sdk.errors import BadAnswerError, BadRequestError, CannotOpenCapsuleError, NotConfiguredError
+from client_sdk.protocol import ChatAnswer, Fact, Item, Names, RatingWord, Sentence, Usage
+from client_sdk.protocol.chat import chains
 from client_sdk.restore import restore
 
 if TYPE_CHECKING:
     import pandas
 
-_FACT_NAMES = 5
+
+_FACT_NAMES, _MAX_RUNS = 5, 3
+Part = Literal["entities", "evidence"]
 RateAnswer = Callable[["Answer", RatingWord, "Sequence[str] | None"], Any]
 """Sends the rating of an answer, where it came from."""
 
@@ -101,7 +89,24 @@ class Answer:
         `total`, the members of the part, of which only some may have come by name. Raises NotConfiguredError where
         pandas (`pip install '.[pandas]'`) is missing.
         """
-        return answer_as_frame(self.entities, self.evidence, part)
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            hint = "in a clone of arog, get it with: pip install '.[pandas]'"
+            raise NotConfiguredError("to_dataframe() needs pandas", code="no_pandas", hint=hint) from None
+        rows: list[tuple[Any, ...]] = [
+            (number, name, entity.concept, entity.kind, entity.total)
+            for number, entity in enumerate(self.entities, start=1)
+            for name in entity.names or (None,)
+        ]
+        if part == "entities":
+            return pandas.DataFrame(rows, columns=["part", "name", "concept", "kind", "total"])
+        rows = [
+            (one.head, one.head_concept, " > ".join(one.path), one.tail, one.tail_concept, one.size, one.cited)
+            for one in self.evidence
+        ]
+        columns = ["head", "head_concept", "relation", "tail", "tail_concept", "size", "cited"]
+        return pandas.DataFrame(rows, columns=columns)
 
     def _repr_html_(self) -> str:
         """The view in notebooks. They keep it in their file: clear the outputs before you hand one on."""
@@ -242,3 +247,32 @@ def _choice(choice: str, hint: Fact | None, table: Mapping[str, Names]) -> str:
     """`Anna Keller`, or `Anna Keller (date of birth: 1961-03-12)`."""
     name = restore(choice, table)
     return name if hint is None else f"{name} ({restore(' '.join(hint.path), table)}: {restore(hint.tail, table)})"
+
+
+def reasons(evidence: Sequence[Fact], table: Mapping[str, Names]) -> tuple[str, ...]:
+    """One line for each run of cited facts in which one begins where the one before ends; names of `table`."""
+    return tuple(_line(run, table) for run in chains(fact for fact in evidence if fact.cited))
+
+
+def in_short(answer: ChatAnswer, table: Mapping[str, Names]) -> str:
+    """One line that says how the answer was reached; several things are told by their number."""
+    counted = {
+        word: names if names.total == 1 else Names(names=[f"{names.total:,} of them"], total=1)
+        for word, names in table.items()
+    }
+    if answer.worked_out:
+        return " ".join(restore(each, counted) for each in answer.worked_out)
+    return "; ".join(reasons(answer.evidence, counted)[:_MAX_RUNS])
+
+
+def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:
+    steps = "; ".join(_step(fact, table) for fact in run)
+    return f"{restore(run[0].head, table)} {steps}"
+
+
+def _step(fact: Fact, table: Mapping[str, Names]) -> str:
+    """An arrow that points as the relation does: what is walked backwards points back."""
+    tail = restore(fact.tail, table)
+    words = " > ".join(restore(step.replace("|", " / ").replace("^", ""), table) for step in fact.path)
+    arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"
+    return f"{arrow} {words} ({fact.tail_concept}) {arrow} {tail}"

@@ -1,12 +1,14 @@
-"""Notes beside an answer's text, as Markdown: how names were read, what else they may mean."""
+"""An answer for other programs: notes beside its text as Markdown, its facts as documents, ratings as commands."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any, Final
 
 from client_sdk.answers.answer import Answer
-from client_sdk.answers.confidence import confidence_words, is_unsure
-from client_sdk.answers.evidence import amendments
+from client_sdk.answers.evidence import RestoredFact, amendments, confidence_words, is_unsure
+from client_sdk.protocol import MAX_CORRECT, MAX_CORRECT_CHARS, AnswerRated, RatingWord
 
 
 def remarks(answer: Answer, *, explained: bool = False, evidence: bool = False) -> str:
@@ -36,3 +38,60 @@ def _paragraphs(answer: Answer, evidence: bool) -> Iterator[str]:
         yield from answer.notes
     if evidence and answer.path:
         yield "How it was found:\n\n" + "\n".join(f"- {line}" for line in answer.path)
+
+
+def facts_of(answer: Answer, *, all_facts: bool) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Id, text and metadata of each fact that leads to the answer; with `all_facts`, then of the others."""
+    numbered = list(enumerate(answer.evidence, start=1))
+    for number, fact in sorted(numbered, key=lambda each: not each[1].cited):
+        if fact.cited or all_facts:
+            yield f"{answer.id}-{number}", str(fact), _metadata(fact, answer)
+
+
+def _metadata(fact: RestoredFact, answer: Answer) -> dict[str, Any]:
+    """Plain values alone, as stores of documents take them."""
+    return {
+        "answer": answer.id,
+        "explanation": answer.explanation,
+        "head": fact.head,
+        "head_concept": fact.head_concept,
+        "path": " > ".join(fact.path),
+        "tail": fact.tail,
+        "tail_concept": fact.tail_concept,
+        "size": fact.size,
+        "cited": fact.cited,
+    }
+
+
+NOTHING_TO_RATE: Final = "There is no answer here that can be rated."
+_COMMAND: Final = re.compile(r"/(right|wrong)(?:\s+(.*))?", re.DOTALL)
+
+
+def typed_rating(text: str) -> tuple[RatingWord, list[str]] | None:
+    """The rating that a message is, with the right answers that it names; None for every other message."""
+    found = _COMMAND.fullmatch(text.strip())
+    if found is None:
+        return None
+    if found[1] == "wrong":
+        return "wrong", right_answers(found[2] or "")
+    return None if found[2] else ("right", [])
+
+
+def right_answers(text: str) -> list[str]:
+    """The names of a text with semicolons between them."""
+    return [name for part in text.split(";") if (name := part.strip()[:MAX_CORRECT_CHARS])][:MAX_CORRECT]
+
+
+def rated_sentence(told: AnswerRated, corrected: bool) -> str:
+    """The reply to a rating; `corrected`: with the right answer."""
+    if told.rating == "right":
+        return "Thank you: similar questions will lean on this." if told.learnt else "Thank you: noted as right."
+    if not corrected:
+        return "Thank you: noted as wrong."
+    if told.held:
+        return (
+            "Thank you: noted as wrong. The owner of the graph will look at your answer before anything leans on it."
+        )
+    if told.learnt:
+        return "Thank you: noted as wrong, and similar questions will lean on the way to the right answer."
+    return "Thank you: noted as wrong. The graph shows no short way to the answer that you gave."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from client_sdk.protocol import ItemKind, Names
 from client_sdk.restore import shown
@@ -89,3 +90,19 @@ def amendments(removed: int, sentences: Sequence[RestoredSentence]) -> Iterator[
         yield "1 statement was removed: the graph does not hold it."
     elif removed:
         yield f"{removed} statements were removed: the graph does not hold them."
+
+
+MIN_SURE: Final = 0.7
+"""Below it an answer comes with a caution."""
+
+
+def is_unsure(confidence: float | None) -> bool:
+    """True where the asker should be cautioned; an answer that nothing measures is not spoken of."""
+    return confidence is not None and confidence < MIN_SURE
+
+
+def confidence_words(confidence: float | None) -> str:
+    """`confidence 0.93`, `not sure: confidence 0.55`; empty where nothing measures it."""
+    if confidence is None:
+        return ""
+    return f"{'not sure: ' if is_unsure(confidence) else ''}confidence {confidence:.2f}"

@@ -5,14 +5,17 @@ Promise: whatever comes from the graph, the question or the service is shown as 
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from client_sdk.answers.confidence import confidence_words
-from client_sdk.answers.evidence import Entity, RestoredFact
-from client_sdk.answers.evidence_svg import MAX_FACTS, evidence_picture
+from client_sdk.answers.evidence import Entity, RestoredFact, confidence_words
 from client_sdk.answers.safe_output import Element, as_html, element
 
-MAX_NAMES, MAX_ROWS = 20, 100
+MAX_NAMES, MAX_ROWS, MAX_FACTS = 20, 100, 24
+_NAME_CHARS, _LABEL_CHARS = 28, 34
+_ROW_PX, _BOX_PX, _MARGIN_PX = 58, 40, 8
+_NAME_PX, _LABEL_PX, _MIN_GAP_PX = 7.4, 6.2, 70
 _CHIP = "display:inline-block;margin:2px 4px 2px 0;padding:1px 9px;border:1px solid currentColor;border-radius:11px"
 _FAINT = "opacity:.75;font-size:90%"
 _CELL = "text-align:left;padding:2px 12px 2px 0"
@@ -107,3 +110,185 @@ def _summary(evidence: Sequence[RestoredFact]) -> str:
     if count > MAX_ROWS:
         parts.append(f"the table the first {MAX_ROWS}")
     return ", ".join(parts)
+
+
+def evidence_picture(facts: Sequence[RestoredFact]) -> Element | None:
+    """A small picture (SVG) of the first 24 of the facts that lead to the answer (of all, where none is marked); None
+    where there is none. Things stand from left to right, and an arrow points as its relation does.
+
+    Colours are the page's own (`currentColor`), so that it is readable on light and on dark.
+    """
+    chosen = ([fact for fact in facts if fact.cited] or list(facts))[:MAX_FACTS]
+    return _Picture(chosen).drawn() if chosen else None
+
+
+@dataclass(slots=True)
+class _Thing:
+    """One entity, value or set. `column` and `row` count from 0."""
+
+    name: str = field(repr=False)
+    concept: str
+    is_set: bool
+    column: int = 0
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrow:
+    """All facts that lead from one thing to another. `backward`: the relation itself points from `tail` to `head`."""
+
+    head: str
+    tail: str
+    label: str
+    backward: bool
+
+
+def _arrows_of(facts: Iterable[RestoredFact]) -> Iterator[_Arrow]:
+    """One for each pair, in the facts' order."""
+    between: dict[tuple[str, str], dict[str, bool]] = {}
+    for fact in facts:
+        label = " > ".join(step.replace("|", " / ").replace("^", "") for step in fact.path)
+        backward = bool(fact.path) and all(step.startswith("^") for step in fact.path)
+        between.setdefault((fact.head_key, fact.tail_key), {})[label] = backward
+    for (head, tail), labels in between.items():
+        yield _Arrow(head, tail, ", ".join(labels), all(labels.values()))
+
+
+def _columns_of(things: Iterable[str], arrows: Sequence[_Arrow]) -> dict[str, int]:
+    """Steps from the nearest thing to which no arrow leads; in a ring, from the first one."""
+    tails = {arrow.tail for arrow in arrows}
+    columns: dict[str, int] = {}
+    for start in [*(key for key in things if key not in tails), *things]:
+        if start in columns:
+            continue
+        columns[start], waiting = 0, [start]
+        while waiting:
+            here = waiting.pop(0)
+            for arrow in arrows:
+                if arrow.head == here and arrow.tail not in columns:
+                    columns[arrow.tail] = columns[here] + 1
+                    waiting.append(arrow.tail)
+    return columns
+
+
+class _Picture:
+    """Things by pseudonym: two of the same name are two."""
+
+    def __init__(self, facts: Sequence[RestoredFact]) -> None:
+        self._things: dict[str, _Thing] = {}
+        for fact in facts:
+            self._things.setdefault(fact.head_key, _Thing(fact.head, fact.head_concept, len(fact.head_names) > 1))
+            self._things.setdefault(fact.tail_key, _Thing(fact.tail, fact.tail_concept, fact.size != "1"))
+        self._arrows = tuple(_arrows_of(facts))
+        columns = _columns_of(self._things, self._arrows)
+        self._rows = [0] * (1 + max(columns.values()))
+        for key, thing in self._things.items():
+            thing.column = columns[key]
+            thing.row, self._rows[thing.column] = self._rows[thing.column], self._rows[thing.column] + 1
+        self._widths = [self._box_width(column) for column in range(len(self._rows))]
+        self._lefts = [float(_MARGIN_PX)]
+        for column in range(len(self._rows) - 1):
+            self._lefts.append(self._lefts[-1] + self._widths[column] + self._gap(column))
+        self._height = max(self._rows) * _ROW_PX + 2 * _MARGIN_PX
+
+    def drawn(self) -> Element:
+        # Room at the right for arrows that do not lead to the next column.
+        bows = any(self._is_bow(arrow) for arrow in self._arrows)
+        width = self._lefts[-1] + self._widths[-1] + _MARGIN_PX + (_ROW_PX if bows else 0)
+        parts = [*self._drawn_arrows(), *(self._box(thing) for thing in self._things.values())]
+        return element(
+            "svg",
+            *parts,
+            xmlns="http://www.w3.org/2000/svg",
+            role="img",
+            aria_label=f"{len(self._things)} things and how they are related",
+            viewBox=f"0 0 {width:.0f} {self._height}",
+            width=f"{width:.0f}",
+            style="max-width:100%;height:auto;font-family:sans-serif",
+        )
+
+    def _box(self, thing: _Thing) -> Element:
+        left, middle = self._lefts[thing.column], self._middle(thing)
+        width, top = self._widths[thing.column], middle - _BOX_PX / 2
+        line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.6}
+        frame = element("rect", x=left, y=top, width=width, height=_BOX_PX, rx=7, **line)
+        # A set looks like a pile.
+        behind = f"M{left + 6} {top + _BOX_PX + 4}h{width - 8}q6 0 6 -6v{10 - _BOX_PX}"
+        pile = [element("path", d=behind, **line)] if thing.is_set else []
+        text = {"text_anchor": "middle", "fill": "currentColor", "x": left + width / 2}
+        return element(
+            "g",
+            element("title", f"{thing.name} ({thing.concept})"),
+            *pile,
+            frame,
+            element("text", _short(thing.name, _NAME_CHARS), y=middle - 2, font_size=13, **text),
+            element("text", _short(thing.concept, _NAME_CHARS), y=middle + 13, font_size=10, opacity=0.75, **text),
+        )
+
+    def _drawn_arrows(self) -> Iterator[Element]:
+        for arrow in self._arrows:
+            head, tail = self._things[arrow.head], self._things[arrow.tail]
+            start = (self._lefts[head.column] + self._widths[head.column], self._middle(head))
+            bow = self._is_bow(arrow)
+            end = (self._lefts[tail.column] + (self._widths[tail.column] if bow else 0), self._middle(tail))
+            yield self._line(start, end, bow, arrow.backward)
+            yield self._label(arrow, start, end, bow)
+
+    def _line(self, start: tuple[float, float], end: tuple[float, float], bow: bool, backward: bool) -> Element:
+        (x1, y1), (x2, y2) = start, end
+        reach = max(x1, x2) + _ROW_PX if bow else (x1 + x2) / 2
+        curve = element(
+            "path", d=f"M{x1} {y1}C{reach} {y1} {reach} {y2} {x2} {y2}", fill="none", stroke="currentColor"
+        )
+        # The tip points into the box that it touches: to the left at the end of a bow, and at an arrow's own start.
+        x, y = start if backward else end
+        back = 8 if backward or bow else -8
+        tip = element("path", d=f"M{x} {y}l{back} -4v8z", fill="currentColor")
+        return element("g", curve, tip, opacity=0.7)
+
+    def _label(self, arrow: _Arrow, start: tuple[float, float], end: tuple[float, float], bow: bool) -> Element:
+        """On the side where fewer lines meet, and on that side of its own line to which the line does not bend."""
+        meeting = sum(other.tail == arrow.tail for other in self._arrows)
+        parting = sum(other.head == arrow.head for other in self._arrows)
+        at_head = bow or meeting > parting
+        x, y = (start[0] + 12, start[1]) if at_head else (end[0] - 12, end[1])
+        bends_up = end[1] < start[1] if at_head else start[1] < end[1]
+        return element(
+            "text",
+            element("title", arrow.label),
+            _short(arrow.label, _LABEL_CHARS),
+            x=x,
+            y=y + 14 if bends_up else y - 5,
+            text_anchor="start" if at_head else "end",
+            font_size=11,
+            font_style="italic",
+            fill="currentColor",
+        )
+
+    def _is_bow(self, arrow: _Arrow) -> bool:
+        return self._things[arrow.tail].column <= self._things[arrow.head].column
+
+    def _middle(self, thing: _Thing) -> float:
+        """Each column stands in the middle of the picture's height."""
+        return self._height / 2 + (thing.row - (self._rows[thing.column] - 1) / 2) * _ROW_PX
+
+    def _box_width(self, column: int) -> float:
+        here = [thing for thing in self._things.values() if thing.column == column]
+        return 24 + _NAME_PX * _widest([part for thing in here for part in (thing.name, thing.concept)], _NAME_CHARS)
+
+    def _gap(self, column: int) -> float:
+        labels = [arrow.label for arrow in self._arrows if self._things[arrow.head].column == column]
+        return max(_MIN_GAP_PX, 44 + _LABEL_PX * _widest(labels, _LABEL_CHARS))
+
+
+def _widest(texts: Iterable[str], most: int) -> int:
+    """Columns of the widest text, shortened; letters of CJK take two."""
+    return max(
+        (sum(1 + (unicodedata.east_asian_width(letter) in "WF") for letter in _short(text, most)) for text in texts),
+        default=0,
+    )
+
+
+def _short(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"

@@ -43,7 +43,7 @@ class MarkdownNeutraliser:
     Promise: a viewer of CommonMark or HTML fetches nothing because of this text. A model's words, or a name in the
     graph, could else make an image whose address holds a restored name, and showing the answer would send it away.
     Not promised: a bare `https://...` stays, a value of the graph for one, and viewers may show it as a link that a
-    person can follow. Drafts of models hold none (app/chat/answers/grounding.py).
+    person can follow. Drafts of models hold none (app/chat/grounding.py).
     """
 
     def __init__(self) -> None:

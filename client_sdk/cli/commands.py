@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Unpack
 
 import typer
 
-from client_sdk.cli import devices
-from client_sdk.cli.errors import tell_wait
-from client_sdk.cli.mcp import mcp
-from client_sdk.cli.proxy import proxy
+from client_sdk.cli.main import tell_wait
+from client_sdk.cli.servers import mcp, proxy
 from client_sdk.cli.settings import TAKES_ID, ApiKey, Language, Names, PlainHttp, Url, choose, names_options
 from client_sdk.errors import NotConfiguredError
 
 if TYPE_CHECKING:
-    from client_sdk.client import Chat
-    from client_sdk.options import ChatOptions
+    from client_sdk.client import Chat, ChatOptions
+    from client_sdk.devices import Devices
 
 OWN_COMMANDS = frozenset({"keygen", "ask", "chat", "ledger", "trace", "device", "proxy", "mcp"})
 
@@ -99,18 +96,18 @@ def ask(
     if not (as_json or sys.stdout.isatty()):
         options["suggestions"] = 0  # A pipe wants the answer alone.
     chat = _open_chat(url, api_key, graph, plain_http=plain_http, strategy=strategy, **options)
-    from client_sdk.cli.render import answer_as_json, make_console, show_parts, show_suggestions
-    from client_sdk.cli.stream import show_stream
+    from client_sdk.cli import render
 
-    console, notes = make_console(), not (evidence or why)
+    console, notes = render.make_console(), not (evidence or why)
     with chat:
-        answer = show_stream(console, chat.stream(text), notes=notes) if stream else chat.ask(text)
+        answer = render.show_stream(console, chat.stream(text), notes=notes) if stream else chat.ask(text)
         rows = chat.ledger(answer.id) if seen else None
     if as_json:
-        print(answer_as_json(answer, rows))
+        seen_rows = {} if rows is None else {"seen": [row.model_dump(mode="json") for row in rows]}
+        render.print_json({**render.answer_as_dict(answer), **seen_rows})
         return
-    show_parts(console, answer, rows, text=not stream, why=why, evidence=evidence)
-    show_suggestions(console, answer)
+    render.show_parts(console, answer, rows, text=not stream, why=why, evidence=evidence)
+    render.show_suggestions(console, answer)
 
 
 @app.command()
@@ -135,17 +132,23 @@ def chat(
         )
 
     choose(url, api_key, graph)
-    from client_sdk.cli.chat import COMMANDS, ChatLoop
-    from client_sdk.cli.display import ConsoleDisplay, JsonDisplay
-    from client_sdk.cli.line_input import completing, piped_lines, typed_lines
-    from client_sdk.cli.render import make_console, say
+    from client_sdk.cli import render
+    from client_sdk.cli.chat import (
+        COMMANDS,
+        ChatLoop,
+        ConsoleDisplay,
+        JsonDisplay,
+        completing,
+        piped_lines,
+        typed_lines,
+    )
 
-    console = make_console()
+    console = render.make_console()
     talk = ChatLoop(open_chat, JsonDisplay() if as_json else ConsoleDisplay(console))
     by_hand = sys.stdin.isatty() and not as_json
     if not by_hand:
         raise typer.Exit(talk.go_through(piped_lines()))
-    say(console, "Ask away. /help lists the commands.", style="dim")
+    render.say(console, "Ask away. /help lists the commands.", style="dim")
     complete = completing([command.split()[0] for command in COMMANDS], talk.graphs)
     talk.go_through(typed_lines(console, lambda: f"{talk.graph}> ", complete, history_file))
 
@@ -170,19 +173,79 @@ def ledger(
     if context.invoked_subcommand is not None:
         return
     dialogue = _open_chat(url, api_key, None, plain_http=plain_http)
-    from client_sdk.cli.render import make_console, show_ledger
+    from client_sdk.cli import render
 
     with dialogue:
         rows = dialogue.ledger(answer, limit)
     if as_json:
         hidden = set() if payload else {"payload"}
         whole = [row.model_dump(mode="json", exclude=hidden) for row in rows]
-        print(json.dumps(whole, indent=2, ensure_ascii=False))
+        render.print_json(whole)
         return
-    show_ledger(make_console(), rows, payload)
+    render.show_ledger(render.make_console(), rows, payload)
 
 
-app.add_typer(devices.app, name="device")
+device_app = typer.Typer(help="The devices that an API key's names are sealed to.", no_args_is_help=True)
+app.add_typer(device_app, name="device")
+
+KeyId = Annotated[str | None, typer.Option("--key", help="Another API key's id, for an admin: `arog api-key list`")]
+
+
+@device_app.command("register", context_settings=TAKES_ID)
+def register_device(
+    public_key: Annotated[str | None, typer.Argument(help="The device's; this one's by default")] = None,
+    url: Url = None,
+    api_key: ApiKey = None,
+    key_id: KeyId = None,
+    plain_http: PlainHttp = False,
+) -> None:
+    """Register a device by its public key (`arog keygen` prints it there)."""
+    with _open_devices(url, api_key, key_id, plain_http) as devices:
+        from client_sdk.crypto.key_file import load_or_create_key
+
+        device = devices.register(public_key or load_or_create_key().public_text)
+    print(f"registered: {device.fingerprint}")
+
+
+@device_app.command("list")
+def list_devices(url: Url = None, api_key: ApiKey = None, key_id: KeyId = None, plain_http: PlainHttp = False) -> None:
+    """Every device of the API key, oldest first: fingerprint, since when, whether revoked; this one is marked."""
+    with _open_devices(url, api_key, key_id, plain_http) as devices:
+        told = devices.all()
+    from client_sdk.crypto.key_file import load_key
+    from client_sdk.crypto.sealing import fingerprint_of
+
+    own = load_key()
+    mark = fingerprint_of(own.public_text) if own else ""
+    for device in told.devices:
+        state = f"revoked {device.revoked_at:%Y-%m-%d}" if device.revoked_at else "valid"
+        here = "  (this one)" if device.fingerprint == mark else ""
+        print(f"{device.fingerprint}  {device.registered_at:%Y-%m-%d}  {state}  {device.suite}{here}")
+    rule = "go to registered devices alone" if told.required else "go to every public key that is not revoked here"
+    print(f"key {told.key_id}: names {rule}", file=sys.stderr)
+
+
+@device_app.command("revoke", context_settings=TAKES_ID)
+def revoke_device(
+    fingerprint: Annotated[str, typer.Argument(help="As `arog device list` shows it, or its first 8 characters")],
+    url: Url = None,
+    api_key: ApiKey = None,
+    key_id: KeyId = None,
+    plain_http: PlainHttp = False,
+) -> None:
+    """End a device at once: nothing is sealed to it any more. Lost with its API key? Revoke that, too."""
+    with _open_devices(url, api_key, key_id, plain_http) as devices:
+        device = devices.revoke(fingerprint)
+    print(f"revoked: {device.fingerprint}")
+
+
+def _open_devices(url: str | None, api_key: str | None, key_id: str | None, plain_http: bool) -> Devices:
+    where = choose(url, api_key, None)
+    from client_sdk.devices import Devices
+
+    return Devices(where.url, where.api_key, key_id=key_id, plain_http=plain_http)
+
+
 app.command()(proxy)
 app.command()(mcp)
 
@@ -197,15 +260,14 @@ def trace(
 ) -> None:
     """Show each prompt and reply of an answer. They stand as they left, beside the same with names, restored here."""
     dialogue = _open_chat(url, api_key, None, plain_http=plain_http)
-    from client_sdk.cli.render import make_console
-    from client_sdk.cli.trace import show_trace, trace_as_dict
+    from client_sdk.cli import render
 
     with dialogue:
         traced = dialogue.trace(answer)
     if as_json:
-        print(json.dumps(trace_as_dict(traced), indent=2, ensure_ascii=False))
+        render.print_json(render.trace_as_dict(traced))
         return
-    show_trace(make_console(), traced)
+    render.show_trace(render.make_console(), traced)
 
 
 def _open_chat(url: str | None, api_key: str | None, graph: str | None, **options: Unpack[ChatOptions]) -> Chat:

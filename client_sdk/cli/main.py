@@ -16,12 +16,41 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from client_sdk.cli.errors import STOPPED, WRONG_USAGE, error_line, exit_code_of
-from client_sdk.errors import ArogError
+from client_sdk.errors import (
+    ArogError,
+    BadAnswerError,
+    CannotOpenCapsuleError,
+    NotConfiguredError,
+    RefusedError,
+    RequestTimeoutError,
+    ServerError,
+    UnreachableError,
+    in_sentences,
+)
 
 if TYPE_CHECKING:
     import typer
 
+    from client_sdk.transport.flow import Wait
+
+WRONG_USAGE = 2
+STOPPED = 130
+"""The exit code after Ctrl-C, as shells have it."""
+
+_EXIT_CODES: tuple[tuple[type[ArogError], int], ...] = (
+    (NotConfiguredError, WRONG_USAGE),
+    (UnreachableError, 3),
+    (RequestTimeoutError, 3),
+    (RefusedError, 4),
+    (ServerError, 5),
+    (CannotOpenCapsuleError, 6),
+    (BadAnswerError, 6),
+)
+# The service's own hints speak of HTTP.
+_HINTS = {
+    "not_authenticated": "Check AROG_API_KEY; whoever runs the service makes keys with `arog api-key create`",
+    "unknown_graph": "Name another with --graph, or get a key for it: `arog api-key create --grant GRAPH`",
+}
 GROUP = "arog.commands"
 _GET_CLI = "arog: the command line is an extra; in a clone of arog, get it with: pip install '.[cli]'"
 _GET_SERVER = (
@@ -150,3 +179,16 @@ def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
 
 def _top_level(module: str | None) -> str:
     return (module or "").partition(".")[0]
+
+
+def error_line(error: ArogError) -> str:
+    return f"arog: {in_sentences(error, _HINTS)}"
+
+
+def tell_wait(wait: Wait) -> None:
+    """Says that a question waits, and why, on standard error."""
+    print(f"arog: {wait}", file=sys.stderr)
+
+
+def exit_code_of(error: ArogError) -> int:
+    return next((code for kind, code in _EXIT_CODES if isinstance(error, kind)), 1)

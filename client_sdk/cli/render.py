@@ -1,19 +1,44 @@
-"""Renders answers, evidence and the ledger on a terminal, and as JSON."""
+"""Answers, evidence, the ledger and traces on a terminal, whole or as they come, and as JSON."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 
 from rich.console import Console
+from rich.status import Status
+from rich.table import Table
 from rich.text import Text
 
 from client_sdk.answers.answer import Answer
-from client_sdk.answers.confidence import confidence_words, is_unsure
-from client_sdk.answers.evidence import amendments
+from client_sdk.answers.evidence import amendments, confidence_words, is_unsure
 from client_sdk.answers.safe_output import printable
 from client_sdk.protocol import LedgerRow
-from client_sdk.trace import readable_payload
+from client_sdk.streaming import Stage, Stream, TextPiece
+from client_sdk.trace import Trace, TraceStep, readable_payload
+
+_STAGES = {
+    "linking": "looking for names",
+    "finding": "searching",
+    "concluding": "checking the answer",
+    "suggesting": "looking for questions to go on with",
+    "sealing": "sealing its names",
+}
+_AS_IT_LEFT, _WITH_NAMES = "as the model had it", "with names, on this machine alone"
+_RUN = re.compile(r"[0-9A-Za-z]+")
+_TWO_COLUMNS_FROM = 120  # columns of the terminal
+_OUTCOMES = {
+    "unusable": "the reply broke its rules",
+    "blocked": "the guard stopped it: nothing was sent",
+    "none": "nothing came back",
+}
+_OF_AN_ANSWER = (
+    *("id", "conversation", "text", "pseudonymous_text", "answered", "grounded", "confidence", "ambiguous", "inexact"),
+    *("did_you_mean", "strategy", "removed", "suggestions", "notes"),
+)
+_OF_AN_ENTITY = ("names", "total", "concept", "kind", "pseudonym")
 
 
 def make_console() -> Console:
@@ -41,7 +66,7 @@ def show_parts(
     if evidence and not why:
         show_notes(console, answer)
     if rows is not None:
-        show_ledger(console, reversed(rows), payload=True)
+        show_ledger(console, rows[::-1], payload=True)
 
 
 def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> None:
@@ -66,9 +91,8 @@ def show_remarks(console: Console, answer: Answer, *, notes: bool = True) -> Non
 
 def show_choices(console: Console, answer: Answer) -> None:
     """Shows the questions that may have been meant, each with the number that asks it in a dialogue."""
-    for number, question in enumerate(answer.did_you_mean, start=1):
-        say(console, (f"  {number}. ", "cyan"), question)
     if answer.did_you_mean:
+        _show_numbered(console, answer.did_you_mean)
         say(console, "(type a number, or ask in other words)", style="dim")
 
 
@@ -76,10 +100,14 @@ def show_suggestions(console: Console, answer: Answer, *, how: str = "") -> None
     """Shows the questions to go on with, numbered; `how` says how one is asked."""
     if answer.suggestions:
         say(console, "You could ask next:", style="dim")
-    for number, question in enumerate(answer.suggestions, start=1):
+        _show_numbered(console, answer.suggestions)
+        if how:
+            say(console, f"({how})", style="dim")
+
+
+def _show_numbered(console: Console, questions: Iterable[str]) -> None:
+    for number, question in enumerate(questions, start=1):
         say(console, (f"  {number}. ", "cyan"), question)
-    if answer.suggestions and how:
-        say(console, f"({how})", style="dim")
 
 
 def show_sentences(console: Console, answer: Answer) -> bool:
@@ -128,65 +156,34 @@ def show_evidence(console: Console, answer: Answer, *, marked: bool = True) -> N
         )
 
 
-def show_ledger(console: Console, rows: Iterable[LedgerRow], payload: bool) -> None:
+def show_ledger(console: Console, rows: Sequence[LedgerRow], payload: bool) -> None:
     """One line for each request to the model; with `payload`, what the model saw below it."""
-    found = False
     for row in rows:
-        found = True
         at = row.at.isoformat(timespec="seconds")
         head = f"{at}  {row.step}  {row.size} bytes  {row.verdict}  answer {row.answer}  sha256 {row.digest}"
         say(console, head, style="bold")
         if payload:
             say(console, readable_payload(row.payload))
-    if not found:
+    if not rows:
         say(console, "the model was sent nothing", style="dim")
 
 
-def answer_as_json(answer: Answer, rows: Iterable[LedgerRow] | None) -> str:
-    """Everything of the answer; `seen` holds the ledger's rows where they were asked for."""
-    whole = answer_as_dict(answer)
-    if rows is not None:
-        whole["seen"] = [row.model_dump(mode="json") for row in rows]
-    return json.dumps(whole, indent=2, ensure_ascii=False)
+def print_json(content: object) -> None:
+    print(json.dumps(content, indent=2, ensure_ascii=False))
 
 
 def answer_as_dict(answer: Answer) -> dict[str, object]:
     """Everything of the answer, names restored."""
+    sentences = [
+        {"text": one.text, "facts": [answer.evidence.index(fact) for fact in one.facts], "restated": one.restated}
+        for one in answer.sentences
+    ]
     return {
-        "id": answer.id,
-        "conversation": answer.conversation,
-        "text": answer.text,
-        "pseudonymous_text": answer.pseudonymous_text,
-        "answered": answer.answered,
-        "grounded": answer.grounded,
-        "confidence": answer.confidence,
-        "entities": [
-            {
-                "names": one.names,
-                "total": one.total,
-                "concept": one.concept,
-                "kind": one.kind,
-                "pseudonym": one.pseudonym,
-            }
-            for one in answer.entities
-        ],
+        **{name: getattr(answer, name) for name in _OF_AN_ANSWER},
+        "entities": [{name: getattr(one, name) for name in _OF_AN_ENTITY} for one in answer.entities],
         "why": answer.path,
         "evidence": [str(fact) for fact in answer.evidence],
-        "ambiguous": answer.ambiguous,
-        "inexact": answer.inexact,
-        "did_you_mean": answer.did_you_mean,
-        "strategy": answer.strategy,
-        "sentences": [
-            {
-                "text": one.text,
-                "facts": [answer.evidence.index(fact) for fact in one.facts],
-                "restated": one.restated,
-            }
-            for one in answer.sentences
-        ],
-        "removed": answer.removed,
-        "suggestions": answer.suggestions,
-        "notes": answer.notes,
+        "sentences": sentences,
         "usage": answer.usage.model_dump(),
     }
 
@@ -214,3 +211,87 @@ def _with_names(line: str, names: Sequence[str]) -> Text:
             text.stylize("bold", at, at + len(name))
             at = text.plain.find(name, at + len(name))
     return text
+
+
+def show_stream(console: Console, stream: Stream, *, notes: bool = True) -> Answer:
+    """Shows the newest stage beside a spinner until text comes, the text as it comes, then what the asker should know.
+
+    Gives the answer. Into a pipe goes text alone. What has been shown ends with its line, whatever happens.
+    """
+    status = console.status("asking") if console.is_terminal else nullcontext()
+    has_text = False
+    try:
+        with stream, status:
+            for piece in stream:
+                if isinstance(piece, Stage) and isinstance(status, Status):
+                    status.update(Text(printable(_STAGES.get(piece.name, str(piece)))))
+                elif isinstance(piece, TextPiece):
+                    if isinstance(status, Status):
+                        status.stop()
+                    has_text = True
+                    console.print(Text(printable(piece.text)), end="")
+    finally:
+        if has_text:
+            console.print()
+    answer = stream.answer()
+    show_remarks(console, answer, notes=notes)
+    return answer
+
+
+def show_trace(console: Console, trace: Trace) -> None:
+    """Two columns on a wide terminal, else two blocks; pseudonyms stand out from what the model had."""
+    if not trace.names_kept:
+        say(console, "(the conversation is not kept any more: there are no names)", style="yellow")
+    if not trace.steps:
+        say(console, "the model was sent nothing", style="dim")
+    for number, step in enumerate(trace.steps, start=1):
+        remark = f"  ({_OUTCOMES[step.outcome]})" if step.outcome in _OUTCOMES else ""
+        say(console, f"{number}. {step.step}  {step.at.isoformat(timespec='seconds')}{remark}", style="bold")
+        if step.anonymity is not None:
+            say(
+                console,
+                f"(entities of the graph that match what it shows of a thing: {step.anonymity:,})",
+                style="dim",
+            )
+        for title, text in _parts(step):
+            _show_both(console, title, text, trace)
+
+
+def trace_as_dict(trace: Trace) -> dict[str, object]:
+    """Every step, its prompt and reply as they left and with names."""
+    steps = [
+        {
+            "step": step.step,
+            "at": step.at.isoformat(),
+            "outcome": step.outcome,
+            "anonymity": step.anonymity,
+            "prompt": step.prompt,
+            "prompt_with_names": step.prompt and trace.with_names(step.prompt),
+            "reply": step.reply,
+            "reply_with_names": step.reply and trace.with_names(step.reply),
+        }
+        for step in trace.steps
+    ]
+    return {"answer": trace.answer_id, "names_kept": trace.names_kept, "steps": steps}
+
+
+def _parts(step: TraceStep) -> list[tuple[str, str]]:
+    """Title and text of what there is to show."""
+    prompt, reply = ("prompt", readable_payload(step.prompt)), ("reply", readable_payload(step.reply))
+    return {"blocked": [], "none": [prompt]}.get(step.outcome, [prompt, reply])
+
+
+def _show_both(console: Console, title: str, text: str, trace: Trace) -> None:
+    plain, named = Text(printable(text)), trace.with_names(text)
+    for run in _RUN.finditer(plain.plain):
+        if run.group() in trace.pseudonyms:
+            plain.stylize("bold magenta", run.start(), run.end())
+    if console.is_terminal and console.width >= _TWO_COLUMNS_FROM:
+        table = Table(f"{title}, {_AS_IT_LEFT}", _WITH_NAMES, expand=True)
+        table.add_row(plain, Text(printable(named)))
+        console.print(table, soft_wrap=False)
+        return
+    say(console, f"--- {title}, {_AS_IT_LEFT}", style="dim")
+    say(console, plain)
+    say(console, f"--- {title}, {_WITH_NAMES}", style="dim")
+    say(console, named)

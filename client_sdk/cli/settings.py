@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import DEFAULT_GRAPH, checked_key, secret_of, url_on_this_machine
 
 if TYPE_CHECKING:
-    from client_sdk.options import AskOptions
+    from client_sdk.client import AskOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +27,35 @@ class Where:
 
 def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
     """Raises NotConfiguredError when there is no API key, or client.toml is not usable."""
-    # A help page needs no models.
-    from client_sdk.cli.client_file import read_client_file
-
-    kept = read_client_file()
+    kept = _client_file()
     return Where(
-        url=url or kept.url or url_on_this_machine(os.environ),
-        api_key=checked_key(secret_of("AROG_API_KEY", os.environ, api_key) or kept.api_key or ""),
-        graph=graph or kept.graph or DEFAULT_GRAPH,
+        url=url or kept.get("url") or url_on_this_machine(os.environ),
+        api_key=checked_key(secret_of("AROG_API_KEY", os.environ, api_key) or kept.get("api_key", "")),
+        graph=graph or kept.get("graph") or DEFAULT_GRAPH,
     )
+
+
+def _client_file() -> dict[str, str]:
+    """The settings of client.toml in the config folder, none where there is no file; one that others can read is
+    refused."""
+    # A help page needs no cryptography.
+    from client_sdk.crypto.key_file import config_folder, read_private
+
+    path = config_folder() / "client.toml"
+    content = read_private(path)
+    if content is None:
+        return {}
+    hint = "it may set url, api_key and graph, each to a text"
+    try:
+        kept = tomllib.loads(content.decode())
+    except ValueError:  # not UTF-8, or not TOML
+        raise NotConfiguredError(f"{path} is not a TOML file", code="bad_client_file", hint=hint) from None
+    texts = {
+        name: text for name, text in kept.items() if name in ("url", "api_key", "graph") and isinstance(text, str)
+    }
+    if wrong := ", ".join(sorted(kept.keys() - texts)):
+        raise NotConfiguredError(f"{path} is not valid: {wrong}", code="bad_client_file", hint=hint)
+    return texts
 
 
 TAKES_ID = {"ignore_unknown_options": True}

@@ -1,4 +1,4 @@
 """Keys, suites and sealed capsules, by the library `cryptography`.
 
-Imports nothing of ours.
+Imports the protocol and `errors`.
 """

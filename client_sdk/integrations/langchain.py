@@ -24,11 +24,12 @@ from langsmith.utils import tracing_is_enabled
 from pydantic import ConfigDict, PrivateAttr
 
 from client_sdk.answers.answer import Answer
+from client_sdk.answers.answer_notes import facts_of, remarks
+from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.client import Chat
-from client_sdk.dialogue import Turn
-from client_sdk.errors import BadRequestError, NotConfiguredError
-from client_sdk.integrations.documents import facts_of
-from client_sdk.integrations.sessions import SyncSession
+from client_sdk.dialogue import CachedDialogue, DialogueCache, Turn, earlier
+from client_sdk.errors import BadRequestError, NotConfiguredError, UnknownConversationError
+from client_sdk.streaming import TextPiece
 
 
 class ChatArog(BaseChatModel):
@@ -191,3 +192,48 @@ def _refuse_tracing(allowed: bool) -> None:
     if not allowed and tracing_is_enabled():
         hint = "unset LANGSMITH_TRACING and LANGCHAIN_TRACING_V2, or say allow_tracing=True"
         raise NotConfiguredError("LangSmith's tracing is on, and would get real names", code="tracing", hint=hint)
+
+
+class SyncSession:
+    """Asks each question in the dialogue that its history belongs to (see DialogueCache). Threads may share it."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+        self._histories: DialogueCache[Chat] = DialogueCache()
+
+    def talk(self, turns: Sequence[Turn], question: str, *, evidence: bool = False) -> Iterator[str | Answer]:
+        """The answer's text in pieces, inert, and the answer last. Raises ArogError.
+
+        Closing the iterator ends the question at the service.
+        """
+        known = self._histories.find("", turns)
+        try:
+            yield from self._talk(turns, question, known, evidence)
+        except UnknownConversationError:
+            if known is None:
+                raise
+            self._histories.forget(known.conversation)
+            yield from self._talk(turns, question, None, evidence)
+
+    def _talk(
+        self, turns: Sequence[Turn], question: str, known: CachedDialogue[Chat] | None, evidence: bool
+    ) -> Iterator[str | Answer]:
+        chat = known.chat.fork() if known else self._chat.anew()
+        for before, ask_again in earlier(turns[known.turns if known else 0 :]):
+            if ask_again:
+                chat.ask(before)
+            else:
+                chat = chat.fork(before)
+        inert, said = MarkdownNeutraliser(), []
+        with chat.stream(question) as stream:
+            for piece in stream:
+                if isinstance(piece, TextPiece) and (text := inert.push(piece.text)):
+                    said.append(text)
+                    yield text
+        answer = stream.answer()
+        if after := inert.push(remarks(answer, evidence=evidence)):
+            said.append(after)
+            yield after
+        told = (*turns, Turn("user", question), Turn("assistant", "".join(said)))
+        self._histories.keep("", told, chat, answer.conversation)
+        yield answer

@@ -14,10 +14,9 @@ from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from client_sdk.answers.answer import Answer
-from client_sdk.answers.answer_notes import remarks
+from client_sdk.answers.answer_notes import facts_of, remarks
 from client_sdk.answers.safe_output import MarkdownNeutraliser
 from client_sdk.client import Chat
-from client_sdk.integrations.documents import facts_of
 
 
 class ArogQueryEngine(BaseQueryEngine):

@@ -1,49 +1,170 @@
-"""The proxy's ASGI application: a question in the words of three protocols, models, and errors in their shapes."""
+"""The proxy: who may ask, a question in the words of three protocols, models, errors in their shapes; and its server.
+
+Requests are those of this machine's own programs, with the proxy's key where it has one.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import hashlib
+import hmac
+import ipaddress
+import socket
+import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 import httpx2
+import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from client_sdk.errors import ArogError
-from client_sdk.proxy.access import AccessDecision, AccessMiddleware, ErrorMiddleware, as_reply
-from client_sdk.proxy.chat_completions import read_chat_completion
+from client_sdk.crypto.key_file import forbid_core_dumps
+from client_sdk.errors import ArogError, NotConfiguredError, tell_failure
 from client_sdk.proxy.errors import ProxyError, bad_request, error_for, internal, unknown_model
-from client_sdk.proxy.events import Reply
-from client_sdk.proxy.messages import read_message_request
+from client_sdk.proxy.protocols import (
+    Reply,
+    ResponseHistory,
+    read_chat_completion,
+    read_message_request,
+    read_response_request,
+)
 from client_sdk.proxy.questions import Question
-from client_sdk.proxy.responses import ResponseHistory, read_response_request
-from client_sdk.proxy.sessions import Sessions, Upstream
-from client_sdk.proxy.streaming import HUNG_UP, ReplyStream, joined
+from client_sdk.proxy.sessions import HUNG_UP, ReplyStream, Sessions, Upstream, joined
 from client_sdk.transport.hang_up import while_connected
 
-PATHS: Final = (
-    "POST /v1/chat/completions", "POST /v1/responses", "POST /v1/messages", "GET /v1/models", "GET /healthz",
-)  # fmt: skip
+PATHS: Final = "POST /v1/chat/completions, POST /v1/responses, POST /v1/messages, GET /v1/models, GET /healthz"
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 # Clients that can tell one chat from another with the same turns; LibreChat's and others' headers can be set.
 _CHAT_ID_HEADERS: Final = ("x-arog-chat", "x-openwebui-chat-id")
 _PERSON_HEADERS: Final = ("x-arog-person", "x-openwebui-user-id")
 _IGNORED: Final = "x-arog-ignored"
+_SHUTDOWN_S: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AccessDecision:
+    """The conditions of a request. `hosts` are names by which it may call this machine beside localhost and addresses;
+    `origins` are those of pages that may ask from a browser."""
+
+    key: str = field(default="", repr=False)
+    hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+
+
+class AccessMiddleware:
+    """Lets in whoever calls this machine by a known name, from no foreign page, with the key where there is one.
+
+    Promise: a page in the user's browser can't ask, neither across origins nor by a name of its own that it points
+    at this machine (DNS rebinding). Condition: browsers send Host and Origin as they are. Not promised: without a
+    key any program of any user of this machine may ask.
+    """
+
+    def __init__(self, app: ASGIApp, entry: AccessDecision) -> None:
+        self._app, self._entry = app, entry
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and (refusal := self._refusal(Headers(scope=scope), scope["path"])):
+            await as_reply(refusal, scope)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, headers: Headers, path: str) -> ProxyError | None:
+        if not is_known_host(headers.get("host", ""), self._entry.hosts):
+            sentence = "this machine is not known by that name; --allow-host lets it in"
+            return ProxyError(403, sentence, "permission_error", "host_not_allowed")
+        if headers.get("origin") not in (None, *self._entry.origins):
+            sentence = "pages of that origin may not ask; --allow-origin lets one in"
+            return ProxyError(403, sentence, "permission_error", "origin_not_allowed")
+        if path != "/healthz" and not self._has_key(headers):
+            sentence = "this proxy has a key of its own, and this is not it"
+            return ProxyError(401, sentence, "authentication_error", "invalid_api_key")
+        return None
+
+    def _has_key(self, headers: Headers) -> bool:
+        if not self._entry.key:
+            return True
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        given = bearer.strip() if scheme.lower() == "bearer" else headers.get("x-api-key", "")
+        # Digests are of one length, so the time of comparing them tells nothing of the key's.
+        return hmac.compare_digest(_digest(given), _digest(self._entry.key))
+
+
+class ErrorMiddleware:
+    """Answers what nobody caught; the server would print its text, which may hold names."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        began = False
+
+        async def sent(message: Message) -> None:
+            nonlocal began
+            began = began or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sent)
+        except Exception as error:
+            if scope["type"] != "http":
+                raise
+            tell_failure(error, "the proxy")
+            if not began:
+                await as_reply(internal(), scope)(scope, receive, send)
+
+
+def is_known_host(host: str, known: Collection[str]) -> bool:
+    """True where a Host header names this machine: an address, localhost, or one of `known`. Ports don't matter.
+
+    A page can't come from a bare address unless the server there gave it out, so addresses need no list.
+    """
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.rpartition(":")[0] or host
+    name = name.lower().rstrip(".")
+    if name == "localhost" or name in known:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def as_reply(error: ProxyError, scope: Scope, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The error in the shape of the protocol that the request of `scope` speaks."""
+    # Anthropic's clients send their version with every request; models are asked for at the same path as OpenAI's.
+    is_anthropic = scope["path"].startswith("/v1/messages") or "anthropic-version" in Headers(scope=scope)
+    body = error.anthropic_body if is_anthropic else error.openai_body
+    return JSONResponse(body, error.status, headers={**error.headers, **(headers or {})})
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
 
 
 def create_app(
     upstream: Upstream, entry: AccessDecision, *, evidence: bool = False, http: httpx2.AsyncClient | None = None
 ) -> ASGIApp:
     """`evidence`: answers end with the path that led to them. `http` may be a client of one's own."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with http or httpx2.AsyncClient() as client:
+            app.state.sessions, app.state.since = Sessions(upstream, client, evidence=evidence), int(time.time())
+            app.state.history = ResponseHistory()
+            yield
+
     app = Starlette(
         routes=[
             Route("/v1/chat/completions", _complete_chat, methods=["POST"]),
@@ -54,13 +175,8 @@ def create_app(
             Route("/v1/models/{id:path}", _tell_model, methods=["GET"]),
             Route("/healthz", _tell_health, methods=["GET"]),
         ],
-        exception_handlers={
-            ProxyError: _as_told,
-            ArogError: _as_mapped,
-            HTTPException: _as_unknown,
-            Exception: _as_internal,
-        },
-        lifespan=_lifespan(upstream, evidence, http),
+        exception_handlers=dict.fromkeys((ProxyError, ArogError, HTTPException, Exception), _tell_error),
+        lifespan=lifespan,
     )
     app.router.redirect_slashes = False
     framed: ASGIApp = AccessMiddleware(app, entry)
@@ -71,35 +187,23 @@ def create_app(
     return ErrorMiddleware(framed)
 
 
-def _lifespan(
-    upstream: Upstream, evidence: bool, http: httpx2.AsyncClient | None
-) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        async with http or httpx2.AsyncClient() as client:
-            app.state.sessions, app.state.since = Sessions(upstream, client, evidence=evidence), int(time.time())
-            app.state.history = ResponseHistory()
-            yield
-
-    return lifespan
-
-
 async def _complete_chat(request: Request) -> Response:
-    return await _answer(request, *read_chat_completion(await _body(request), _chat_id(request)))
+    return await _answer(request, *read_chat_completion(await _body(request)))
 
 
 async def _respond(request: Request) -> Response:
     history: ResponseHistory = request.app.state.history
-    return await _answer(request, *read_response_request(await _body(request), _chat_id(request), history))
+    return await _answer(request, *read_response_request(await _body(request), history))
 
 
 async def _send_message(request: Request) -> Response:
-    return await _answer(request, *read_message_request(await _body(request), _chat_id(request)))
+    return await _answer(request, *read_message_request(await _body(request)))
 
 
 async def _answer(request: Request, question: Question, reply: Reply) -> Response:
     """The one path of all protocols to the service."""
-    question = replace(question, person=_told_in(request, _PERSON_HEADERS))
+    chat_id, person = _told_in(request, _CHAT_ID_HEADERS), _told_in(request, _PERSON_HEADERS)
+    question = replace(question, chat_id=chat_id, person=person)
     sessions: Sessions = request.app.state.sessions
     headers = {_IGNORED: ", ".join(dict.fromkeys(question.ignored))} if question.ignored else {}
     if question.stream:
@@ -114,24 +218,21 @@ async def _refuse_to_count(_request: Request) -> Response:
 
 
 async def _list_models(request: Request) -> Response:
-    sessions: Sessions = request.app.state.sessions
-    return JSONResponse(_list_of(await sessions.models(), request.app.state.since))
+    ids, since = await request.app.state.sessions.models(), request.app.state.since
+    ends = {"first_id": ids[0] if ids else None, "last_id": ids[-1] if ids else None}
+    models = [_model_of(id, since) for id in ids]
+    return JSONResponse({"object": "list", "data": models, "has_more": False, **ends})
 
 
 async def _tell_model(request: Request) -> Response:
-    sessions: Sessions = request.app.state.sessions
-    if request.path_params["id"] not in await sessions.models():
+    id = request.path_params["id"]
+    if id not in await request.app.state.sessions.models():
         raise unknown_model()
-    return JSONResponse(_model_of(request.path_params["id"], request.app.state.since))
+    return JSONResponse(_model_of(id, request.app.state.since))
 
 
 async def _tell_health(_request: Request) -> Response:
     return JSONResponse({"status": "ok"})
-
-
-def _list_of(ids: list[str], since: int) -> dict[str, Any]:
-    ends = {"first_id": ids[0] if ids else None, "last_id": ids[-1] if ids else None}
-    return {"object": "list", "data": [_model_of(id, since) for id in ids], "has_more": False, **ends}
 
 
 def _model_of(id: str, since: int) -> dict[str, Any]:
@@ -139,10 +240,6 @@ def _model_of(id: str, since: int) -> dict[str, Any]:
     born = datetime.fromtimestamp(since, UTC).isoformat()
     anthropic = {"type": "model", "display_name": id, "created_at": born}
     return {"id": id, "object": "model", "created": since, "owned_by": "arog", **anthropic}
-
-
-def _chat_id(request: Request) -> str:
-    return _told_in(request, _CHAT_ID_HEADERS)
 
 
 def _told_in(request: Request, headers: Sequence[str]) -> str:
@@ -163,24 +260,77 @@ async def _body(request: Request) -> bytes:
     return bytes(body)
 
 
-async def _as_told(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ProxyError)
-    return as_reply(error, request.scope)
-
-
-async def _as_mapped(request: Request, error: Exception) -> Response:
-    assert isinstance(error, ArogError)
-    return as_reply(error_for(error), request.scope)
-
-
-async def _as_unknown(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    sentence = f"this proxy has {', '.join(PATHS)}, and nothing else"
-    told = bad_request(sentence, code="not_found" if error.status_code == 404 else "bad_method")
-    told.status = error.status_code
-    return as_reply(told, request.scope, error.headers)
-
-
-async def _as_internal(request: Request, _error: Exception) -> Response:
-    """The framework raises it again, and ErrorMiddleware tells where it came from."""
+async def _tell_error(request: Request, error: Exception) -> Response:
+    match error:
+        case ProxyError():
+            return as_reply(error, request.scope)
+        case ArogError():
+            return as_reply(error_for(error), request.scope)
+        case HTTPException():
+            code = "not_found" if error.status_code == 404 else "bad_method"
+            told = bad_request(f"this proxy has {PATHS}, and nothing else", code=code)
+            told.status = error.status_code
+            return as_reply(told, request.scope, error.headers)
+    # The framework raises it again, and ErrorMiddleware tells where it came from.
     return as_reply(internal(), request.scope)
+
+
+def serve(upstream: Upstream, entry: AccessDecision, host: str, port: int, *, evidence: bool = False) -> None:
+    """Raises NotConfiguredError where it can't listen there, or would listen to other machines without a key."""
+    if not is_loopback(host) and not entry.key:
+        hint = "set AROG_PROXY_KEY to a long random text, and give that to clients as their API key"
+        raise NotConfiguredError(f"on {host} other machines could ask", code="no_proxy_key", hint=hint)
+    listening = _listen(host, port)
+    forbid_core_dumps()
+    for line in _welcome(upstream, entry, host, listening.getsockname()[1]):
+        print(line, file=sys.stderr, flush=True)
+    # The server's own log would tell paths and errors.
+    config = uvicorn.Config(
+        create_app(upstream, entry, evidence=evidence),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_SHUTDOWN_S,
+    )
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as problem:
+        if problem.errno == errno.EADDRINUSE:
+            raise NotConfiguredError(f"port {port} is taken", code="port_taken", hint="give another --port") from None
+        hint = "give an address of this machine as --host, and a port that you may use as --port"
+        raise NotConfiguredError(
+            f"nothing can listen on {host}, port {port}", code="no_such_address", hint=hint
+        ) from None
+
+
+def _welcome(upstream: Upstream, entry: AccessDecision, host: str, port: int) -> list[str]:
+    """Says where it is, and which models there are: names of graphs, which the user has a grant for."""
+    shown = f"[{host}]" if ":" in host else host
+    key = "AROG_PROXY_KEY" if entry.key else "any text"
+    lines = [f"The proxy runs at http://{shown}:{port}/v1 (API key of clients: {key}). Ctrl-C ends it."]
+    if not is_loopback(host):
+        lines.append("Real names travel readable between it and its clients: trust the network in between.")
+
+    async def served() -> list[str]:
+        async with httpx2.AsyncClient() as http:
+            return await Sessions(upstream, http).models()
+
+    try:
+        models = asyncio.run(served())
+    except ArogError as problem:
+        return [*lines, f"The service can't be used yet: {problem} ({problem.hint})."]
+    return [*lines, f"Models: {', '.join(models)}" if models else "There is no graph that this API key may ask."]

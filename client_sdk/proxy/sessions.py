@@ -1,36 +1,39 @@
-"""Sessions: each question is asked in the dialogue that its history belongs to, and its answer becomes inert text."""
+"""Sessions: each question is asked in the dialogue that its history belongs to; replies end with their client."""
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, get_args
 
 import httpx2
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
-from client_sdk.answers.answer import Answer
-from client_sdk.answers.answer_notes import remarks
-from client_sdk.answers.ratings import NOTHING_TO_RATE, rated_sentence
+from client_sdk.answers.answer_notes import NOTHING_TO_RATE, rated_sentence, remarks
 from client_sdk.answers.safe_output import MarkdownNeutraliser
-from client_sdk.async_client import AsyncChat
+from client_sdk.client import AskOptions, AsyncChat
 from client_sdk.crypto.sealing import KeyPair
-from client_sdk.dialogue import Turn
-from client_sdk.dialogue_cache import CachedDialogue, DialogueCache, earlier
-from client_sdk.errors import UnknownConversationError
-from client_sdk.options import AskOptions
-from client_sdk.protocol import GraphNames, Usage
-from client_sdk.proxy.events import Finished
+from client_sdk.dialogue import CachedDialogue, DialogueCache, Turn, earlier
+from client_sdk.errors import ArogError, UnknownConversationError, tell_failure
+from client_sdk.protocol import GraphNames, StageName, Usage
+from client_sdk.proxy.errors import ProxyError, error_for, internal
+from client_sdk.proxy.protocols import Finished, Reply, comment
 from client_sdk.proxy.questions import Question, model_ids
 from client_sdk.streaming import Stage, TextPiece
 from client_sdk.transport.address import TIMEOUT_S
-from client_sdk.transport.calls import graphs_call
 from client_sdk.transport.drivers import AsyncDriver
-from client_sdk.transport.flow import RetryPolicy, exchange
+from client_sdk.transport.flow import GRAPHS, RetryPolicy, exchange
+from client_sdk.transport.hang_up import cancel_when_gone, end
 
-MODELS_S: Final = 20.0
+_MODELS_S: Final = 20.0
+HEARTBEAT_S: Final = 5.0
+HUNG_UP: Final = 499
+_STAGES: Final = frozenset(get_args(StageName))
+Pieces = AsyncGenerator[Stage | str | Finished]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,10 @@ class Sessions:
     async def models(self) -> list[str]:
         """The ids of the models that the service's key may use. Raises ArogError."""
         driver = AsyncDriver(self._upstream.url, self._upstream.api_key, self._http)
-        told = await driver.run(exchange(graphs_call(), GraphNames, RetryPolicy(MODELS_S), time.monotonic))
+        told = await driver.run(exchange(GRAPHS, GraphNames, RetryPolicy(_MODELS_S)))
         return model_ids(told.graphs, told.strategies)
 
-    async def talk(self, question: Question) -> AsyncGenerator[Stage | str | Finished]:
+    async def talk(self, question: Question) -> Pieces:
         """Stages as they begin, the answer's text in pieces, and the answer last. Raises ArogError.
 
         A chore is answered here: nothing is sent, and nothing is kept. A conversation that the service has no more is
@@ -73,17 +76,16 @@ class Sessions:
             yield await self._rated(question, known)
             yield Finished(None)
             return
-        try:
-            async with aclosing(self._talk(question, known)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except UnknownConversationError:
-            if known is None:
-                raise
-            self._histories.forget(known.conversation)
-            async with aclosing(self._talk(question, None)) as pieces:
-                async for piece in pieces:
-                    yield piece
+        for begun in [known, None] if known else [None]:
+            try:
+                async with aclosing(self._talk(question, begun)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            except UnknownConversationError:
+                if begun is None:
+                    raise
+                self._histories.forget(begun.conversation)
 
     async def _rated(self, question: Question, known: CachedDialogue[AsyncChat] | None) -> str:
         """Rates the last answer of a dialogue; the sentence that replies to it. Raises ArogError."""
@@ -93,16 +95,14 @@ class Sessions:
         rating, correct = question.rating
         return rated_sentence(await known.chat.rate(answer, rating, correct), bool(correct))
 
-    async def _talk(
-        self, question: Question, known: CachedDialogue[AsyncChat] | None
-    ) -> AsyncGenerator[Stage | str | Finished]:
+    async def _talk(self, question: Question, known: CachedDialogue[AsyncChat] | None) -> Pieces:
         chat = known.chat.fork() if known else self._new(question)
         usages: list[Usage] = []
-        for before in earlier(question.turns[known.turns if known else 0 :]):
-            if not before.ask:
-                chat = chat.fork(before.text)
+        for before, ask_again in earlier(question.turns[known.turns if known else 0 :]):
+            if not ask_again:
+                chat = chat.fork(before)
                 continue
-            async with chat.stream(before.text) as stream:
+            async with chat.stream(before) as stream:
                 async for piece in stream:
                     if isinstance(piece, Stage):
                         yield piece
@@ -119,7 +119,8 @@ class Sessions:
         if after := inert.push(remarks(answer, explained=True, evidence=self._evidence)):
             said.append(after)
             yield after
-        self._keep(question, "".join(said), chat, answer)
+        turns = (*question.turns, Turn("user", question.text), Turn("assistant", "".join(said)))
+        self._histories.keep(question.topic, turns, chat, answer.conversation)
         yield Finished(answer, (*usages, answer.usage))
 
     def _new(self, question: Question) -> AsyncChat:
@@ -139,6 +140,98 @@ class Sessions:
             **options,
         )
 
-    def _keep(self, question: Question, text: str, chat: AsyncChat, answer: Answer) -> None:
-        turns = (*question.turns, Turn("user", question.text), Turn("assistant", text))
-        self._histories.keep(question.topic, turns, chat, answer.conversation)
+
+class ReplyStream(Response):
+    """Sends the events of a reply as its pieces come; stages are comments, which keep the connection open.
+
+    What fails before the first piece is an ordinary error reply; later it is an error event, the last one. A client
+    that goes away ends the work, here and at the service.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, reply: Reply, pieces: Pieces, headers: dict[str, str]) -> None:
+        super().__init__(headers={**headers, "cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._reply, self._pieces = reply, pieces
+        self._said: list[str] = []
+        self._began = False
+        self._events: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        work = asyncio.create_task(self._work())
+        watch = cancel_when_gone(receive, work)
+        try:
+            await self._send_all(send, work)
+        finally:
+            await end(work, watch)
+
+    async def _work(self) -> None:
+        try:
+            async with aclosing(self._pieces) as pieces:
+                async for piece in pieces:
+                    self._events.put_nowait(self._event(piece))
+        finally:
+            self._events.put_nowait(None)
+
+    def _event(self, piece: Stage | str | Finished) -> bytes:
+        """The bytes of a piece, after those that a reply begins with: events are numbered as they are made."""
+        first, self._began = b"" if self._began else self._reply.first(), True
+        return first + self._bytes_of(piece)
+
+    def _bytes_of(self, piece: Stage | str | Finished) -> bytes:
+        if isinstance(piece, Stage):
+            return comment(piece.name if piece.name in _STAGES else "working")
+        if isinstance(piece, Finished):
+            return self._reply.last("".join(self._said), piece)
+        self._said.append(piece)
+        return self._reply.piece(piece)
+
+    async def _send_all(self, send: Send, work: asyncio.Task[None]) -> None:
+        began = False
+        while (event := await self._next(began)) is not None:
+            if not began:
+                await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
+                began = True
+            await _send(send, event)
+        await asyncio.wait([work])
+        problem = None if work.cancelled() else work.exception()
+        if problem is not None and not began:
+            raise problem
+        if problem is not None:
+            await _send(send, self._reply.failure(_told(problem)))
+        if began:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _next(self, began: bool) -> bytes | None:
+        """The next event, or a heartbeat where there is none for a while; None at the end."""
+        try:
+            async with asyncio.timeout(HEARTBEAT_S if began else None):
+                return await self._events.get()
+        except TimeoutError:
+            return comment("ping")
+
+
+def _told(problem: BaseException) -> ProxyError:
+    if isinstance(problem, ArogError):
+        return error_for(problem)
+    tell_failure(problem, "the proxy")
+    return internal()
+
+
+async def joined(pieces: Pieces) -> tuple[str, Finished]:
+    """All of an answer's text, and its end."""
+    text: list[str] = []
+    finished: Finished | None = None
+    async with aclosing(pieces):
+        async for piece in pieces:
+            if isinstance(piece, str):
+                text.append(piece)
+            elif isinstance(piece, Finished):
+                finished = piece
+    assert finished is not None, "a talk that raises nothing ends with its answer"
+    return "".join(text), finished
+
+
+async def _send(send: Send, event: bytes) -> None:
+    await send({"type": "http.response.body", "body": event, "more_body": True})

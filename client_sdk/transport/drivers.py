@@ -10,30 +10,18 @@ from contextlib import asynccontextmanager, contextmanager
 import httpx2
 
 from client_sdk.errors import BadAnswerError
-from client_sdk.transport.flow import MAX_REPLY_BYTES, Flow, Pause, Reply, ResultT, Send, error_of_failure
-from client_sdk.transport.waiting import OnWait, log_wait, tell_wait
-
-
-class _Target:
-    """The address that requests go to, with the key that they carry."""
-
-    def __init__(self, url: str, api_key: str) -> None:
-        self._url, self._api_key = url.rstrip("/"), api_key
-
-    def build(self, http: httpx2.Client | httpx2.AsyncClient, send: Send) -> httpx2.Request:
-        left_s = max(0.001, send.deadline - time.monotonic())
-        accepted = "text/event-stream" if send.call.streamed else "application/json"
-        headers = {"Authorization": f"Bearer {self._api_key}", "Accept": accepted}
-        if send.call.body is not None:
-            headers["Content-Type"] = "application/json"
-        return http.build_request(
-            send.call.method,
-            self._url + send.call.path,
-            params=send.call.params or None,
-            content=send.call.body,
-            headers=headers,
-            timeout=httpx2.Timeout(left_s, connect=min(left_s, send.connect_timeout_s)),
-        )
+from client_sdk.transport.flow import (
+    MAX_REPLY_BYTES,
+    Flow,
+    OnWait,
+    Pause,
+    Reply,
+    ResultT,
+    Send,
+    error_of_failure,
+    log_wait,
+    tell_wait,
+)
 
 
 class _Body:
@@ -80,12 +68,34 @@ class _Bounded(httpx2.SyncByteStream, httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-class BlockingDriver:
+class _Driver:
+    """The address that requests go to with the key that they carry, and who is told of waits."""
+
+    def __init__(self, url: str, api_key: str, on_wait: OnWait) -> None:
+        self._url, self._api_key, self._on_wait = url.rstrip("/"), api_key, on_wait
+
+    def _build(self, http: httpx2.Client | httpx2.AsyncClient, send: Send) -> httpx2.Request:
+        left_s = max(0.001, send.deadline - time.monotonic())
+        accepted = "text/event-stream" if send.call.streamed else "application/json"
+        headers = {"Authorization": f"Bearer {self._api_key}", "Accept": accepted}
+        if send.call.body is not None:
+            headers["Content-Type"] = "application/json"
+        return http.build_request(
+            send.call.method,
+            self._url + send.call.path,
+            params=send.call.params or None,
+            content=send.call.body,
+            headers=headers,
+            timeout=httpx2.Timeout(left_s, connect=min(left_s, send.connect_timeout_s)),
+        )
+
+
+class BlockingDriver(_Driver):
     """Runs flows, waiting for each send and pause. Safe to use from several threads."""
 
     def __init__(self, url: str, api_key: str, http: httpx2.Client | None, on_wait: OnWait = log_wait) -> None:
-        self._target, self._owns_http, self._on_wait = _Target(url, api_key), http is None, on_wait
-        self._http = http or httpx2.Client()
+        super().__init__(url, api_key, on_wait)
+        self._http, self._owns_http = http or httpx2.Client(), http is None
 
     def run(self, flow: Flow[ResultT]) -> ResultT:
         return self._run(flow, [])
@@ -97,7 +107,7 @@ class BlockingDriver:
         try:
             self._run(flow, opened)
             with _failures_told():
-                yield iter(_source(opened[0]))
+                yield iter(httpx2.EventSource(opened[0], max_event_size=MAX_REPLY_BYTES))
         finally:
             for response in opened:
                 response.close()
@@ -106,8 +116,13 @@ class BlockingDriver:
         try:
             step = next(flow)
             while True:
+                if isinstance(step, Pause):
+                    tell_wait(step, self._on_wait)
+                    time.sleep(step.seconds)
+                    step = flow.send(None)
+                    continue
                 try:
-                    reply = self._do(step, opened)
+                    reply = self._ask(step, opened)
                 except httpx2.TransportError as failure:
                     step = flow.throw(failure)
                 else:
@@ -116,16 +131,9 @@ class BlockingDriver:
             result: ResultT = done.value
             return result
 
-    def _do(self, step: Send | Pause, opened: list[httpx2.Response]) -> Reply | None:
-        if isinstance(step, Pause):
-            tell_wait(step, self._on_wait)
-            time.sleep(step.seconds)
-            return None
-        return self._ask(step, opened)
-
     def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
         """The reply; a stream that has begun goes to `opened`, its body unread."""
-        response = self._http.send(self._target.build(self._http, send), stream=True)
+        response = self._http.send(self._build(self._http, send), stream=True)
         if send.call.streamed and response.status_code == 200:
             response.stream = _Bounded(response.stream, send.deadline)
             opened.append(response)
@@ -144,12 +152,12 @@ class BlockingDriver:
             self._http.close()
 
 
-class AsyncDriver:
+class AsyncDriver(_Driver):
     """Runs flows on asyncio."""
 
     def __init__(self, url: str, api_key: str, http: httpx2.AsyncClient | None, on_wait: OnWait = log_wait) -> None:
-        self._target, self._owns_http, self._on_wait = _Target(url, api_key), http is None, on_wait
-        self._http = http or httpx2.AsyncClient()
+        super().__init__(url, api_key, on_wait)
+        self._http, self._owns_http = http or httpx2.AsyncClient(), http is None
 
     async def run(self, flow: Flow[ResultT]) -> ResultT:
         return await self._run(flow, [])
@@ -161,7 +169,7 @@ class AsyncDriver:
         try:
             await self._run(flow, opened)
             with _failures_told():
-                yield aiter(_source(opened[0]))
+                yield aiter(httpx2.EventSource(opened[0], max_event_size=MAX_REPLY_BYTES))
         finally:
             for response in opened:
                 await response.aclose()
@@ -170,8 +178,13 @@ class AsyncDriver:
         try:
             step = next(flow)
             while True:
+                if isinstance(step, Pause):
+                    tell_wait(step, self._on_wait)
+                    await asyncio.sleep(step.seconds)
+                    step = flow.send(None)
+                    continue
                 try:
-                    reply = await self._do(step, opened)
+                    reply = await self._ask(step, opened)
                 except httpx2.TransportError as failure:
                     step = flow.throw(failure)
                 else:
@@ -180,16 +193,9 @@ class AsyncDriver:
             result: ResultT = done.value
             return result
 
-    async def _do(self, step: Send | Pause, opened: list[httpx2.Response]) -> Reply | None:
-        if isinstance(step, Pause):
-            tell_wait(step, self._on_wait)
-            await asyncio.sleep(step.seconds)
-            return None
-        return await self._ask(step, opened)
-
     async def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
         """The reply; a stream that has begun goes to `opened`, its body unread."""
-        response = await self._http.send(self._target.build(self._http, send), stream=True)
+        response = await self._http.send(self._build(self._http, send), stream=True)
         if send.call.streamed and response.status_code == 200:
             response.stream = _Bounded(response.stream, send.deadline)
             opened.append(response)
@@ -206,10 +212,6 @@ class AsyncDriver:
     async def close(self) -> None:
         if self._owns_http:
             await self._http.aclose()
-
-
-def _source(response: httpx2.Response) -> httpx2.EventSource:
-    return httpx2.EventSource(response, max_event_size=MAX_REPLY_BYTES)
 
 
 @contextmanager

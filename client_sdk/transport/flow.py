@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import httpx2
 from pydantic import BaseModel, ValidationError
@@ -18,7 +20,7 @@ from client_sdk.errors import (
     UnreachableError,
     error_of,
 )
-from client_sdk.protocol.retry_after import retry_after_s
+from client_sdk.protocol.service import retry_after_s
 
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 _CONNECT_PAUSE_S = 0.2
@@ -43,6 +45,9 @@ class Call:
     params: dict[str, str] = field(default_factory=dict)
     repeatable: bool = False
     streamed: bool = False
+
+
+GRAPHS: Final = Call("GET", "/graphs", repeatable=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +97,14 @@ class Reply:
 Flow = Generator[Send | Pause, Reply | None, ResultT]
 
 
-def exchange(call: Call, expect: type[ModelT], patience: RetryPolicy, now: Callable[[], float]) -> Flow[ModelT]:
+def exchange(
+    call: Call, expect: type[ModelT], patience: RetryPolicy, now: Callable[[], float] = time.monotonic
+) -> Flow[ModelT]:
     """Sends `call` until there is a reply, and reads it as `expect`. Raises ArogError."""
     return _read((yield from opening(call, patience, now)), expect)
 
 
-def opening(call: Call, patience: RetryPolicy, now: Callable[[], float]) -> Flow[Reply]:
+def opening(call: Call, patience: RetryPolicy, now: Callable[[], float] = time.monotonic) -> Flow[Reply]:
     """Sends `call` until there is a reply with status 200. Raises ArogError.
 
     Sent again, while the deadline allows, is only what the service has not taken: where no connection came about (or,
@@ -158,3 +165,34 @@ def _read(reply: Reply, expect: type[ModelT]) -> ModelT:
         where = ", ".join(sorted({".".join(map(str, error["loc"])) for error in problem.errors()})[:3])
         hint = "is this the service's own address, and of this version?"
         raise BadAnswerError(f"the reply can't be read ({where or 'no JSON'})", code="bad_answer", hint=hint) from None
+
+
+_log = logging.getLogger("client_sdk")
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A pause before a question is sent again. `code` and `reason` are the service's (`rate_limited`, `not_ready`)."""
+
+    seconds: float
+    code: str
+    reason: str
+
+    def __str__(self) -> str:
+        """One sentence; it holds nothing of the question."""
+        reason = self.reason if self.reason.endswith((".", "!", "?")) else f"{self.reason}."
+        return f"{reason} Asking again in {self.seconds:.0f} s."
+
+
+OnWait = Callable[[Wait], None]
+
+
+def log_wait(wait: Wait) -> None:
+    """The default: a warning of the logger `client_sdk`."""
+    _log.warning("%s", wait)
+
+
+def tell_wait(pause: Pause, on_wait: OnWait) -> None:
+    """Tells `on_wait` of a pause that the service asked for; short ones after a broken connection are not told."""
+    if pause.because is not None:
+        on_wait(Wait(pause.seconds, pause.because.code, str(pause.because)))

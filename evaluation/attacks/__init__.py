@@ -1,4 +1,4 @@
-"""Attacks on the service, one a file or folder, each against a bound.
+"""Attacks on the service, one a file or folder, each against a bound; `targets.py` is what they attack.
 
-Imports `setup` beside them, `bench`, and the service through its doors.
+Imports `bench`, `checks`, `fakes`, and the service through its doors.
 """

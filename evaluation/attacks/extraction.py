@@ -14,17 +14,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from app.accounts.api_keys import Caller
-from app.accounts.ledger_access import read_ledger_page
-from app.accounts.names_read import NamesUsedUpError
+from app.accounts.names_read import NamesUsedUpError, read_ledger_page
 from app.llm.reasoner import ReasonerError
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from client_sdk.answers.answer import Answer
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.exchanges import ask
-from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets
-from evaluation.bench.asker import ANSWER_ALONE
+from evaluation.attacks.targets import TITLES, AttackTarget, AttackTargets, Attempted, ask
 from evaluation.bench.bench import TENANT
 from evaluation.bench.question_sets import DEMO, PQ_3H
+from evaluation.bench.report import ANSWER_ALONE
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import steps_from, walk
 from kg_store.terms import as_mids

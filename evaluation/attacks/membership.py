@@ -28,9 +28,7 @@ from app.api.state import state_of
 from app.main import create_app
 from app.settings import Settings
 from client_sdk.crypto.sealing import KeyPair
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.separation import either_way, learnt
-from evaluation.attacks.setup.targets import AttackTarget, AttackTargets, dice_of, load_text
+from evaluation.attacks.targets import AttackTarget, AttackTargets, Attempted, dice_of, either_way, learnt, load_text
 from evaluation.bench.bench import TENANT, Bench
 from evaluation.bench.question_sets import DEMO
 
@@ -93,11 +91,12 @@ async def membership(targets: AttackTargets) -> list[Attempted]:
     target, people = await targets.open(DEMO), sample_people(targets.at_most(PEOPLE))
     found = await _attack(target, people, rounds=1, lines=by_content)
     async with served(target.bench) as http:
-        seen = await observe(ApiCaller(http, _key(target, CLOSED)), people.everything, _about(CLOSED), 1)
+        seen = await observe(_caller(target, http, CLOSED), people.everything, _about(CLOSED), 1)
     control = by_content("a person in a graph with a grant", seen, people)[0].model_copy(update={"control": KNOWN})
     texts = sample_texts(targets.at_most(PEOPLE))
     async with served(target.bench) as http:
-        asker = _asker_of_notes(target, http, texts)
+        _load(target, NOTED, noted_graph(texts.inside), _NOTED_POLICY)
+        asker = _caller(target, http, NOTED)
         noted = await observe(asker, texts.everything, _about(NOTED, _ABOUT_NOTES), 1)
         return [*found, control, *by_content(_NOT_PERMITTED, noted, texts), await _by_own_ledger(asker, noted, texts)]
 
@@ -111,8 +110,9 @@ async def membership_times(targets: AttackTargets) -> list[Attempted]:
     texts = sample_texts(targets.at_most(PEOPLE))
     for each, way, rounds in ((target, _NOT_PERMITTED, ROUNDS), (hasty, f"{_NOT_PERMITTED}, without a pace", 1)):
         async with served(each.bench) as http:
-            asker = _asker_of_notes(each, http, texts)
-            seen = await observe(asker, texts.everything, _about(NOTED, _ABOUT_NOTES), rounds)
+            _load(each, NOTED, noted_graph(texts.inside), _NOTED_POLICY)
+            asked = _about(NOTED, _ABOUT_NOTES)
+            seen = await observe(_caller(each, http, NOTED), texts.everything, asked, rounds)
             found += by_time(way, seen, texts)
     *others, control = found[:-3] + found[-1:]
     return [*others, control.model_copy(update={"control": KNOWN_BY_TIME})]
@@ -137,10 +137,10 @@ async def _attack(target: AttackTarget, people: MembershipSplit, rounds: int, li
     }
     found: list[Attempted] = []
     async with served(target.bench) as http:
-        attacker = ApiCaller(http, _key(target, DEMO))
+        attacker = _caller(target, http, DEMO)
         for way, ask in ways.items():
             found += lines(way, await observe(attacker, people.everything, ask, rounds), people)
-        of_role = ApiCaller(http, _key(target, f"{CLOSED}#{_ROLE}"))
+        of_role = _caller(target, http, f"{CLOSED}#{_ROLE}")
         for way, question in (("not shown", _QUESTION), ("not told of", _TELL)):
             withheld = await observe(of_role, people.everything, _about(CLOSED, question), rounds)
             found += lines(f"a person whom a role of a granted graph is {way}", withheld, people)
@@ -208,8 +208,7 @@ class ApiCaller:
 
     async def shown(self, answer: str) -> str:
         """GET /ledger: what the model was sent for an answer, as its asker is shown it."""
-        reply = await self._http.get("/ledger", params={"answer": answer}, headers=self._headers)
-        return reply.text
+        return (await self._http.get("/ledger", params={"answer": answer}, headers=self._headers)).text
 
 
 @asynccontextmanager
@@ -229,19 +228,14 @@ async def served(bench: Bench) -> AsyncIterator[httpx2.AsyncClient]:
         log.setLevel(before)
 
 
-def _asker_of_notes(target: AttackTarget, http: httpx2.AsyncClient, texts: MembershipSplit) -> ApiCaller:
-    """Who may ask the graph of notes, and so not see them: its policy hides them."""
-    _load(target, NOTED, noted_graph(texts.inside), _NOTED_POLICY)
-    return ApiCaller(http, _key(target, NOTED))
+def _caller(target: AttackTarget, http: httpx2.AsyncClient, graph: str) -> ApiCaller:
+    """Somebody with a grant for `graph` alone."""
+    return ApiCaller(http, target.bench.services.store.access.create(TENANT, "user", [graph]).key)
 
 
 def _load(target: AttackTarget, graph: str, turtle: Iterator[str], policy: str) -> None:
     if graph not in target.bench.services.graphs.names(TENANT):
         load_text(target.bench, f"{graph}.ttl", "\n".join(turtle), policy)
-
-
-def _key(target: AttackTarget, graph: str) -> str:
-    return target.bench.services.store.access.create(TENANT, "user", [graph]).key
 
 
 def _about(graph: str, question: str = _QUESTION) -> Ask:

@@ -11,17 +11,16 @@ from itertools import cycle, pairwise
 
 from app.chat.conversations import UnknownConversationError
 from app.llm.reasoner import ReasonerError
-from app.privacy.errors import PrivacyError
-from app.privacy.pseudonym_format import draw_word
+from app.privacy.pseudonyms import draw_word
+from app.privacy.safe_text import PrivacyError
 from client_sdk.answers.answer import open_answer, open_names
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.errors import ArogError
 from client_sdk.protocol import Ambiguity, ChatAnswer, ChatRequest, Fact, Message, Sentence
 from client_sdk.restore import restore
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.targets import ATTACKER, VICTIM, AttackTargets, Recorded, each_pseudonym
-from evaluation.bench.asker import ChatEndpoint
+from evaluation.attacks.targets import ATTACKER, VICTIM, AttackTargets, Attempted, Recorded, each_pseudonym
 from evaluation.bench.question_sets import DEMO
+from evaluation.bench.report import ChatEndpoint
 
 INVENTED = 2_000
 # Letters of other alphabets that look like these.
@@ -84,11 +83,9 @@ async def conversations(chat: ChatEndpoint, recorded: Sequence[Recorded]) -> lis
     public_key = KeyPair.generate().public_text
     entered: dict[str, list[bool]] = {VICTIM.key_id: [], ATTACKER.key_id: []}
     for one in recorded:
+        messages, conversation = [Message(role="user", content="Who is that?")], one.reply.conversation
         request = ChatRequest(
-            graph=one.reply.graph,
-            messages=[Message(role="user", content="Who is that?")],
-            conversation=one.reply.conversation,
-            public_key=public_key,
+            graph=one.reply.graph, messages=messages, conversation=conversation, public_key=public_key
         )
         for caller in (VICTIM, ATTACKER):
             try:

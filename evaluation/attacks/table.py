@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from evaluation.attacks import extraction, injection, links, membership, pseudonyms, traces, users
-from evaluation.attacks.forms import attack as forms
-from evaluation.attacks.names import attack as names
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.targets import AttackTargets, no_progress
-from evaluation.attacks.structure import attack as structure
-from evaluation.attacks.structure import replay
-from evaluation.attacks.values import attack as values
+from evaluation.attacks import (
+    extraction,
+    forms,
+    injection,
+    links,
+    membership,
+    names,
+    pseudonyms,
+    structure,
+    traces,
+    users,
+    values,
+)
+from evaluation.attacks.targets import AttackTargets, Attempted
 from evaluation.bench.question_sets import Show
 from evaluation.datasets.questions import QuestionsError
 
@@ -30,7 +36,7 @@ ATTACKS: dict[str, Attack] = {
     "membership": membership.membership,
     "membership times": membership.membership_times,
     "structure": structure.structure,
-    "replay": replay.replay,
+    "replay": structure.replay,
     "frequency": users.frequency,
     "linkage": users.linkage,
     "values": values.values,
@@ -41,7 +47,7 @@ ATTACKS: dict[str, Attack] = {
 
 
 async def run_attacks(
-    only: str = "", data: Path | None = None, limit: int | None = None, show: Show = no_progress
+    only: str = "", data: Path | None = None, limit: int | None = None, show: Show = lambda _title, _done, _total: None
 ) -> list[Attempted]:
     """The lines of the attacks whose name holds `only`. Raises QuestionsError, StoreError.
 

@@ -18,11 +18,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.attacks.setup.bounds import Attempted
-from evaluation.attacks.setup.exchanges import Exchange, Prompt, exchange_all, prompts_of
-from evaluation.attacks.setup.related_questions import askable, joined
-from evaluation.attacks.setup.separation import area
-from evaluation.attacks.setup.targets import TITLES, AttackTarget, AttackTargets, dice_of
+from evaluation.attacks.exchanges import Exchange, Prompt, askable, exchange_all, joined, prompts_of
+from evaluation.attacks.targets import TITLES, AttackTarget, AttackTargets, Attempted, area, dice_of
 from evaluation.bench.question_sets import METAQA, PQ_3H
 from evaluation.datasets.questions import Question
 from kg_store.terms import PSEUDONYM
@@ -65,19 +62,6 @@ def topics_of(questions: Sequence[Question], count: int = TOPICS) -> dict[str, l
     return {topic: by_topic[topic] for topic in sorted(most)}
 
 
-def zipf(count: int) -> list[float]:
-    """Chances of ranks 1 to `count` by Zipf's law with the exponent 1."""
-    whole = sum(1 / rank for rank in range(1, count + 1))
-    return [1 / rank / whole for rank in range(1, count + 1)]
-
-
-def favourites(topics: Sequence[str], seed: int) -> list[str]:
-    """One order of the topics, the most liked first."""
-    order = list(topics)
-    dice_of(seed).shuffle(order)
-    return order
-
-
 async def simulate_conversations(
     target: AttackTarget,
     questions: Sequence[Question],
@@ -88,7 +72,7 @@ async def simulate_conversations(
 ) -> list[SimulatedConversation]:
     """`count` conversations of each user, one after the other; each asks about `topics_of` in an order of its own."""
     draw, by_topic, asked = dice_of(seed), topics_of(questions), list[tuple[int, tuple[Question, ...]]]()
-    chances = zipf(len(by_topic))
+    chances = [1 / rank for rank in range(1, len(by_topic) + 1)]  # Zipf's law with the exponent 1
     for user, order in enumerate(orders):
         for _ in range(count):
             topics = draw.choices(order, chances, k=QUESTIONS)
@@ -104,7 +88,8 @@ async def frequency(targets: AttackTargets) -> list[Attempted]:
     for source in targets.among(PQ_3H, METAQA[3]):
         target = await targets.open(source, "scripted")
         questions = askable(target.questions)
-        popular, count = favourites(list(topics_of(questions)), _FREQUENCY_SEED), targets.at_most(COUNTED)
+        topics, count = list(topics_of(questions)), targets.at_most(COUNTED)
+        popular = dice_of(_FREQUENCY_SEED).sample(topics, len(topics))
         progress = targets.counter(f"{TITLES[source]}, frequency", count)
         talks = await simulate_conversations(target, questions, [popular], count, _FREQUENCY_SEED, progress)
         lines += counted(talks, popular, TITLES[source])
@@ -156,13 +141,8 @@ SHAPES: dict[str, Callable[[Sequence[Prompt]], Hashable]] = {
     "candidates": lambda prompts: frozenset(tuple(candidate.path) for candidate in prompts[0].candidates),
     "counts": _kinds_and_count,
     "evidence": lambda prompts: frozenset((*f.path, f.size, f.end_concept) for f in prompts[-1].evidence),
-    "wording": lambda prompts: masked(prompts[0].question),
+    "wording": lambda prompts: PSEUDONYM.sub("*", prompts[0].question),
 }
-
-
-def masked(text: str) -> str:
-    """A question with every pseudonym blotted out: two conversations share none."""
-    return PSEUDONYM.sub("*", text)
 
 
 async def linkage(targets: AttackTargets) -> list[Attempted]:
@@ -172,7 +152,7 @@ async def linkage(targets: AttackTargets) -> list[Attempted]:
         target = await targets.open(source, "scripted")
         questions, users = askable(target.questions), max(4, targets.at_most(USERS))
         topics = list(topics_of(questions))
-        orders = [favourites(topics, _LINKAGE_SEED + 1 + user) for user in range(users)]
+        orders = [dice_of(_LINKAGE_SEED + 1 + user).sample(topics, len(topics)) for user in range(users)]
         progress = targets.counter(f"{TITLES[source]}, linkage", users * CONVERSATIONS)
         talks = await simulate_conversations(target, questions, orders, CONVERSATIONS, _LINKAGE_SEED, progress)
         lines += linked(talks, TITLES[source])
@@ -185,19 +165,15 @@ def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted
 
     def line(way: str, marks: Sequence[Marks], most: float = 1.0, control: float | None = None) -> Attempted:
         found, pairs = auc_of(users, marks)
-        return Attempted(
-            name=f"{title}, same user{way}, AUC",
-            tries=pairs,
-            successes=found * pairs,
-            blind=0.5,
-            most=most,
-            control=control,
-            least=MIN_PAIRS,
-        )
+        name, bounds = f"{title}, same user{way}, AUC", {"most": most, "control": control, "least": MIN_PAIRS}
+        return Attempted(name=name, tries=pairs, successes=found * pairs, blind=0.5, **bounds)
 
     seen = [traits_of(talk.exchange.prompts) for talk in talks]
     stable: list[Marks] = [{**marks, "topics": talk.topics} for marks, talk in zip(seen, talks, strict=True)]
-    floor: list[Marks] = [{"asked": _asked_relations(talk)} for talk in talks]
+    # Of each question the last relation of its plan, and no more: what whoever answers it has to be told.
+    plans = [[question.plan for question in talk.questions if question.plan] for talk in talks]
+    planned = [[each for plan in of_talk for each in list(plan.sets.values())[-1:]] for of_talk in plans]
+    floor: list[Marks] = [{"asked": [each.path[-1] for each in sets if each.path]} for sets in planned]
     lines = [
         line(", pseudonyms kept through all conversations", stable, control=KEPT_THROUGH),
         line("", seen, most=MAX_LINKED),
@@ -209,12 +185,6 @@ def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted
     return lines
 
 
-def _asked_relations(talk: SimulatedConversation) -> list[str]:
-    """Of each question the last relation of its plan, and no more: what whoever answers it has to be told."""
-    plans = [question.plan for question in talk.questions if question.plan]
-    return [planned.path[-1] for plan in plans for planned in list(plan.sets.values())[-1:] if planned.path]
-
-
 def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
     """Words that stand for the traits of one conversation; what stands in it twice is there twice."""
     found: dict[str, list[str]] = {trait: [] for trait in TRAITS}
@@ -224,7 +194,7 @@ def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
             kinds = " ".join(sorted(thing.concept for thing in first.things if thing.name in first.question))
             found["totals"].append(f"{len(first.candidates) + first.further} ways on from {kinds}")
     for question in dict.fromkeys(prompt.question for prompt in prompts):
-        words = _WORD.findall(masked(question).casefold())
+        words = _WORD.findall(PSEUDONYM.sub("*", question).casefold())
         found["wording"] += [*words, *map(" ".join, pairwise(words)), " ".join(words)]
     for fact in {fact.model_dump_json(): fact for prompt in prompts for fact in prompt.evidence}.values():
         path = " > ".join(fact.path)

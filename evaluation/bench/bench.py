@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import random
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,10 @@ from app.chat.question_run import OPEN_PROFILE_STRATEGIES, OnStage, ReadBack, no
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.llm.endpoint.model_endpoint import ModelEndpoint
-from app.llm.tasks import Size, TaskKind
+from app.llm.in_house import ReadingScores
+from app.llm.reasoner import Reasoner, Reply, Retry
+from app.llm.tasks import ReplyT, Size, Task, TaskKind, TaskModel
+from app.privacy.safe_text import Egress
 from app.reader.embedded_reasoner import EmbeddedReasoner
 from app.reader.scoring.path_scoring import PathScorer
 from app.settings import Settings, load_settings
@@ -27,13 +31,10 @@ from app.wiring.endpoints import probe_all
 from app.wiring.services import Services, build, think
 from client_sdk.answers.answer import Answer
 from client_sdk.protocol import ChatAnswer, ChatRequest
-from evaluation.bench.asker import Asking, QuestionOutcome
-from evaluation.bench.report import Report, RunLabel, summarise
-from evaluation.checks.leak_scan import LeakScanner
-from evaluation.checks.secret_names import secret_names
+from evaluation.bench.report import Asking, QuestionOutcome, Report, RunLabel, summarise
+from evaluation.checks.leak_scan import LeakScanner, secret_names
 from evaluation.datasets.questions import QueryPlan, Question
 from evaluation.fakes.contract import TASKS
-from evaluation.fakes.recording_reasoner import RecordingReasoner, Step
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.schema import phrases_of
@@ -45,8 +46,6 @@ from kg_store.terms import Schema
 QuestionT = TypeVar("QuestionT")
 ReasonerName = Literal["embedded", "scripted", "endpoint"]
 Progress = Callable[[str, float], None]
-See = Callable[[Question, QuestionOutcome, Answer | None, Sequence[Step]], None]
-"""Sees each question, what came of it, and what its last turn asked of the reasoner."""
 
 TENANT = "evaluation"
 TO_THE_MODEL = {"disclosure": "tell"}
@@ -64,6 +63,65 @@ _TRANSPORT_LINES = frozenset(
         "user-agent", "content-type", "content-length", "authorization",
     }
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that the reasoner was asked, and what it replied; `scores` of the reading that it followed."""
+
+    asked: TaskModel
+    reply: TaskModel
+    scores: ReadingScores | None = None
+
+
+class RecordingReasoner:
+    """Passes everything on to `inner`. For public data only: what it keeps stays in memory, unsealed.
+
+    `steps` are those since the last `begin`, so that a long run keeps one turn's tasks and no more; `processor_s` is
+    the processor time that the whole process took for them.
+    """
+
+    def __init__(self, inner: Reasoner) -> None:
+        self._inner = inner
+        self.sent: list[bytes] = []
+        self.steps: list[Step] = []
+        self.processor_s = 0.0
+
+    def begin(self) -> None:
+        """A turn begins: the steps of the one before are forgotten."""
+        self.steps, self.processor_s = [], 0.0
+
+    def statics_of(self, kind: TaskKind[ReplyT]) -> tuple[bytes, ...]:
+        return self._inner.statics_of(kind)
+
+    def egress_of(self, task: Task[ReplyT]) -> Egress:
+        return self._inner.egress_of(task)
+
+    @property
+    def longest_reply(self) -> int:
+        return self._inner.longest_reply
+
+    @property
+    def is_capable(self) -> bool:
+        return self._inner.is_capable
+
+    def tokens_in(self, egress: Egress) -> int:
+        return self._inner.tokens_in(egress)
+
+    async def reply_to(self, task: Task[ReplyT], egress: Egress) -> Reply[ReplyT] | Retry:
+        self.sent.append(egress.body)
+        began = time.process_time()
+        try:
+            reply = await self._inner.reply_to(task, egress)
+        finally:
+            self.processor_s += time.process_time() - began
+        if isinstance(reply, Reply):
+            self.steps.append(Step(task.input, reply.value, reply.scores))
+        return reply
+
+
+See = Callable[[Question, QuestionOutcome, Answer | None, Sequence[Step]], None]
+"""Sees each question, what came of it, and what its last turn asked of the reasoner."""
 
 
 def ignore_outcome(

@@ -1,18 +1,156 @@
-"""The result of a run: one record that is written as JSON, and as a row of a Markdown table."""
+"""Questions asked through the real service, their answers restored with the real SDK code, one by one; and the report
+of a run, as JSON and as a row of a Markdown table."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from app.accounts.api_keys import Caller
 from app.graphs.markdown_table import markdown_table
-from evaluation.bench.asker import QuestionOutcome
+from app.llm.reasoner import ReasonerError
+from app.privacy.safe_text import PrivacyError
+from client_sdk.answers.answer import Answer
+from client_sdk.crypto.sealing import KeyPair
+from client_sdk.dialogue import Dialogue
+from client_sdk.protocol import ChatAnswer, ChatRequest
 from evaluation.checks.leak_scan import Findings
-from evaluation.checks.metrics import interval, mean, percentile
+from evaluation.checks.metrics import AnswerPart, Score, comparable, interval, mean, percentile, score
+from evaluation.datasets.questions import QueryPlan, Question
+
+REASONER_STAGE = "reasoning"
+MAX_NAMES = 10_000  # the service's limit: F1 is over the whole set
+ANSWER_ALONE: Mapping[str, int] = {"names": MAX_NAMES, "suggestions": 0}
+
+
+class ChatEndpoint(Protocol):
+    """The interface that POST /chat calls."""
+
+    async def answer(self, caller: Caller, request: ChatRequest) -> ChatAnswer: ...
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionOutcome:
+    """The result of one question. `problem` names the error's type when there was no answer at all; `linked` tells
+    that linking found every gold topic, and is None where none is known."""
+
+    id: str
+    kind: str
+    score: Score
+    answered: bool
+    expects_answer: bool
+    linked: bool | None
+    reproduced: bool = True
+    filtered: bool = False
+    grounded: bool = True
+    rounds: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tokens_by_endpoint: bool = False
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+    problem: str = ""
+    names: tuple[str, ...] = field(default=(), repr=False)
+    local_processor_ms: float = 0.0
+
+    @property
+    def local_ms(self) -> float:
+        """Everything but the reasoner's own time, by the clock; `local_processor_ms` is that of the processor."""
+        return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
+
+
+Watch = Callable[[Question, QuestionOutcome, Answer | None], None]
+"""Sees each question with what came of it; no answer where there was a problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Asks a set of questions in one way. `names` gives every name of everything that a text names, as the service
+    links it. `expect` is told each turn, with its plan, before it is asked; `reasoner_processor_s` is the processor
+    time that the reasoner took since then."""
+
+    chat: ChatEndpoint
+    caller: Caller
+    graph: str
+    strategy: str = "sets"
+    options: Mapping[str, int] = field(default_factory=dict)
+    names: Callable[[str], Collection[str]] | None = None
+    expect: Callable[[QueryPlan | None, str], None] = lambda _plan, _typed: None
+    reasoner_processor_s: Callable[[], float] = lambda: 0.0
+    watch: Watch = lambda _question, _outcome, _answer: None
+
+    async def ask_all(
+        self, questions: Sequence[Question], progress: Callable[[int], None] = lambda _done: None
+    ) -> list[QuestionOutcome]:
+        """One outcome a question, in their order; `progress` gets how many are done."""
+        key = KeyPair.generate()
+        outcomes = []
+        for done, question in enumerate(questions, start=1):
+            outcome, answer = await self._ask(question, key)
+            self.watch(question, outcome, answer)
+            outcomes.append(outcome)
+            progress(done)
+        return outcomes
+
+    async def _ask(self, question: Question, key: KeyPair) -> tuple[QuestionOutcome, Answer | None]:
+        dialogue = Dialogue(self.graph, key, self.strategy, {**ANSWER_ALONE, **self.options})
+        unanswered = QuestionOutcome(
+            id=question.id,
+            kind=question.kind,
+            score=Score(0.0, 0.0),
+            answered=False,
+            expects_answer=question.is_answerable,
+            linked=self._is_linked(question),
+            reproduced=question.reproduced,
+            filtered=question.filtered,
+        )
+        try:
+            for plan, text in zip(question.plans, question.texts, strict=True):
+                self.expect(plan, text)
+                began, worked = time.perf_counter(), time.process_time()
+                sealed = await self.chat.answer(self.caller, dialogue.request(text, None, {}))
+                spent = time.perf_counter() - began, time.process_time() - worked - self.reasoner_processor_s()
+                answer = dialogue.accept(text, sealed)
+        except (ReasonerError, PrivacyError) as error:
+            return replace(unanswered, problem=type(error).__name__), None
+        whole_ms, processor_ms = (1000 * seconds for seconds in spent)
+        return replace(_judged(unanswered, question, answer, whole_ms), local_processor_ms=processor_ms), answer
+
+    def _is_linked(self, question: Question) -> bool | None:
+        if self.names is None or not question.topic_entities:
+            return None
+        found = {comparable(name) for name in self.names("\n".join(question.texts))}
+        return found.issuperset(map(comparable, question.topic_entities))
+
+
+def _judged(unanswered: QuestionOutcome, question: Question, answer: Answer, whole_ms: float) -> QuestionOutcome:
+    told = answer.entities if answer.answered else ()
+    # A yes or no is the answer; what stands beside it says what holds instead, or the value that decided.
+    truths = [entity for entity in told if entity.kind == "truth"]
+    parts = [AnswerPart(entity.names, entity.ordered) for entity in truths or told]
+    usage = answer.usage
+    # What the stages do not name is counted too: nothing of the road is left out.
+    other = max(0.0, whole_ms - sum(usage.milliseconds.values()))
+    return replace(
+        unanswered,
+        score=score(parts, question.answers),
+        answered=answer.answered,
+        grounded=answer.grounded,
+        rounds=usage.rounds,
+        calls=usage.calls,
+        prompt_tokens=usage.prompt_tokens,
+        completion_tokens=usage.completion_tokens,
+        tokens_by_endpoint=usage.tokens_counted_by == "endpoint",
+        milliseconds={**usage.milliseconds, "other": other},
+        names=tuple(answer.names),
+    )
 
 
 class Spread(BaseModel):
@@ -57,6 +195,9 @@ class RunLabel(BaseModel):
     seed: int = 0
 
 
+_SPREADS = ("rounds", "calls", "prompt_tokens", "completion_tokens", "local_ms")
+
+
 class Report(RunLabel):
     """One run of one set. `unanswerable_answered` counts questions without an answer that got one."""
 
@@ -86,13 +227,14 @@ def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Fi
     whole = [outcome for outcome in outcomes if not outcome.problem]
     linked = [float(outcome.linked) for outcome in outcomes if outcome.linked is not None]
     unanswerable = [outcome for outcome in outcomes if not outcome.expects_answer]
-    stages = sorted({stage for outcome in whole for stage in outcome.milliseconds})
+    counted = {"endpoint" if outcome.tokens_by_endpoint else "wordpiece" for outcome in whole if outcome.calls}
+    kinds = sorted({outcome.kind for outcome in outcomes})
     return Report(
         **label.model_dump(),
         quality=_quality(outcomes),
         reproduced=_quality([outcome for outcome in outcomes if outcome.reproduced]),
         filtered=_quality([outcome for outcome in outcomes if outcome.filtered]),
-        by_kind={kind: _quality(group) for kind, group in _by_kind(outcomes).items()},
+        by_kind={kind: _quality([outcome for outcome in outcomes if outcome.kind == kind]) for kind in kinds},
         linked=mean(linked) if linked else None,
         answered=sum(outcome.answered for outcome in outcomes),
         refused=sum(not outcome.answered and not outcome.problem for outcome in outcomes),
@@ -100,31 +242,36 @@ def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Fi
         unanswerable_answered=sum(outcome.answered for outcome in unanswerable),
         ungrounded=sum(not outcome.grounded for outcome in whole),
         problems=dict(Counter(outcome.problem for outcome in outcomes if outcome.problem)),
-        rounds=_spread(outcome.rounds for outcome in whole),
-        calls=_spread(outcome.calls for outcome in whole),
-        prompt_tokens=_spread(outcome.prompt_tokens for outcome in whole),
-        completion_tokens=_spread(outcome.completion_tokens for outcome in whole),
-        tokens_counted_by=_counted_by(whole),
-        milliseconds={stage: _spread(o.milliseconds.get(stage, 0.0) for o in whole) for stage in stages},
-        local_ms=_spread(outcome.local_ms for outcome in whole),
-        leaks=_leaks(findings, names),
+        **{each: _spread(getattr(outcome, each) for outcome in whole) for each in _SPREADS},
+        tokens_counted_by=" and ".join(sorted(counted)) or "none",
+        milliseconds={
+            stage: _spread(outcome.milliseconds.get(stage, 0.0) for outcome in whole)
+            for stage in sorted({stage for outcome in whole for stage in outcome.milliseconds})
+        },
+        leaks=Leaks(
+            payloads=findings.payloads,
+            bytes_read=findings.bytes_read,
+            names_looked_for=names,
+            leaks=findings.leaks.total(),
+            leaked=dict(findings.leaks.most_common()),
+            public_word_hits=findings.public_words.total(),
+            public_words=dict(findings.public_words.most_common()),
+        ),
     )
 
 
 def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOutcome]], file: Path) -> None:
     """Each report, with its questions by id: hit, F1, calls and problem; no question's or answer's text."""
-    rows = [
-        {
-            "report": report.model_dump(),
-            "questions": [
-                {"id": o.id, "hit": o.score.hit, "f1": o.score.f1, "answered": o.answered, "linked": o.linked,
-                 "rounds": o.rounds, "calls": o.calls, "local_ms": round(o.local_ms, 2),
-                 "local_processor_ms": round(o.local_processor_ms, 2), "problem": o.problem}
-                for o in asked
-            ],
-        }
-        for report, asked in zip(reports, outcomes, strict=True)
-    ]  # fmt: skip
+    told = ("id", "answered", "linked", "rounds", "calls", "problem")
+    rows = []
+    for report, asked in zip(reports, outcomes, strict=True):
+        questions = [
+            {each: getattr(outcome, each) for each in told}
+            | {"hit": outcome.score.hit, "f1": outcome.score.f1, "local_ms": round(outcome.local_ms, 2)}
+            | {"local_processor_ms": round(outcome.local_processor_ms, 2)}
+            for outcome in asked
+        ]
+        rows.append({"report": report.model_dump(), "questions": questions})
     file.write_text(json.dumps({"rows": rows}, indent=1), encoding="utf-8")
 
 
@@ -171,30 +318,6 @@ def _quality(outcomes: Sequence[QuestionOutcome]) -> Quality:
     return Quality(questions=len(hits), hits_at_1=mean(hits), hits_at_1_interval=interval(hits), f1=f1)
 
 
-def _by_kind(outcomes: Sequence[QuestionOutcome]) -> dict[str, list[QuestionOutcome]]:
-    groups: dict[str, list[QuestionOutcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.kind, []).append(outcome)
-    return dict(sorted(groups.items()))
-
-
 def _spread(values: Iterable[float]) -> Spread:
     known = list(values)
     return Spread(p50=percentile(known, 0.5), p95=percentile(known, 0.95), mean=mean(known))
-
-
-def _counted_by(outcomes: Sequence[QuestionOutcome]) -> str:
-    kinds = {"endpoint" if outcome.tokens_by_endpoint else "wordpiece" for outcome in outcomes if outcome.calls}
-    return " and ".join(sorted(kinds)) or "none"
-
-
-def _leaks(findings: Findings, names: int) -> Leaks:
-    return Leaks(
-        payloads=findings.payloads,
-        bytes_read=findings.bytes_read,
-        names_looked_for=names,
-        leaks=findings.leaks.total(),
-        leaked=dict(findings.leaks.most_common()),
-        public_word_hits=findings.public_words.total(),
-        public_words=dict(findings.public_words.most_common()),
-    )

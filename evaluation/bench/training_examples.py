@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from app.language.readings import WordedPath
 from app.llm.tasks import StepInput, Thing
 from app.reader.language.answer_form import read_form
 from app.reader.language.question_words import words_in
-from app.reader.plans.candidate_paths import known_paths, roots_of
-from evaluation.bench.bench import Bench, LoadedSet
+from app.reader.scoring.candidate_paths import known_paths, roots_of
+from evaluation.bench.bench import Bench, LoadedSet, Step
 from evaluation.bench.report import RunLabel
 from evaluation.checks.metrics import comparable
-from evaluation.datasets.gold_plan import folded_path, plan_paths
+from evaluation.datasets.gold_plan import folded_path, plan_paths, surfaces_of
 from evaluation.datasets.questions import Question
-from evaluation.datasets.topic_positions import surfaces_of
-from evaluation.fakes.recording_reasoner import Step
 from evaluation.training.reasoner import Example
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import reached
-from kg_store.terms import Hop, Mids, Schema, as_mids
+from kg_store.terms import Hop, Mids, as_mids
 from kg_store.terms import Step as GraphStep
 
 # Of a larger set a random member is hardly ever the answer, and its names would take long to read.
@@ -61,51 +59,28 @@ async def gather(
 
 
 def _example(question: Question, shown: Sequence[StepInput], hits: _PathHits) -> Example | None:
-    """None where no path shown is right."""
-    entities, _, _ = roots_of(shown[-1])
-    if question.has_plan:
-        found = [_by_plan(question, shown, root) for root in entities] if len(entities) == 1 else []
-    else:
-        found = [_by_answers(question, shown, root, hits) for root in entities]
+    """None where no path shown is right. By a plan that is one path from one topic; without a plan each path is as
+    right as the share of what it reaches that is an answer."""
+    last, found = shown[-1], list[Example]()
+    entities, _, _ = roots_of(last)
+    group = question.topic_entities[0] if question.topic_entities else question.id
+    for root in entities if len(entities) == 1 or not question.has_plan else ():
+        paths = {
+            path.steps: WordedPath(path.steps, path.concepts) for given in shown for path in known_paths(given, root)
+        }
+        form = read_form(last.question, words_in(last.question).count(root.name))
+        if question.has_plan:
+            gold = plan_paths(question.plan) if question.plan else []
+            steps = gold[0][1] if len(gold) == 1 and gold[0][0].startswith("topic:") else None
+            right = tuple(float(steps is not None and folded_path(each) == folded_path(steps)) for each in paths)
+        elif form.form == "things":
+            right = hits.of(hits.meant_by(root, question.texts[-1], last), [*paths], question.answers)
+        else:
+            # Where it counts, compares or wants the first of a set, its answer does not tell of the set.
+            continue
+        found.append(Example(form.rest, root.name, root.concept, tuple(paths.values()), right, group))
     # Of several things that a question names its topic is the one whose paths reach an answer.
     return max((each for each in found if any(each.right)), key=lambda each: max(each.right), default=None)
-
-
-def _by_plan(question: Question, shown: Sequence[StepInput], root: Thing) -> Example:
-    """No path is right where the plan is not one path from one topic."""
-    gold = plan_paths(question.plan) if question.plan else []
-    steps = gold[0][1] if len(gold) == 1 and gold[0][0].startswith("topic:") else None
-    paths = _paths(shown, root)
-    right = tuple(float(steps is not None and folded_path(each) == folded_path(steps)) for each in paths)
-    return _beside(question, shown, root, paths, right)
-
-
-def _by_answers(question: Question, shown: Sequence[StepInput], root: Thing, hits: _PathHits) -> Example:
-    """Each path is as right as the share of what it reaches that is an answer.
-
-    None is where the question counts, compares or wants the first of a set: its answer does not tell of the set.
-    """
-    meant = hits.meant_by(root, question.texts[-1], shown[-1])
-    paths = _paths(shown, root)
-    example = _beside(question, shown, root, paths, hits.of(meant, [*paths], question.answers))
-    form = read_form(shown[-1].question, words_in(shown[-1].question).count(root.name)).form
-    return example if form == "things" else replace(example, right=(0.0,) * len(paths))
-
-
-def _paths(shown: Sequence[StepInput], root: Thing) -> dict[tuple[str, ...], WordedPath]:
-    return {path.steps: WordedPath(path.steps, path.concepts) for given in shown for path in known_paths(given, root)}
-
-
-def _beside(
-    question: Question,
-    shown: Sequence[StepInput],
-    root: Thing,
-    paths: dict[tuple[str, ...], WordedPath],
-    right: tuple[float, ...],
-) -> Example:
-    form = read_form(shown[-1].question, words_in(shown[-1].question).count(root.name))
-    group = question.topic_entities[0] if question.topic_entities else question.id
-    return Example(form.rest, root.name, root.concept, tuple(paths.values()), right, group)
 
 
 class _PathHits:
@@ -116,7 +91,9 @@ class _PathHits:
 
     def __init__(self, graph: PrivateGraph) -> None:
         self._graph = graph
-        self._hops = _hops_by_label(graph.blind.schema)
+        schema = graph.blind.schema
+        hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
+        self._hops = {schema.label(hop): hop for hop in reversed(hops)}
         self._names: dict[int, frozenset[str]] = {}
 
     def of(self, mids: Mids, paths: Sequence[tuple[str, ...]], answers: Sequence[str]) -> tuple[float, ...]:
@@ -157,8 +134,3 @@ class _PathHits:
                 comparable(name) for name in (*record.names, record.lexical) if name is not None
             )
         return sum(not gold.isdisjoint(self._names.get(mid, ())) for mid in mids) / len(mids)
-
-
-def _hops_by_label(schema: Schema) -> Mapping[str, Hop]:
-    hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
-    return {schema.label(hop): hop for hop in reversed(hops)}

@@ -6,65 +6,23 @@ import base64
 import html
 import json
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from urllib.parse import quote, unquote_to_bytes
 
-IN_GRAPH = (
-    "Vexquilda", "Thrombury", "Quillowmere", "Orvindel", "Jaskworthy", "Žofštenbrück", "Zimbrelkov", "Quandrovar",
-    "Plumbrechtson", "Klabautrix", "Grizzlewick", "Fenwhistle", "536-22-8174", "1961-07-23", "4841739.25",
-)  # fmt: skip
-HIDDEN_RELATION = "Glimdossier"
-MASKED_RELATION = ("Murglewort", "Snorkelwick ague")
-"""A part of its local name, and its label."""
-
+_TOLD = tomllib.loads(Path(__file__).with_name("canaries.toml").read_text("utf-8"))
+HIDDEN_RELATION: str = _TOLD["hidden_relation"]
+MASKED_RELATION: tuple[str, ...] = tuple(_TOLD["masked_relation"])
 DESCRIPTION = "what illness somebody has"
-IN_QUESTIONS = (
-    "Vexqilda", "Thrombruy", "Wendolphine", "Brackwater", "4111 1111 1111 1111", "+49 30 901820", "squibbleford",
-)  # fmt: skip
-IN_REQUESTS = ("Hollowgrimm", "Tarnsworth")
-IN_POLICY = ("Belmorvath", "Snickelby")
-IN_BROKEN_FILE = ("Muddlethwaite",)
-OF_ENDPOINT = ("Pettigrouse",)
-ALL = (
-    *IN_GRAPH, HIDDEN_RELATION, *MASKED_RELATION, *IN_QUESTIONS, *IN_REQUESTS, *IN_POLICY, *IN_BROKEN_FILE,
-    *OF_ENDPOINT,
-)  # fmt: skip
-
-PREFIXES = """
-@prefix : <http://house.invalid/> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix skos: <http://www.w3.org/2004/02/skos/core#> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
-"""
-GRAPH = (
-    PREFIXES
-    + """
-:p1 rdfs:label "Vexquilda Thrombury" ; skos:altLabel "Quillowmere" ; :ssn "536-22-8174" ; :salary 4841739.25 ;
-    skos:altLabel "Grizzlewick's Nook" ;
-    :dateOfBirth "1961-07-23"^^xsd:date ; :treatedBy :Orvindel_Jaskworthy ; :livesIn :c1 ; :hasGlimdossier :p4 ;
-    :ailsOfMurglewort :d1 ;
-    :remark "Told in confidence to the neighbour Plumbrechtson, who keeps the spare key and waters the plants." .
-:Orvindel_Jaskworthy :livesIn :c1 ; :employedBy :h1 .
-:c1 rdfs:label "Žofštenbrück"@cs .
-:h1 rdfs:label "Zimbrelkov & Quandrovar" .
-:p4 rdfs:label "Klabautrix" .
-:d1 rdfs:label "Fenwhistle" .
-:ailsOfMurglewort rdfs:label "Snorkelwick ague" .
-"""
-)
-POLICY = """
-# Belmorvath asked for this.
-[mediators]
-pattern = "^snickelby:"
-
-[relations."http://house.invalid/hasGlimdossier"]
-hide = true
-
-[relations."http://house.invalid/ailsOfMurglewort"]
-mask = true
-description = "what illness somebody has"
-"""
+_LISTS = ("in_graph", "in_questions", "in_requests", "in_policy", "in_broken_file", "of_endpoint")
+ALL: tuple[str, ...] = (HIDDEN_RELATION, *MASKED_RELATION, *(word for each in _LISTS for word in _TOLD[each]))
+PREFIXES: str = _TOLD["prefixes"]
+GRAPH: str = PREFIXES + _TOLD["graph"]
+POLICY: str = _TOLD["policy"]
+ANSWERED, ASKED, TALKED_OF = _TOLD["answered"], _TOLD["asked"], _TOLD["talked_of"]
+"""Questions that hold canaries; the first and the last are answered with a name."""
 BAD_POLICY = 'names = ["Belmorvath"]\nsnickelby = true\n'
 BROKEN_GRAPH = GRAPH + ':p7 rdfs:label "Muddlethwaite .\n'
 

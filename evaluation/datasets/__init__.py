@@ -1,4 +1,1 @@
-"""Public question sets as ours, and what is made of them.
-
-Imports `kg_store`.
-"""
+"""Public question sets as ours, and what is made of them."""

@@ -6,9 +6,10 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from evaluation.datasets.derived_sets import half_of_wording
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question, QuestionsError, write_questions
@@ -31,7 +32,6 @@ _METAQA_RELATIONS = {
     "imdbvotes": "has_imdb_votes",
 }
 _TOPIC = re.compile(r"\[(.*)\]")
-_DIFFERENCE = re.compile(r"^difference\(([A-Z][0-9]?), topic:(\d+)\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,9 @@ class Converted:
     reproduced: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Set:
+class PublicSet(NamedTuple):
+    """A set as it was read."""
+
     triples: list[Triple]
     questions: list[Question]
 
@@ -56,37 +57,30 @@ def convert(name: str, source: Path, out: Path) -> Converted:
 
     `source` is the file of questions; the graph lies beside it. Raises QuestionsError.
     """
+    triples, questions = read_public_set(name, source)
+    out.mkdir(parents=True, exist_ok=True)
+    graph, file = out / "graph.tsv", out / "questions.jsonl"
+    graph.write_text("".join("\t".join(triple) + "\n" for triple in triples), encoding="utf-8")
+    write_questions(questions, file)
+    planned = [question for question in questions if question.plan]
+    reproduced = sum(question.reproduced for question in planned)
+    return Converted(graph, file, len(questions), len(planned), reproduced)
+
+
+def read_public_set(name: str, source: Path) -> PublicSet:
+    """Raises QuestionsError."""
     if name not in CONVERTERS:
         raise QuestionsError(f"unknown set; known: {', '.join(CONVERTERS)}")
     try:
-        found = CONVERTERS[name](source)
+        return CONVERTERS[name](source)
     except OSError as error:
         raise QuestionsError(f"{Path(str(error.filename)).name}: it can't be read ({error.strerror})") from None
-    return _write(found, out)
 
 
-def _write(found: _Set, out: Path) -> Converted:
-    out.mkdir(parents=True, exist_ok=True)
-    graph, questions = out / "graph.tsv", out / "questions.jsonl"
-    graph.write_text("".join("\t".join(triple) + "\n" for triple in found.triples), encoding="utf-8")
-    write_questions(found.questions, questions)
-    planned = [question for question in found.questions if question.plan]
-    return Converted(
-        graph,
-        questions,
-        len(found.questions),
-        len(planned),
-        sum(question.reproduced for question in planned),
-    )
-
-
-# --- PathQuestion ----------------------------------------------------------------------------------------
-
-
-def _path_question(source: Path) -> _Set:
+def _path_question(source: Path) -> PublicSet:
     triples = list(_triples(source.with_name(source.stem + ".kb.tsv"), "\t"))
     graph = _GoldGraph(triples)
-    return _Set(triples, [_of_path_question(record, graph) for record in _records(source)])
+    return PublicSet(triples, [_of_path_question(record, graph) for record in _records(source)])
 
 
 def _of_path_question(record: dict[str, object], graph: _GoldGraph) -> Question:
@@ -109,19 +103,13 @@ def _of_path_question(record: dict[str, object], graph: _GoldGraph) -> Question:
     )
 
 
-# --- MetaQA ----------------------------------------------------------------------------------------------
-
-
-def _metaqa(source: Path) -> _Set:
+def _metaqa(source: Path) -> PublicSet:
     triples = list(_triples(source.with_name("kb.txt"), "|"))
     graph = _GoldGraph((head, _words(relation), tail) for head, relation, tail in triples)
     types = source.with_name(source.stem + "_qtype.txt").read_text(encoding="utf-8").splitlines()
-    lines = source.read_text(encoding="utf-8").splitlines()
-    made = (
-        _of_metaqa(f"{source.stem}-{number}", line, kind, graph)
-        for number, (line, kind) in enumerate(zip(lines, types, strict=True))
-    )
-    return _Set(triples, list(made))
+    lines = zip(source.read_text(encoding="utf-8").splitlines(), types, strict=True)
+    made = [_of_metaqa(f"{source.stem}-{number}", line, kind, graph) for number, (line, kind) in enumerate(lines)]
+    return PublicSet(triples, made)
 
 
 def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Question:
@@ -129,42 +117,34 @@ def _of_metaqa(identity: str, line: str, kind: str, graph: _GoldGraph) -> Questi
     match = _TOPIC.search(bracketed)
     if match is None:
         raise QuestionsError(f"{identity}: no [topic] in the question")
-    plan = _metaqa_plan(kind.strip().split("_to_"), match[1])
+    path = [
+        "^" + _words(_METAQA_RELATIONS[here]) if there == "movie" else _words(_METAQA_RELATIONS[there])
+        for here, there in itertools.pairwise(kind.strip().split("_to_"))
+    ]
+    # MetaQA's gold never gives the topic back, nor goes on from it: it is taken out after the second hop.
+    middle = graph.reached([match[1]], path[:2]) - ({match[1]} if len(path) > 1 else set())
+    sets = {"A": PlanSet(start="topic:0", path=tuple(path[:2]))}
+    answer = "A" if len(path) == 1 else "difference(A, topic:0)"
+    if len(path) == 3:
+        sets["B"], answer = PlanSet(start=answer, path=tuple(path[2:])), "B"
     gold = tuple(answers.split("|"))
     return Question(
         id=identity,
         question=bracketed.replace(match[0], match[1]),
         answers=gold,
         topic_entities=(match[1],),
-        plan=plan,
+        plan=QueryPlan(sets=sets, answer=(answer,), topics=(match[1],)),
         kind=kind.strip(),
-        reproduced=graph.answer(plan, {0: match[1]}) == set(gold),
+        reproduced=graph.reached(middle, path[2:]) == set(gold),
         half=half_of_wording(bracketed.replace(match[0], "X")),
     )
 
 
-def _metaqa_plan(types: Sequence[str], topic: str) -> QueryPlan:
-    """MetaQA's gold never gives the topic back, nor goes on from it: it is taken out after the second hop."""
-    path = [
-        "^" + _words(_METAQA_RELATIONS[here]) if there == "movie" else _words(_METAQA_RELATIONS[there])
-        for here, there in itertools.pairwise(types)
-    ]
-    sets = {"A": PlanSet(start="topic:0", path=tuple(path[:2]))}
-    answer = "A" if len(path) == 1 else "difference(A, topic:0)"
-    if len(path) == 3:
-        sets["B"] = PlanSet(start=answer, path=tuple(path[2:]))
-        answer = "B"
-    return QueryPlan(sets=sets, answer=(answer,), topics=(topic,))
-
-
-# --- WebQSP ----------------------------------------------------------------------------------------------
-
-
-def _webqsp(source: Path) -> _Set:
+def _webqsp(source: Path) -> PublicSet:
     """The fourth column (how sure the direction is) is left out; plans come from the gold triples."""
     triples = list(_triples(source.with_name("triples.tsv"), "\t"))
     graph = _GoldGraph(triples)
-    return _Set(triples, [_of_webqsp(record, graph) for record in _records(source)])
+    return PublicSet(triples, [_of_webqsp(record, graph) for record in _records(source)])
 
 
 def _of_webqsp(record: dict[str, object], graph: _GoldGraph) -> Question:
@@ -226,15 +206,6 @@ def _gold_steps(graph: _GoldGraph, names: set[str], relations: set[str]) -> set[
     return steps
 
 
-# --- reading ---------------------------------------------------------------------------------------------
-
-CONVERTERS: dict[str, Callable[[Path], _Set]] = {
-    "pathquestion": _path_question,
-    "metaqa": _metaqa,
-    "webqsp": _webqsp,
-}
-
-
 def _triples(file: Path, separator: str) -> Iterator[Triple]:
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
@@ -261,12 +232,16 @@ def _words(relation: str) -> str:
     return relation.replace("_", " ")
 
 
-# --- the gold graph --------------------------------------------------------------------------------------
+CONVERTERS: dict[str, Callable[[Path], PublicSet]] = {
+    "pathquestion": _path_question,
+    "metaqa": _metaqa,
+    "webqsp": _webqsp,
+}
 
 
 class _GoldGraph:
     """A plain graph of names, which checks that gold plans give the gold answers: triples in two dictionaries. Walks
-    paths, mediators included, and takes differences; nothing else."""
+    paths, mediators included; nothing else."""
 
     def __init__(self, triples: Iterable[tuple[str, str, str]]) -> None:
         self._tails: dict[tuple[str, str], set[str]] = defaultdict(set)
@@ -288,29 +263,9 @@ class _GoldGraph:
             here = {tail for head in here for tail in self._step(head, label)}
         return here
 
-    def answer(self, plan: QueryPlan, topics: Mapping[int, str]) -> set[str]:
-        """The names that a plan of paths and differences gives."""
-        return {name for expression in plan.answer for name in self._value(plan, topics, expression)}
-
     def _step(self, head: str, label: str) -> set[str]:
         hops = label.split("|")
         here = {head}
         for hop in hops:
             here = {tail for name in here for tail in self._tails.get((hop, name), ())}
         return here - {head} if len(hops) > 1 else here
-
-    def _value(self, plan: QueryPlan, topics: Mapping[int, str], expression: str) -> set[str]:
-        if match := _DIFFERENCE.match(expression):
-            return self._set(plan, topics, match[1]) - {topics[int(match[2])]}
-        return self._set(plan, topics, expression)
-
-    def _set(self, plan: QueryPlan, topics: Mapping[int, str], letter: str) -> set[str]:
-        planned = plan.sets[letter]
-        kind, _, rest = planned.start.partition(":")
-        if kind == "topic":
-            starts = {topics[int(rest)]}
-        elif kind == "set":
-            starts = self._set(plan, topics, rest)
-        else:
-            starts = self._value(plan, topics, planned.start)
-        return self.reached(starts, planned.path)

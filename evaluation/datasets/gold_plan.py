@@ -1,14 +1,66 @@
-"""Follows a gold plan through what a request shows: which sets are found, which ways continue, what to answer."""
+"""Follows a gold plan through what a request shows: which sets are found, which ways continue, what to answer, and
+which pseudonym of an anonymised question stands for which words as they were typed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from app.llm.tasks import Candidate, Evidence, Thing
 from evaluation.datasets.questions import PlanSet, QueryPlan
 from kg_store.algebra.expressions import MAX_NODES
+from kg_store.terms import PSEUDONYM, is_mask_word
+
+_BETWEEN_WORDS = re.compile(r"(?<=\w) (?=\w)")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+
+
+def pseudonyms_in(texts: Sequence[str], known: Collection[str] = ()) -> tuple[str, ...]:
+    """Every pseudonym of `texts`, in order of appearance, each once: those known, and words of that shape."""
+    words = (word for text in texts for word in _WORD.findall(text))
+    return tuple(dict.fromkeys(word for word in words if word in known or PSEUDONYM.fullmatch(word)))
+
+
+def surfaces_of(typed: str, shown: str, known: Collection[str] = ()) -> dict[str, str]:
+    """Pseudonym -> the typed words that it replaced, in order of appearance; empty if the texts don't fit.
+
+    A reader of a question knows its topic by grammar. Here the unchanged words of both texts are laid side by
+    side, so that a pseudonym of a word that only happens to be a name is not taken for the topic.
+    """
+    names = set(pseudonyms_in([shown], known))
+    # The opaque word of a masked relation stands for words that were typed, too, but is no thing.
+    masks = {word for word in _WORD.findall(shown) if is_mask_word(word)}
+    parts: list[str] = []
+    position = 0
+    for match in _WORD.finditer(shown):
+        if match[0] in names | masks:
+            parts += filter(None, (shown[position : match.start()], match[0]))
+            position = match.end()
+    parts += filter(None, (shown[position:],))
+    # Words that follow a name may stand in it too ("Up in the Air in"): whatever lets all parts fit is right.
+    # Words that were run together are read apart before they leave; around names the spaces are as they were typed.
+    plain = {part: r"\ ?".join(map(re.escape, _BETWEEN_WORDS.split(part))) for part in parts}
+    pattern = "".join("(.+?)" if part in names else ".+?" if part in masks else plain[part] for part in parts)
+    fit = re.fullmatch(pattern, typed, re.DOTALL)
+    surfaces: dict[str, str] = {}
+    for name, surface in zip([part for part in parts if part in names], fit.groups() if fit else (), strict=False):
+        surfaces.setdefault(name, surface)
+    return surfaces
+
+
+def topic_among(surfaces: Mapping[str, str], topic: str) -> str:
+    """The pseudonym whose words are `topic`, or hold it; "" if there is none."""
+    wanted = _folded(topic)
+    folded = {name: _folded(surface) for name, surface in surfaces.items()}
+    same = [name for name, surface in folded.items() if surface == wanted]
+    around = [name for name, surface in folded.items() if wanted and wanted in surface]
+    return (same + around + [""])[0]
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.sub(r"[\W_]+", " ", text.casefold()).split())
+
 
 _REFERENCE = re.compile(r'("[^"]*")|\b((?:topic|earlier|answer):\d+|[A-Z][0-9]?)\b(?!\()')
 _SIMPLE_START = re.compile(r"^(topic|earlier|answer|kind|set):")
@@ -50,8 +102,7 @@ def _paths_to(plan: QueryPlan, planned: PlanSet) -> list[tuple[str, tuple[str, .
     return [(start, (*path, *planned.path)) for start, path in begun]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownNames:
+class ShownNames(NamedTuple):
     """Names that the requests for one question have shown so far.
 
     `topics`, `earlier` and `answers` are pseudonyms in order: those of the question, of the user's turns before
@@ -65,8 +116,7 @@ class ShownNames:
     evidence: tuple[Evidence, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenEnd:
+class OpenEnd(NamedTuple):
     """A pseudonym that the plan has reached, and the rest of the path from there."""
 
     letter: str
@@ -92,16 +142,13 @@ class GoldPlan:
         """The pseudonyms, or the expression, that make up a set of the plan; none while it is not reached."""
         planned = self._plan.sets[letter]
         if not _SIMPLE_START.match(planned.start):
-            return self._reached(planned)
+            # A set that starts from an expression is an expression too: the server walks the rest.
+            expression = self._rendered(planned.start)
+            for label in planned.path if expression else ():
+                expression = f'reach({expression}, "{label}")'
+            return (expression,) if expression else ()
         found = (end for start in self._starts(planned) for end in self._walk(start, folded_path(planned.path)))
         return tuple(dict.fromkeys(found))
-
-    def _reached(self, planned: PlanSet) -> tuple[str, ...]:
-        """A set that starts from an expression is an expression too: the server walks the rest."""
-        expression = self._rendered(planned.start)
-        for label in planned.path if expression else ():
-            expression = f'reach({expression}, "{label}")'
-        return (expression,) if expression else ()
 
     def open_ends(self) -> list[OpenEnd]:
         """Where the plan has to go on: the furthest that each of its sets has come, and what is left."""
@@ -116,8 +163,10 @@ class GoldPlan:
         """Numbers of the candidates that continue the plan: one for each open end, the longest path first."""
         chosen: list[int] = []
         for end in self.open_ends():
-            fits = [c for c in candidates if c.start == end.pseudonym and _begins(end.rest, folded_path(c.path))]
-            fits = [c for c in fits if (c.start, folded_path(c.path)) not in self._edges]
+            fits = [
+                c for c in candidates if c.start == end.pseudonym and end.rest[: len(c.path)] == folded_path(c.path)
+            ]
+            fits = [c for c in fits if c.path and (c.start, folded_path(c.path)) not in self._edges]
             fits.sort(key=lambda c: (-len(c.path), c.number))
             chosen += [fit.number for fit in fits[:1] if fit.number not in chosen]
         return chosen[:width]
@@ -138,7 +187,8 @@ class GoldPlan:
         if kind == "set":
             return self.ends_of(rest)
         if kind == "kind":
-            return _of_kind(rest, self._shown.things)
+            of_kind = [each.name for each in self._shown.things if _word(each.concept) == _word(rest)]
+            return tuple([name for name in of_kind if name.startswith("S")][:1])
         if _SIMPLE_START.match(planned.start):
             return self._operand(planned.start)
         return ()
@@ -193,16 +243,6 @@ def _unions(ends: Sequence[str]) -> list[str]:
     if len(ends) == 1:
         return list(ends)
     return [f"union({', '.join(ends[at : at + _MAX_UNION])})" for at in range(0, len(ends), _MAX_UNION)]
-
-
-def _of_kind(concept: str, things: Iterable[Thing]) -> tuple[str, ...]:
-    wanted = _word(concept)
-    exact = [thing.name for thing in things if _word(thing.concept) == wanted and thing.name.startswith("S")]
-    return tuple(exact[:1])
-
-
-def _begins(path: tuple[str, ...], start: tuple[str, ...]) -> bool:
-    return bool(start) and path[: len(start)] == start
 
 
 def _word(label: str) -> str:

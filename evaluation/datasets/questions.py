@@ -6,11 +6,12 @@ import gzip
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+COMPOUND: Final = Path(__file__).parents[1] / "compound" / "sets"
 ModelT = TypeVar("ModelT", bound=BaseModel)
 Letter = Annotated[str, StringConstraints(pattern=r"^[A-Z][0-9]?$")]
 
@@ -116,6 +117,12 @@ def read_questions(file: Path) -> list[Question]:
     if not found:
         raise QuestionsError(f"{file.name}: there is no question in it")
     return list(found.values())
+
+
+def compound_questions(graph: str) -> list[Question]:
+    """Questions that several constraints make, over `metaqa`, `opendialkg` or `webqsp`: both halves. Nobody looks at
+    those whose `half` is unseen. Raises QuestionsError."""
+    return [*read_questions(COMPOUND / f"{graph}-seen.jsonl"), *read_questions(COMPOUND / f"{graph}-shut.jsonl.gz")]
 
 
 def write_questions(questions: Iterable[Question], file: Path) -> int:

@@ -13,16 +13,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple, cast
 
-from app.privacy.pseudonym_format import is_shaped
+from app.privacy.pseudonyms import is_shaped
 from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, names_of
-from evaluation.dialogue.spans import ExactNames
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.terms import ALPHABET, TAIL_LENGTH
 
+MAX_WORDS: Final = 15
+"""Names of more words are not looked for."""
 UNKNOWN_TYPE: Final = "Thing"
 HALF_SEED: Final = 42
-_VAGUE: Final = frozenset({"", "Work"})
+_TOKEN = re.compile(r"\w+|[^\w\s]")
 # Part of a longer word or name: a letter beside it, or one beyond a hyphen or an apostrophe ("Anne-Rose", "O'Rose").
 # Behind it a hyphen joins where a capital follows: "Rose-Marie" is another name, "Rose-coloured" holds it.
 _BEFORE: Final = r"(?<!\w)(?<!\w-)(?<!\w['’])"
@@ -95,13 +97,6 @@ class Anonymiser:
         return [_renamed(turn, words, {} if is_typed else types) for turn in turns]
 
 
-def restored(reply: str, turn: DialogueTurn) -> str:
-    """The reply with names again, and without the concepts that stood behind identifiers."""
-    for word, concept in turn.concepts.items():
-        reply = reply.replace(f"{word} ({concept})", word)
-    return replacing(turn.originals)(reply)
-
-
 def names_in(graph: DialogueGraph) -> Callable[[str], list[str]]:
     """Finds the names of the graph in a text, as they are written there."""
     names = ExactNames(graph.facts_of)
@@ -122,7 +117,11 @@ def types_of(triples: Iterable[Triple]) -> dict[str, str]:
         of_head, of_tail = _ends().get(relation, ("", ""))
         votes[head][of_head] += 1
         votes[tail][of_tail] += 1
-    return {name: _winner(count) for name, count in votes.items()}
+    found = {}
+    for name, count in votes.items():
+        kinds = [kind for kind, _ in sorted(count.items(), key=lambda each: (-each[1], each[0])) if kind]
+        found[name] = next((kind for kind in kinds if kind != "Work"), kinds[0] if kinds else UNKNOWN_TYPE)
+    return found
 
 
 def typed_identifiers(names: Sequence[str], types: Mapping[str, str]) -> dict[str, str]:
@@ -195,15 +194,55 @@ def _spelling(name: str) -> str:
     return " ".join(name.lower().split())
 
 
-def _winner(votes: Counter[str]) -> str:
-    narrow = [kind for kind, _ in sorted(votes.items(), key=lambda each: (-each[1], each[0])) if kind not in _VAGUE]
-    return narrow[0] if narrow else "Work" if votes["Work"] else UNKNOWN_TYPE
-
-
 @cache
 def _ends() -> dict[str, list[str]]:
     """The kinds of head and tail by the words of a relation."""
-    ends: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("entity_types.toml").read_text("utf-8"))[
-        "ends"
-    ]
-    return ends
+    text = Path(__file__).with_name("entity_types.toml").read_text("utf-8")
+    return cast(dict[str, list[str]], tomllib.loads(text)["ends"])
+
+
+class NameMention(NamedTuple):
+    """`names`: all names of the graph that are written so but for capitals. `is_name`: see `_stands_as_name`."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+    is_name: bool
+
+
+class ExactNames:
+    """Finds the names of a graph, letter by letter but for capitals. Where two overlap, the one that begins first is
+    taken, and the longest of those."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        spelled: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for name in names:
+            words = tuple(_TOKEN.findall(name.lower()))
+            if any(character.isalpha() for word in words for character in word):
+                spelled[words].append(name)
+        self._names = {words: tuple(sorted(names)) for words, names in spelled.items() if len(words) <= MAX_WORDS}
+        self._longest = max(map(len, self._names), default=0)
+
+    def find(self, text: str) -> list[NameMention]:
+        words = [(match.group().lower(), match.start(), match.end()) for match in _TOKEN.finditer(text)]
+        found: list[NameMention] = []
+        at = 0
+        while at < len(words):
+            here = tuple(word for word, _, _ in words[at : at + self._longest])
+            count = next((count for count in range(len(here), 0, -1) if here[:count] in self._names), 0)
+            if count:
+                start, end = words[at][1], words[at + count - 1][2]
+                found.append(NameMention(start, end, self._names[here[:count]], _stands_as_name(text, start, end)))
+            at += max(count, 1)
+        return found
+
+
+def _stands_as_name(text: str, start: int, end: int) -> bool:
+    """False for common words in small letters, and for one common word that begins a sentence: "it", "Yes"."""
+    span = text[start:end]
+    words = [word for word in _TOKEN.findall(span.lower()) if word[0].isalnum()]
+    if not all(in_lexicon(word) or word.isdigit() for word in words):
+        return True
+    before = text[:start].rstrip(" \"'")
+    begins = not before or before[-1] in ".!?"
+    return span != span.lower() and not (begins and len(words) == 1)

@@ -1,34 +1,77 @@
-"""Attachment of replies to the graph, as LLM-KAT measures it (Sheikhi et al., 2025): every reply is written, judged,
-and counted as published and with what was left out there.
+"""Attachment of replies to the graph, as LLM-KAT measures it (Sheikhi et al., 2025), and the run behind `arog eval
+dialogue`: retrieval, replies and attachment, each with its table and its bounds.
 
-One question for each fact of the coming turn, one of whose ends is left out.
+One question for each fact of the coming turn, one of whose ends is left out; figures are counted as published and with
+what was left out there.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
 from statistics import fmean
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from app.graphs.markdown_table import markdown_table
+from app.settings import Settings
 from evaluation.bench.question_sets import Show
-from evaluation.dialogue.anonymised import ALL_VARIANTS, Anonymiser, DialogueVariant
-from evaluation.dialogue.dialogue_sets import DialogueTurn, Triple, is_said, names_of
+from evaluation.dialogue.anonymised import (
+    ALL_VARIANTS,
+    ANONYMISED,
+    Anonymiser,
+    DialogueVariant,
+    ExactNames,
+    kinds_in,
+    names_in,
+)
+from evaluation.dialogue.dialogue_sets import (
+    DialogueGraph,
+    DialogueTurn,
+    Triple,
+    is_said,
+    names_of,
+    read_graph,
+    read_test_turns,
+)
+from evaluation.dialogue.endpoints import Writer
 from evaluation.dialogue.extractor_texts import carriers
-from evaluation.dialogue.figures import NOT_MEASURED, Estimate, estimate, percent, published_rows
-from evaluation.dialogue.spans import ExactNames, Judge, Judged, SpanQuestion, squad_f1, squad_words
-from evaluation.dialogue.writers import PromptStyle, Writer
+from evaluation.dialogue.replies import (
+    FACTS,
+    RepliesRun,
+    all_triples,
+    embedded_replies,
+    gold_replies,
+    replies_markdown,
+    replies_measures,
+)
+from evaluation.dialogue.retrieval import RetrievalRun, retrieval_markdown, retrieval_measures
+from evaluation.dialogue.scores import (
+    Estimate,
+    Judge,
+    Judged,
+    SpanQuestion,
+    estimate,
+    percent,
+    published,
+    squad_f1,
+    squad_words,
+)
 from evaluation.tables.measures import Measure, share
 
 MIN_F1: Final = 0.95
 MIN_F1_IN_FULL: Final = 0.90
 MIN_FLAGGED: Final = 0.95
 STRING_MATCH: Final = "string match (no judge)"
+EXTRACTOR: Final = "trained extractor"
+EMBEDDED: Final = "embedded reasoner"
+GOLD, ALL_TRIPLES = "gold reply", "all triples said"
 _NUMBER = re.compile(r"(?<!\w)\d+(?!\w)")
 
+Part = Literal["retrieval", "replies", "attachment"]
 ContextKind = Literal["turn", "reply"]
 """`turn`: the last utterance of the history and the reply, as the authors' code does; `reply`: the reply alone."""
 JudgeOf = Callable[[Sequence[DialogueTurn]], Judge]
@@ -65,13 +108,14 @@ def unknown_ends(turn: DialogueTurn) -> list[tuple[Triple, bool]]:
     return sorted(found, key=lambda each: (each[0], not each[1]))
 
 
-def impossible_questions(questions: Sequence[SpanQuestion]) -> list[SpanQuestion]:
-    """The control: the same questions, each about one of the held-out sentences in turn, in which the right name
-    stands and which does not tell the relation; a judge should find every one impossible."""
+def control_questions(turns: Sequence[DialogueTurn]) -> list[SpanQuestion]:
+    """The questions of all turns, each about one of the held-out sentences in turn, in which the right name stands and
+    which does not tell the relation; a judge should find every one impossible."""
     sentences = carriers("not_found").held
+    asked = [question for turn in turns for question in questions_of(turn, "")]
     return [
         replace(question, context=sentences[at % len(sentences)].replace("{}", question.acceptable[0]))
-        for at, question in enumerate(questions)
+        for at, question in enumerate(asked)
     ]
 
 
@@ -99,16 +143,12 @@ def string_judge(turns: Sequence[DialogueTurn]) -> Judge:
     return lambda batch: [answer(question) for question in batch]
 
 
-@dataclass(frozen=True, slots=True)
-class KatFigures:
+class KatFigures(NamedTuple):
     """All between 0 and 1. Questions that were judged impossible and failed calls are left out, as published, but for
-    `in_full`, where those judged impossible count as 0. `per_turn` and `in_full` with their intervals, by dialogue.
-    `at_half`, `at_one`: an F1 below 0.5 or 1 counts as 0, as in the authors' code."""
+    `in_full`, where those judged impossible count as 0. `per_turn` and `in_full` with their intervals, by dialogue."""
 
     questions: int
     per_turn: Estimate
-    at_half: float
-    at_one: float
     per_session: float
     impossible: float
     failed: float
@@ -126,122 +166,75 @@ def kat_figures(questions: Sequence[SpanQuestion], judged: Sequence[Judged]) -> 
     sessions: dict[str, list[float]] = defaultdict(list)
     for dialogue, f1 in answered:
         sessions[dialogue].append(f1)
-    values, count = [f1 for _, f1 in answered], max(len(questions), 1)
+    count = max(len(questions), 1)
     return KatFigures(
         len(questions),
-        per_turn=estimate(values, [dialogue for dialogue, _ in answered]),
-        at_half=_mean([f1 if f1 >= 0.5 else 0.0 for f1 in values]),
-        at_one=_mean([f1 if f1 >= 1.0 else 0.0 for f1 in values]),
+        per_turn=estimate([f1 for _, f1 in answered], [dialogue for dialogue, _ in answered]),
         # A short session counts as much as a long one.
-        per_session=_mean([fmean(each) for each in sessions.values()]),
+        per_session=fmean(map(fmean, sessions.values())) if sessions else 0.0,
         impossible=(len(found) - len(answered)) / count,
         failed=(len(questions) - len(found)) / count,
         in_full=estimate([f1 for _, _, f1 in found], [dialogue for dialogue, _, _ in found]),
     )
 
 
-def _mean(values: Sequence[float]) -> float:
-    return fmean(values) if values else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class KatRow:
+class KatRow(NamedTuple):
     """Figures of one writer's replies on one set, as one judge reads them."""
 
     writer: str
-    style: PromptStyle
     variant: DialogueVariant
     context: ContextKind
     judge: str
     figures: KatFigures
 
 
-@dataclass(slots=True)
-class AttachmentRun:
-    """`judges` by name, the best last. `replies`: those that were written last, by writer and set."""
-
-    turns: Sequence[DialogueTurn] = field(repr=False)
-    judges: Mapping[str, JudgeOf]
-    anonymiser: Anonymiser = field(default_factory=Anonymiser)
-    show: Show = lambda _title, _done, _total: None
-    replies: dict[tuple[str, DialogueVariant], list[str]] = field(default_factory=dict, repr=False)
-    _sets: dict[DialogueVariant, list[DialogueTurn]] = field(default_factory=dict, repr=False)
-
-    def rows(
-        self,
-        name: str,
-        write: Writer,
-        styles: Sequence[PromptStyle] = ("default",),
-        variants: Sequence[DialogueVariant] = ALL_VARIANTS,
-        contexts: Sequence[ContextKind] = ("turn", "reply"),
-    ) -> list[KatRow]:
-        """Replies are written once for each style and set, and judged by every judge."""
-        rows = []
-        for variant in variants:
-            turns = self.turns_of(variant)
-            for style in styles:
-                self.show(f"{name}: {variant.title}, {style}", 0, len(turns))
-                self.replies[name, variant] = replies = write(turns, style)
-                rows += [
-                    KatRow(name, style, variant, context, judge, _judged(turns, replies, context, make(turns)))
-                    for context in contexts
-                    for judge, make in self.judges.items()
-                ]
-        return rows
-
-    def turns_of(self, variant: DialogueVariant) -> list[DialogueTurn]:
-        if variant not in self._sets:
-            self._sets[variant] = self.anonymiser.variant(variant, self.turns)
-        return self._sets[variant]
-
-    def impossible_flagged(self) -> dict[str, tuple[int, float]]:
-        """By judge: questions of the control, and the share that was found impossible."""
-        asked = impossible_questions([question for turn in self.turns for question in questions_of(turn, "")])
-        return {name: (len(asked), flagged(make(self.turns)(asked))) for name, make in self.judges.items()}
-
-
-def _judged(turns: Sequence[DialogueTurn], replies: Sequence[str], context: ContextKind, judge: Judge) -> KatFigures:
-    """A question without a reply has failed: no judge is asked."""
-    asked = [
-        (question, bool(reply))
-        for turn, reply in zip(turns, replies, strict=True)
-        for question in questions_of(turn, reply, context)
-    ]
-    found = iter(judge([question for question, is_there in asked if is_there]))
-    return kat_figures(
-        [question for question, _ in asked], [next(found) if is_there else None for _, is_there in asked]
-    )
+def kat_rows(
+    turns: Sequence[DialogueTurn],
+    judges: Mapping[str, JudgeOf],
+    variant: DialogueVariant,
+    writer: str,
+    write: Writer,
+    contexts: Sequence[ContextKind] = ("turn", "reply"),
+) -> list[KatRow]:
+    """Replies to `turns`, as `variant` has them, are written once, and judged by every judge. A question without a
+    reply has failed: no judge is asked."""
+    rows, replies = [], write(turns)
+    for context in contexts:
+        asked = [
+            (question, bool(reply))
+            for turn, reply in zip(turns, replies, strict=True)
+            for question in questions_of(turn, reply, context)
+        ]
+        for judge, make in judges.items():
+            found = iter(make(turns)([question for question, is_there in asked if is_there]))
+            judged = [next(found) if is_there else None for _, is_there in asked]
+            figures = kat_figures([question for question, _ in asked], judged)
+            rows.append(KatRow(writer, variant, context, judge, figures))
+    return rows
 
 
 def kat_markdown(rows: Sequence[KatRow]) -> str:
     """Figures times 100, 95 % intervals by dialogue in brackets; the papers' below."""
     head = (
-        *("replies", "prompt", "set", "judge reads", "judge", "questions", "F1 per turn", "F1 >= 0.5", "F1 = 1"),
-        *("F1 per session", "impossible", "failed", "F1, impossible as 0", "naturalness, coherence (UniEval)"),
+        *("replies", "set", "judge reads", "judge", "questions", "F1 per turn", "F1 per session", "impossible"),
+        *("failed", "F1, impossible as 0"),
     )
     ours = []
-    for row in rows:
-        told = row.figures
-        shares = percent([told.at_half, told.at_one, told.per_session, told.impossible, told.failed])
-        cells = (row.writer, row.style, row.variant.title, row.context, row.judge, told.questions, told.per_turn)
-        ours.append((*cells, *shares, told.in_full, NOT_MEASURED))
-    published = [
-        (f"published: {model}", prompt, name, "turn", "DeepSeek-R1-32B", "", per_turn, "", "", per_session, *[""] * 4)
-        for model, prompt, name, per_turn, per_session in published_rows(
-            "llm_kat", "model", "prompt", "set", "F1 per turn", "F1 per session"
-        )
+    for writer, variant, context, judge, told in rows:
+        shares = percent([told.per_session, told.impossible, told.failed])
+        ours.append((writer, variant.title, context, judge, told.questions, told.per_turn, *shares, told.in_full))
+    beside = [
+        (f"published: {model}", name, "turn", "DeepSeek-R1-32B", "", per_turn, per_session, "", "", "")
+        for model, name, per_turn, per_session in published("llm_kat")[1]
     ]
-    return markdown_table(head, [*ours, *published])
+    return markdown_table(head, [*ours, *beside])
 
 
 def impossible_markdown(found: Mapping[str, tuple[int, float]]) -> str:
     """The control: the right name in a sentence that does not tell the relation."""
     ours = [(name, count, *percent([share_of, 1 - share_of])) for name, (count, share_of) in found.items()]
-    published = [
-        (f"published: {judge}", "20000", *figures)
-        for judge, *figures in published_rows("impossible", "judge", "flagged", "false positives")
-    ]
-    return markdown_table(("judge", "questions", "flagged", "false positives"), [*ours, *published])
+    beside = [(f"published: {judge}", "20000", *figures) for judge, *figures in published("impossible")[1]]
+    return markdown_table(("judge", "questions", "flagged", "false positives"), [*ours, *beside])
 
 
 def kat_measures(figures: KatFigures | None, control: tuple[int, float]) -> list[Measure]:
@@ -254,3 +247,78 @@ def kat_measures(figures: KatFigures | None, control: tuple[int, float]) -> list
         share("the same, impossible as 0", in_full, questions, MIN_F1_IN_FULL),
         share("impossible control flagged, held-out carriers", control[1], control[0], MIN_FLAGGED),
     ]
+
+
+_WRITERS: Final[dict[str, Writer]] = {
+    GOLD: gold_replies,
+    ALL_TRIPLES: all_triples,
+    EMBEDDED: embedded_replies,
+}
+
+
+@dataclass
+class DialogueRun:
+    """`limit` turns at most, of whole dialogues. `tables` in Markdown by title, of the parts that were run. Raises
+    QuestionsError, NetworkWeightsError."""
+
+    data: Path
+    settings: Settings
+    seed: int
+    weights: Path | None
+    extractor: Judge | None
+    limit: int | None
+    show: Show
+    tables: dict[str, str] = field(default_factory=dict)
+    measures: list[Measure] = field(default_factory=list)
+
+    def run(self, parts: Iterable[Part], *, ablations: bool) -> None:
+        for part in parts:
+            if part == "retrieval":
+                rows = self._retrieval.rows(ablations=ablations)
+                self.measures += retrieval_measures(rows)
+                self.tables["Facts that the next turn needs"] = retrieval_markdown(rows)
+            elif part == "replies":
+                self._reply()
+            else:
+                self._attach()
+
+    @cached_property
+    def _retrieval(self) -> RetrievalRun:
+        return RetrievalRun(self.data, self.settings, self.seed, self.show, self.weights)
+
+    @cached_property
+    def _graph(self) -> DialogueGraph:
+        return read_graph(self.data)
+
+    @cached_property
+    def _turns(self) -> list[DialogueTurn]:
+        return read_test_turns(self.data, self.limit)
+
+    def _reply(self) -> None:
+        run = RepliesRun(self._turns, self._graph, self.extractor, self._retrieval.ranked_facts(), self.show)
+        run.measure(GOLD, gold_replies, None)
+        for name in (ALL_TRIPLES, EMBEDDED):
+            for facts in (None, *FACTS):
+                run.measure(name, _WRITERS[name], facts)
+        self.measures += replies_measures(run.rows, EMBEDDED)
+        self.tables["Replies, measured by words"] = replies_markdown(run.rows)
+
+    def _attach(self) -> None:
+        extractor, judges = self.extractor, dict[str, JudgeOf]({STRING_MATCH: string_judge})
+        if extractor is not None:
+            judges[EXTRACTOR] = lambda _turns: extractor
+        anonymiser, rows = Anonymiser(names_in(self._graph), kinds_in(self._graph)), list[KatRow]()
+        for variant in ALL_VARIANTS:
+            turns = anonymiser.variant(variant, self._turns)
+            for at, (name, write) in enumerate(_WRITERS.items()):
+                self.show(f"attachment: {variant.title}", at, len(_WRITERS))
+                rows += kat_rows(turns, judges, variant, name, write)
+        rows.sort(key=lambda row: list(_WRITERS).index(row.writer))
+        asked = control_questions(self._turns)
+        control = {name: (len(asked), flagged(make(self._turns)(asked))) for name, make in judges.items()}
+        # Pseudonyms alone, as the service works, in all dialogues.
+        bounded = (EMBEDDED, ANONYMISED, "turn", EXTRACTOR)
+        reached = [row.figures for row in rows if row[:-1] == bounded]
+        self.measures += kat_measures(reached[0] if reached else None, control.get(EXTRACTOR, (0, 0.0)))
+        self.tables["LLM-KAT"] = kat_markdown(rows)
+        self.tables["Questions that can't be answered"] = impossible_markdown(control)

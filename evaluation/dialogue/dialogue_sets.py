@@ -20,7 +20,8 @@ from typing import Final
 
 import numpy as np
 
-from evaluation.datasets.questions import QuestionsError
+from evaluation.datasets.converters import read_public_set
+from evaluation.datasets.questions import Question, QuestionsError
 
 OPENDIALKG, METAQA = "opendialkg", "metaqa"
 TEST_SHARE: Final = 0.2
@@ -34,19 +35,6 @@ MAX_TOLD: Final = 3
 """An answer names so many things at most, the next one asked about among them."""
 
 _INVERSE: Final = "~"
-_TOPIC = re.compile(r"\[(.+?)\]")
-_RELATIONS: Final = {
-    "director": "directed by",
-    "writer": "written by",
-    "actor": "starred actors",
-    "year": "release year",
-    "language": "in language",
-    "tags": "has tags",
-    "tag": "has tags",
-    "genre": "has genre",
-    "imdbrating": "has imdb rating",
-    "imdbvotes": "has imdb votes",
-}
 
 Triple = tuple[str, str, str]
 
@@ -170,15 +158,8 @@ def grounded_turns(turns: Sequence[DialogueTurn], among: Sequence[DialogueTurn])
 def read_metaqa(data: Path, limit: int, seed: int) -> tuple[DialogueGraph, list[DialogueTurn]]:
     """The graph, and at most `limit` turns drawn by `seed`, in which somebody goes on to ask about what the answer
     before named. Raises QuestionsError."""
-    folder = data / METAQA
-    try:
-        lines = (line.split("|") for line in (folder / "kb.txt").read_text("utf-8").splitlines())
-        graph = graph_of({(head, relation.replace("_", " "), tail) for head, relation, tail in lines})
-        questions = list(_questions(folder))
-    except (OSError, KeyError, TypeError, ValueError):
-        raise QuestionsError(
-            "MetaQA can't be read: kb.txt, qa_dev_1hop.txt and qa_dev_1hop_qtype.txt are needed"
-        ) from None
+    triples, questions = read_public_set(METAQA, data / METAQA / "qa_dev_1hop.txt")
+    graph = graph_of({(head, relation.replace("_", " "), tail) for head, relation, tail in triples})
     return graph, list(_turns(graph, questions, limit, random.Random(seed)))  # noqa: S311  # a sample, no secret  # nosec B311
 
 
@@ -222,46 +203,26 @@ def _so_far(turn: DialogueTurn, others: Sequence[DialogueTurn]) -> tuple[Triple,
     return tuple(sorted({triple for each in earlier for triple in each.gold}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    text: str = field(repr=False)
-    topic: str = field(repr=False)
-    answers: tuple[str, ...] = field(repr=False)
-    relation: str
-    is_topic_head: bool
-
-
-def _questions(folder: Path) -> Iterator[_Question]:
-    lines = (folder / "qa_dev_1hop.txt").read_text("utf-8").splitlines()
-    kinds = (folder / "qa_dev_1hop_qtype.txt").read_text("utf-8").splitlines()
-    for line, kind in zip(lines, kinds, strict=True):
-        bracketed, answers = line.split("\t")
-        (topic,) = _TOPIC.findall(bracketed)
-        here, there = kind.strip().split("_to_")
-        is_topic_head = here == "movie"
-        relation = _RELATIONS[there if is_topic_head else here]
-        text = bracketed.replace(f"[{topic}]", topic)
-        yield _Question(text, topic, tuple(answers.split("|")), relation, is_topic_head)
-
-
 def _turns(
-    graph: DialogueGraph, questions: Sequence[_Question], limit: int, draw: random.Random
+    graph: DialogueGraph, questions: Sequence[Question], limit: int, draw: random.Random
 ) -> Iterator[DialogueTurn]:
-    leading_to: dict[str, list[_Question]] = defaultdict(list)
+    leading_to: dict[str, list[Question]] = defaultdict(list)
     for question in questions:
         for answer in question.answers:
             leading_to[answer].append(question)
-    every = [question for question in questions if question.topic in leading_to]
+    every = [question for question in questions if question.topic_entities[0] in leading_to]
     looked_at = set(random.Random(0).sample(range(len(every)), min(LOOKED_AT, len(every) // 2)))  # noqa: S311  # nosec B311
     asked = [question for number, question in enumerate(every) if number not in looked_at]
     for number, question in enumerate(draw.sample(asked, min(limit, len(asked)))):
-        before = draw.choice(leading_to[question.topic])
-        others = [answer for answer in before.answers if answer != question.topic]
-        told = [question.topic, *draw.sample(others, min(MAX_TOLD - 1, len(others)))]
+        topic = question.topic_entities[0]
+        before = draw.choice(leading_to[topic])
+        others = [answer for answer in before.answers if answer != topic]
+        told = [topic, *draw.sample(others, min(MAX_TOLD - 1, len(others)))]
         draw.shuffle(told)
         listed = " and ".join(filter(None, (", ".join(told[:-1]), told[-1])))
-        history = (("user", before.text), ("assistant", f"{listed}."), ("user", question.text))
-        end = 0 if question.is_topic_head else 2
-        facts = graph.facts_of.get(question.topic, ())
-        gold = tuple(fact for fact in facts if fact[1] == question.relation and fact[end] == question.topic)
+        history = (("user", before.texts[0]), ("assistant", f"{listed}."), ("user", question.texts[0]))
+        assert question.plan is not None  # as of all questions of MetaQA
+        (hop,) = question.plan.sets["A"].path
+        relation, end = hop.removeprefix("^"), 2 if hop.startswith("^") else 0
+        gold = tuple(fact for fact in graph.facts_of.get(topic, ()) if (fact[1], fact[end]) == (relation, topic))
         yield DialogueTurn(f"{METAQA}-{number}", f"{METAQA}-{number}", history, gold)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,18 +15,20 @@ from app.llm.embeddings.embedder import Embedder
 from evaluation.bench.question_sets import Show
 from evaluation.checks.metrics import mean
 from evaluation.dialogue.dialogue_sets import DialogueTurn, read_turns, split
-from evaluation.dialogue.extractor_pairs import Likeness, PairMaker, ReplyPairs
-from evaluation.dialogue.extractor_texts import carriers
-from evaluation.dialogue.fact_graph import (
+from evaluation.dialogue.extractor_pairs import (
     LEARNT,
     UNSEEN_GRAPH,
     FactGraph,
+    Likeness,
+    PairMaker,
     Part,
+    ReplyPairs,
     Source,
     StatementDraw,
     read_fact_graph,
 )
-from evaluation.dialogue.spans import squad_f1, squad_words
+from evaluation.dialogue.extractor_texts import carriers
+from evaluation.dialogue.scores import squad_f1, squad_words
 from evaluation.tables.measures import Measure, share
 from evaluation.training.extractor import LabelledQuestion
 
@@ -53,14 +54,13 @@ Questions = Sequence[LabelledQuestion]
 Answers = Sequence[tuple[str, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class PairSource:
+class PairSource(NamedTuple):
     """All that pairs are made of. `learnt`, `unseen`: turns of OpenDialKG, apart by dialogue."""
 
-    graphs: Mapping[Source, FactGraph] = field(repr=False)
-    likeness: Likeness = field(repr=False)
-    learnt: Sequence[DialogueTurn] = field(repr=False)
-    unseen: Sequence[DialogueTurn] = field(repr=False)
+    graphs: Mapping[Source, FactGraph]
+    likeness: Likeness
+    learnt: Sequence[DialogueTurn]
+    unseen: Sequence[DialogueTurn]
 
 
 def read_pair_source(data: Path, embedder: Embedder) -> PairSource:
@@ -98,6 +98,12 @@ def to_measure(source: PairSource, seed: int) -> dict[str, Questions]:
     learnt = {fact for turn in source.learnt for fact in turn.gold}
     unseen = [turn for turn in source.unseen if not learnt.intersection(turn.gold)]
     replies = ReplyPairs(source.graphs["opendialkg"], source.likeness, draw, with_unseen=True)
+    # As in LLM-KAT, section 4.1, with five sentences in turn: a gold tail is named, and nothing said of it.
+    facts, held = [fact for turn in source.unseen for fact in turn.gold], carriers("not_found").held
+    control = [
+        LabelledQuestion(held[number % len(held)].replace("{}", tail), head, relation, False, ())
+        for number, (head, relation, tail) in enumerate(facts)
+    ]
 
     def replied(shares: Sequence[int], *, with_last: bool) -> list[LabelledQuestion]:
         return [pair for turn in unseen for pair in replies.pairs(turn, shares, with_last=with_last)]
@@ -110,18 +116,8 @@ def to_measure(source: PairSource, seed: int) -> dict[str, Questions]:
         REPLIES: replied((1, 0, 0), with_last=False),
         REPLIES_HIDDEN: replied((0, 1, 0), with_last=False),
         TURNS: replied((1, 0, 0), with_last=True),
-        CONTROL: control(source.unseen),
+        CONTROL: control,
     }
-
-
-def control(turns: Sequence[DialogueTurn]) -> list[LabelledQuestion]:
-    """As in LLM-KAT, section 4.1, with five sentences in turn: a gold tail is named, and nothing said of it."""
-    facts = [fact for turn in turns for fact in turn.gold]
-    held = carriers("not_found").held
-    return [
-        LabelledQuestion(held[number % len(held)].replace("{}", tail), head, relation, False, ())
-        for number, (head, relation, tail) in enumerate(facts)
-    ]
 
 
 def _made(

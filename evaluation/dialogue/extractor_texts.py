@@ -7,12 +7,11 @@ import random
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
-from app.reader.sentences.relation_phrases import phrase_of
+from app.reader.sentences.phrases import phrase_of
 
 Choice = Literal["not_found", "hedges", "denials", "fillers", "mentions", "fragments"]
 Style = Literal["plain", "pseudonyms", "typed"]
@@ -33,19 +32,17 @@ _FIRST_BE = re.compile(r"^(\S+|\{\w\}) (is|was|has)\b")
 _BRACKETS = re.compile(r"\s*\([^)]*\)$|:.*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Wordings:
+class Wordings(NamedTuple):
     """`said` is trained on, `held` measured only."""
 
-    said: tuple[str, ...] = field(repr=False)
-    held: tuple[str, ...] = field(repr=False)
+    said: tuple[str, ...]
+    held: tuple[str, ...]
 
     def drawn(self, draw: random.Random, *, is_unseen: bool) -> str:
         return draw.choice(self.held if is_unseen else self.said)
 
 
-@dataclass(frozen=True, slots=True)
-class RelationWordings:
+class RelationWordings(NamedTuple):
     """`forms`: by grammar; `own`: of this relation. `alike`: what it may be said in the same way as. `people`: which
     of its ends is a person."""
 
@@ -89,11 +86,8 @@ def may_mean(one: str, other: str, likeness: float) -> bool:
     first, second = wordings_of(one), wordings_of(other)
     if first.alike and second.alike:
         return bool(first.alike & second.alike)
-    return likeness > 0.5 or bool(_stems(one) & _stems(other))
-
-
-def _stems(relation: str) -> set[str]:
-    return {word[:_SHARED_STEM] for word in relation.split() if word not in _SMALL}
+    stems = [{word[:_SHARED_STEM] for word in each.split() if word not in _SMALL} for each in (one, other)]
+    return likeness > 0.5 or not stems[0].isdisjoint(stems[1])
 
 
 def _wordings(told: Mapping[str, Sequence[str]]) -> Wordings:
@@ -105,13 +99,12 @@ def _read() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("wordings.toml").read_text("utf-8"))
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """Facts of one relation that share an end: several heads or several tails, not both."""
 
-    heads: tuple[str, ...] = field(repr=False)
+    heads: tuple[str, ...]
     relation: str
-    tails: tuple[str, ...] = field(repr=False)
+    tails: tuple[str, ...]
 
     @property
     def things(self) -> tuple[str, ...]:
@@ -147,20 +140,18 @@ class Speaker:
             "t": listed([mark(tail, number, is_small=wordings.small) for tail in statement.tails], self._draw),
         }
         if has_pronoun:
-            template = _with_pronoun(template, f"{{{end}}}", self._pronouns.get(one, "it"))
+            place, pronoun = f"{{{end}}}", self._pronouns.get(one, "it")
+            object_form, possessive = _PRONOUNS[pronoun]
+            template = template.replace(f"{place}'s", possessive)
+            if template.startswith(place):
+                template = pronoun + template[len(place) :]
+                template = _plural_verb(template) if pronoun == "they" else template
+            else:
+                template = template.replace(place, object_form)
         many = "{h}" if len(statement.heads) > 1 else "{t}"
         if len(statement.things) > 2 and template.startswith(many):
             template = _plural_verb(template)
         return replaced(template, values)
-
-
-def _with_pronoun(template: str, place: str, pronoun: str) -> str:
-    object_form, possessive = _PRONOUNS[pronoun]
-    template = template.replace(f"{place}'s", possessive)
-    if template.startswith(place):
-        told = pronoun + template[len(place) :]
-        return _plural_verb(told) if pronoun == "they" else told
-    return template.replace(place, object_form)
 
 
 def _plural_verb(clause: str) -> str:
@@ -168,13 +159,12 @@ def _plural_verb(clause: str) -> str:
     return _FIRST_BE.sub(lambda match: f"{match[1]} {plural[match[2]]}", clause)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a thing is named; `statement`: by which statement, -1 where by none."""
 
     start: int
     end: int
-    thing: str = field(repr=False)
+    thing: str
     statement: int
 
     @property

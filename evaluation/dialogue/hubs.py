@@ -10,9 +10,9 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
@@ -23,19 +23,24 @@ from app.llm.reasoner import TaskRunner
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from app.reader.english import EnglishReader
-from app.retriever.retriever import Retriever
-from app.retriever.weights import read_weights
+from app.retriever.retriever import Retriever, read_weights
 from app.settings import Settings
 from app.strategies.base import Limits, StrategyInput
 from app.strategies.retrieval import NodeSet
-from app.strategies.sets.candidate_paths import MAX_OFFERED, CandidateFinder
-from app.strategies.sets.offered_ways import RETRIEVED, NearestWays, RetrievedWays, WaySelector
+from app.strategies.sets.candidates import (
+    MAX_OFFERED,
+    RETRIEVED,
+    CandidateFinder,
+    NearestWays,
+    RetrievedWays,
+    WaySelector,
+)
 from evaluation.bench.bench import Bench
 from evaluation.bench.question_sets import WEBQSP, QuestionSets, Show
 from evaluation.datasets.gold_plan import plan_paths
 from evaluation.datasets.questions import Question
 from evaluation.dialogue.dialogue_sets import read_graph
-from evaluation.dialogue.training_set import RetrievalExample, read_set
+from evaluation.dialogue.retrieval import RetrievalExample, read_set
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, kind_of, steps_from
@@ -46,11 +51,10 @@ _END: Final = "Quillon Marshock"
 _RUN = re.compile(r"[A-Za-z0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class HubQuestion:
+class HubQuestion(NamedTuple):
     """A dialogue whose last turn asks about `place`, and the steps of it that are right."""
 
-    inquiry: StrategyInput = field(repr=False)
+    inquiry: StrategyInput
     place: NodeSet
     gold: frozenset[Step]
 
@@ -68,7 +72,10 @@ async def hubs_table(data: Path, weights: Path, settings: Settings, show: Show) 
     heads = ("set", "60 steps chosen by", "questions", "steps of the hub", "right one offered", "gained", "lost")
     with tempfile.TemporaryDirectory(prefix="arog-hubs-") as folder:
         async with Bench("embedded") as bench:
-            found = {"WebQSP": _of_webqsp(QuestionSets(bench, data, Path(folder), show))}
+            loaded, questions = QuestionSets(bench, data, Path(folder), show).of(WEBQSP)
+            planned = [each for each in questions if each.has_plan and len(each.texts) == 1]
+            graph = bench.graph(loaded)
+            found = {"WebQSP": [asked for each in planned for asked in _about_hubs(graph, each)]}
             show("reading", 0, 1)
             turns, relations = read_set(data, embedder).test, read_graph(data).relations
             found["OpenDialKG"] = _of_opendialkg(bench, turns, relations, Path(folder) / "hub.ttl")
@@ -99,15 +106,8 @@ def _rows(
         yield source, name, len(questions), steps[len(steps) // 2], f"{offered.mean():.3f}", *changed
 
 
-def _of_webqsp(sets: QuestionSets) -> list[HubQuestion]:
-    """Questions with a gold path about things of more steps than are offered. Raises QuestionsError."""
-    loaded, questions = sets.of(WEBQSP)
-    graph = sets.bench.graph(loaded)
-    planned = [each for each in questions if each.has_plan and len(each.texts) == 1]
-    return [found for each in planned for found in _about_hubs(graph, each)]
-
-
 def _about_hubs(graph: PrivateGraph, question: Question) -> Iterator[HubQuestion]:
+    """One with a gold path about a thing of more steps than are offered."""
     assert question.plan is not None  # planned ones are asked alone
     paths = [path for start, path in plan_paths(question.plan) if start.startswith("topic:") and path]
     gold = {_folded(path[0]) for path in paths}
@@ -145,7 +145,12 @@ def _of_opendialkg(
 
 def _as_of_hub(blind: BlindGraph, hub: Mid, example: RetrievalExample) -> HubQuestion:
     table = PseudonymTable.new()
-    word, entity = table.of_entity(hub), _spoken_of(example)
+    facts = [fact for fact, right in zip(example.query.facts, example.gold, strict=True) if right]
+    ends = {end for fact in facts for end in (fact.head, fact.tail)}
+    named = (mention for turn in reversed(example.query.history) for mention in turn.mentions)
+    # The end of a gold fact that the dialogue names last.
+    entity = next(each for mention in named for each in mention.entities if each in ends)
+    word = table.of_entity(hub)
     turns = []
     for utterance in example.query.history:
         text = utterance.text
@@ -156,7 +161,6 @@ def _as_of_hub(blind: BlindGraph, hub: Mid, example: RetrievalExample) -> HubQue
                 text = f"{text[: mention.start]}{stand_in}{text[mention.end :]}"
         turns.append(SafeTurn("assistant" if utterance.speaker == "assistant" else "user", SafeText(text)))
     topic = Topic(word, as_mids([hub]))
-    facts = [fact for fact, right in zip(example.query.facts, example.gold, strict=True) if right]
     wanted = {(_folded(fact.relation), fact.head != entity) for fact in facts if entity in (fact.head, fact.tail)}
     labels = blind.schema.relations
     gold = frozenset(
@@ -165,14 +169,6 @@ def _as_of_hub(blind: BlindGraph, hub: Mid, example: RetrievalExample) -> HubQue
         if (_folded(labels[step[0].relation].label), step[0].inverse) in wanted
     )
     return _question(blind, SafeDialogue(tuple(turns), (topic,)), topic, table, gold)
-
-
-def _spoken_of(example: RetrievalExample) -> int:
-    """The end of a gold fact that the dialogue names last."""
-    facts = [example.query.facts[at] for at in np.flatnonzero(example.gold).tolist()]
-    ends = {end for fact in facts for end in (fact.head, fact.tail)}
-    turns = reversed(example.query.history)
-    return next(each for turn in turns for mention in turn.mentions for each in mention.entities if each in ends)
 
 
 def _question(

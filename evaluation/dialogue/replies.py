@@ -1,5 +1,5 @@
-"""Measures of replies beside attachment: KQA and string match (Kang et al., 2023), shared words, variety, and replies
-from knowledge with other tails.
+"""Replies: the gold reply, all triples said, and those of the reasoner inside the service; and their measures beside
+attachment: KQA and string match (Kang et al., 2023), shared words, variety.
 
 A question joins something of the history with something of the gold reply by a fact; whatever the graph lets stand in
 the place of the latter is acceptable (SURGE, section 4 and appendix E.1).
@@ -7,26 +7,83 @@ the place of the latter is acceptable (SURGE, section 4 and appendix E.1).
 
 from __future__ import annotations
 
-import random
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.graphs.markdown_table import markdown_table
+from app.llm.tasks import Evidence, ReplyInput, Thing, Turn
+from app.reader.sentences.dialogue_text import dialogue_text
 from evaluation.bench.question_sets import Show
-from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, is_said
-from evaluation.dialogue.figures import NOT_MEASURED, Estimate, estimate, percent, published
-from evaluation.dialogue.spans import ExactNames, Judge, SpanQuestion, squad_f1, squad_words
-from evaluation.dialogue.writers import Writer
+from evaluation.dialogue.anonymised import UNKNOWN_TYPE, ExactNames, pseudonyms, replacing, types_of
+from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, is_said, names_of
+from evaluation.dialogue.endpoints import Writer
+from evaluation.dialogue.scores import (
+    NOT_MEASURED,
+    Estimate,
+    Judge,
+    SpanQuestion,
+    estimate,
+    percent,
+    published,
+    squad_f1,
+    squad_words,
+)
 from evaluation.tables.measures import Measure, share
 
 FACTS: Final = (3, 5, 10)
 MIN_STRING_MATCH: Final = 0.58
 BLEU_ORDERS: Final = (1, 2, 3, 4)
 ROUGE_KINDS: Final = ("rouge1", "rouge2", "rougeL")
+
+
+def gold_replies(turns: Sequence[DialogueTurn]) -> list[str]:
+    """The replies of the set: what people said who knew the triples."""
+    return [turn.reply for turn in turns]
+
+
+def all_triples(turns: Sequence[DialogueTurn]) -> list[str]:
+    """Every triple of the knowledge as a sentence of its own words: as attached, and as dull, as a reply can be."""
+    return [" ".join(f"{' '.join(triple)}." for triple in turn.knowledge) for turn in turns]
+
+
+def embedded_replies(turns: Sequence[DialogueTurn]) -> list[str]:
+    """Those of the reasoner inside the service, from evidence in pseudonyms as strategies show it: names are hidden
+    before it sees a turn, and come back into its sentences."""
+    found = []
+    for turn in turns:
+        words = pseudonyms(sorted(names_of(turn.knowledge)), turn.id)
+        said = " ".join(each.text for each in dialogue_text(reply_input(turn, words)))
+        found.append(replacing({word: name for name, word in words.items()})(said))
+    return found
+
+
+def reply_input(turn: DialogueTurn, words: Mapping[str, str]) -> ReplyInput:
+    """The turn as a strategy gives it: facts lead from what was spoken of, those that were told already come last."""
+    hidden = replacing(words)
+    said = {name for name in words if is_said(name, turn.said)}
+    kinds = {**{name: kind.lower() for name, kind in types_of(turn.knowledge).items()}, **turn.concepts}
+    concepts = {words[name]: kinds.get(name, UNKNOWN_TYPE.lower()) for name in words}
+    is_told = [head in said and tail in said for head, _, tail in turn.knowledge]
+    evidence = []
+    for head, relation, tail in turn.knowledge:
+        is_inverse = tail in said and head not in said
+        start, end = (words[tail], words[head]) if is_inverse else (words[head], words[tail])
+        path = [f"^{relation}" if is_inverse else relation]
+        ends = {"start_concept": concepts[start], "end_concept": concepts[end]}
+        evidence.append(Evidence(start=start, path=path, end=end, size="1", **ends))
+    return ReplyInput(
+        question=hidden(turn.history[-1][1]) if turn.history else "",
+        dialogue=[
+            Turn(role="assistant" if speaker == "assistant" else "user", text=hidden(text))
+            for speaker, text in turn.history[:-1]
+        ],
+        things=[Thing(name=words[name], concept=concepts[words[name]], size="1") for name in sorted(said)],
+        evidence=evidence,
+        ranked=tuple(sorted(range(len(is_told)), key=lambda at: is_told[at])),
+    )
 
 
 class ReplyQuestions:
@@ -70,11 +127,6 @@ def _sides(triple: Triple, known: str) -> list[tuple[str, str, bool]]:
     return [side for end, side in sides if end == known]
 
 
-def string_matches(questions: Sequence[SpanQuestion], replies: Mapping[str, str]) -> list[float]:
-    """1 for a question of which at least one acceptable answer stands in the reply, by the turn's id. It is no KQA."""
-    return [float(any(is_said(name, replies[each.turn]) for name in each.acceptable)) for each in questions]
-
-
 def kqa_scores(
     questions: Sequence[SpanQuestion], turns: Mapping[str, DialogueTurn], replies: Mapping[str, str], judge: Judge
 ) -> list[tuple[float, float]]:
@@ -92,26 +144,11 @@ def kqa_scores(
     return scores
 
 
-def knowledge_f1(reply: str, question: SpanQuestion) -> float:
-    """With the question and all acceptable answers together as the gold reply (Kang et al., section 5.4)."""
-    return squad_f1(reply, [" ".join((question.known, question.relation, *question.acceptable))])
-
-
-def given_knowledge_f1(reply: str, given: Sequence[Triple]) -> float:
-    """With the triples that the reply was written from (Kang et al., table 3)."""
-    return squad_f1(reply, [" ".join(" ".join(triple) for triple in given)])
-
-
 def distinct(replies: Sequence[str], length: int) -> float:
     """Different runs of `length` words, of all there are in all replies."""
     texts = [reply.lower().split() for reply in replies]
     runs = [tuple(words[at : at + length]) for words in texts for at in range(len(words) - length + 1)]
     return len(set(runs)) / len(runs) if runs else 0.0
-
-
-def mean_length(replies: Sequence[str]) -> float:
-    """Words without articles and punctuation."""
-    return fmean(len(squad_words(reply)) for reply in replies) if replies else 0.0
 
 
 def bleu(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
@@ -135,10 +172,11 @@ def rouge(replies: Sequence[str], gold: Sequence[str]) -> tuple[float, ...]:
     return tuple(fmean(float(scores[kind].fmeasure) for scores in found) for kind in ROUGE_KINDS)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplyFigures:
-    """All between 0 and 1 but `length`, in words; those with an interval are means over turns. KQA is None where there
-    is no extractor. `questions` were asked of the replies."""
+class ReplyFigures(NamedTuple):
+    """All between 0 and 1 but `length`, in words without articles; those with an interval are means over turns. KQA is
+    None where there is no extractor. `string_match`: an acceptable answer stands in the reply. `knowledge_f1`: with
+    the question and all acceptable answers together as the gold reply (Kang et al., section 5.4). `unigram_f1`: with
+    the gold reply. `questions` were asked of the replies."""
 
     questions: int
     kqa_exact: Estimate | None
@@ -168,85 +206,45 @@ def reply_figures(
     if judge:
         scores = kqa_scores(questions, {turn.id: turn for turn in turns}, said, judge)
         exact, f1 = (by_question([score[at] for score in scores]) for at in (0, 1))
+    matches = [float(any(is_said(name, said[each.turn]) for name in each.acceptable)) for each in questions]
+    known = [[" ".join((each.known, each.relation, *each.acceptable))] for each in questions]
     return ReplyFigures(
         len(questions),
         exact,
         f1,
-        by_question(string_matches(questions, said)),
-        by_question([knowledge_f1(said[each.turn], each) for each in questions]),
+        by_question(matches),
+        by_question([squad_f1(said[each.turn], told) for each, told in zip(questions, known, strict=True)]),
         by_question([squad_f1(said[each.turn], each.acceptable) for each in questions]),
-        _shared_words(turns, replies),
+        estimate(
+            [squad_f1(reply, [right]) for reply, right in zip(replies, gold, strict=True)],
+            [turn.dialogue for turn in turns],
+        ),
         bleu(replies, gold),
         rouge(replies, gold),
         (distinct(replies, 1), distinct(replies, 2)),
-        mean_length(replies),
+        fmean(len(squad_words(reply)) for reply in replies) if replies else 0.0,
     )
-
-
-def _shared_words(turns: Sequence[DialogueTurn], replies: Sequence[str]) -> Estimate:
-    """The F1 of each reply's words with those of the gold reply."""
-    pairs = zip(replies, turns, strict=True)
-    return estimate([squad_f1(reply, [turn.reply]) for reply, turn in pairs], [turn.dialogue for turn in turns])
-
-
-def with_modified_tails(turns: Sequence[DialogueTurn], graph: DialogueGraph, seed: int = 0) -> list[DialogueTurn]:
-    """The gold facts alone, each with another tail of the same relation, which its head does not have: what a reply
-    says then was read, and not known before (Kang et al., table 3)."""
-    draw = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
-    tails: dict[str, set[str]] = defaultdict(set)
-    own: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for head, relation, tail in (fact for facts in graph.facts_of.values() for fact in facts):
-        tails[relation].add(tail)
-        own[head, relation].add(tail)
-    for head, relation, tail in (triple for turn in turns for triple in turn.gold):
-        own[head, relation].add(tail)
-    ordered = {relation: sorted(names) for relation, names in tails.items()}
-
-    def modified(triple: Triple) -> Triple:
-        head, relation, _ = triple
-        held, others = own[head, relation], ordered.get(relation, [])
-        free = [name for name in draw.sample(others, min(len(others), len(held) + 1)) if name not in held]
-        return (head, relation, free[0]) if free else triple
-
-    return [replace(turn, so_far=(), gold=tuple(modified(triple) for triple in turn.gold)) for turn in turns]
 
 
 @dataclass(slots=True)
 class RepliesRun:
-    """Writers from gold facts, from 3, 5 or 10 ranked facts, and from modified tails. `ranked`: the facts around a
+    """Writers from gold facts, and from 3, 5 or 10 ranked ones. `ranked`: the facts around a
     turn, best first, by the turn's id; turns without are left out where facts are ranked."""
 
     turns: Sequence[DialogueTurn] = field(repr=False)
     graph: DialogueGraph = field(repr=False)
     judge: Judge | None
     ranked: Mapping[str, Sequence[Triple]] = field(repr=False)
-    seed: int
     show: Show
     rows: dict[tuple[str, str], ReplyFigures] = field(default_factory=dict)
     """By writer, and what its replies were written from."""
-    modified: dict[str, tuple[Estimate, Estimate]] = field(default_factory=dict)
-    """By writer: words shared with the gold reply, and with what was given."""
     _questions: dict[str, list[SpanQuestion]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         maker = ReplyQuestions(self.graph)
         self._questions = {turn.id: maker.of(turn) for turn in self.turns}
 
-    def measure(self, name: str, write: Writer) -> None:
-        """All that there is of a writer but of the gold reply, which is written from nothing else."""
-        self.measure_from(name, write, None)
-        for facts in FACTS:
-            self.measure_from(name, write, facts)
-        given = with_modified_tails(self.turns, self.graph, self.seed)
-        self.show(f"{name}: modified tails", 0, len(given))
-        replies = write(given, "default")
-        of_given = [given_knowledge_f1(reply, turn.gold) for turn, reply in zip(given, replies, strict=True)]
-        self.modified[name] = (
-            _shared_words(given, replies),
-            estimate(of_given, [turn.dialogue for turn in given]),
-        )
-
-    def measure_from(self, name: str, write: Writer, facts: int | None) -> None:
+    def measure(self, name: str, write: Writer, facts: int | None) -> None:
         """Replies from gold facts, or from the best `facts` that were ranked."""
         turns = self.turns if facts is None else [turn for turn in self.turns if turn.id in self.ranked]
         given = turns
@@ -255,7 +253,7 @@ class RepliesRun:
         what = "gold facts" if facts is None else f"{facts} facts"
         self.show(f"{name}: {what}", 0, len(turns))
         questions = [question for turn in turns for question in self._questions[turn.id]]
-        self.rows[name, what] = reply_figures(turns, write(given, "default"), questions, self.judge)
+        self.rows[name, what] = reply_figures(turns, write(given), questions, self.judge)
 
 
 def replies_markdown(rows: Mapping[tuple[str, str], ReplyFigures]) -> str:
@@ -270,18 +268,11 @@ def replies_markdown(rows: Mapping[tuple[str, str], ReplyFigures]) -> str:
             *(told.string_match, told.knowledge_f1, told.entity_f1, told.unigram_f1),
             *percent([*told.bleu, *told.rouge, *told.distinct]),
             f"{told.length:.1f}",
-            NOT_MEASURED,
         )
         for (writer, given), told in rows.items()
     ]
-    beside = [(f"published: {name}", "", *figures, "", NOT_MEASURED) for name, *figures in published_]
-    return markdown_table(("replies", "questions", *head[1:], "length", "human"), [*ours, *beside])
-
-
-def modified_markdown(rows: Mapping[str, tuple[Estimate, Estimate]]) -> str:
-    head, published_ = published("modified")
-    beside = [(f"published: {name}", *figures) for name, *figures in published_]
-    return markdown_table(head, [*((writer, *found) for writer, found in rows.items()), *beside])
+    beside = [(f"published: {name}", "", *figures, "") for name, *figures in published_]
+    return markdown_table(("replies", "questions", *head[1:], "length"), [*ours, *beside])
 
 
 def replies_measures(rows: Mapping[tuple[str, str], ReplyFigures], writer: str) -> list[Measure]:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from app.llm.endpoint.input_lines import read_step
+from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import AnswerInput, AnswerReply, StepInput, StepReply, TaskModel, TaskName
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.fakes.scripted_replies import ScriptedReplies
-from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.algebra.rewriting import written
+from kg_store.algebra.expressions import Call, Expression, Name, parse, written
 
 Way = Literal["wrong type", "yes for no", "negation dropped"]
 WAYS: Final[tuple[Way, ...]] = ("wrong type", "yes for no", "negation dropped")
@@ -46,15 +44,11 @@ class MisleadingEndpoint(ScriptedEndpoint):
 
     corruptions: Iterator[Corruption | None] = iter(())
 
+    _corruption: Corruption | None = None
+
     def expect(self, plan: QueryPlan | None, typed: str = "") -> None:
         super().expect(plan, typed)
-        self._replies = _SpoiltReplies(plan, typed, next(self.corruptions, None))
-
-
-class _SpoiltReplies(ScriptedReplies):
-    def __init__(self, plan: QueryPlan | None, typed: str, corruption: Corruption | None) -> None:
-        super().__init__(plan, typed)
-        self._corruption = corruption
+        self._corruption = next(self.corruptions, None)
 
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         reply = super().reply_to(task, block)
@@ -62,9 +56,7 @@ class _SpoiltReplies(ScriptedReplies):
             return reply
         shown = read_step(block) if task == "step" else AnswerInput.model_validate_json(block)
         spoilt = self._corruption.of(reply.answer[0], shown)
-        if spoilt is None:
-            return reply
-        return reply.model_copy(update={"answer": [spoilt]})
+        return reply if spoilt is None else reply.model_copy(update={"answer": [spoilt]})
 
 
 def _wrong_types(right: Expression, asked: TaskModel) -> Iterator[str]:

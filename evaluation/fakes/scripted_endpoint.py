@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType
-from typing import Any, cast, get_args
+from typing import Any, Final, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.llm.endpoint.answer_trees import tree_of, tree_of_reply
-from app.llm.endpoint.reply_reader import wire_words
-from app.llm.endpoint.request_body import input_text
+from app.llm.endpoint.closed_schemas import tree_of, tree_of_reply
+from app.llm.endpoint.prompted_reasoner import wire_words
+from app.llm.endpoint.request_body import input_text, read_step
 from app.llm.tasks import AnswerReply, StepReply, TaskModel, TaskName
-from app.strategies.sets.puzzles import PUZZLES
+from app.strategies.sets.prompts import ASKED, PATH, PUZZLES
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_replies import ScriptedReplies, Unmasked
 
@@ -144,18 +144,18 @@ class ScriptedEndpoint:
             return json.dumps(_instance(schema.schema_, cast(dict[str, Any], schema.schema_.get("$defs", {}))))
         if not schema.strict or request.response_format.type != "json_schema":
             raise ContractBrokenError("response_format is not a strict json_schema")
-        replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
         masked = Unmasked.read(_block(request.messages), self.meanings)
         task = cast(TaskName, schema.name)
-        reply = replies.reply_to(task, masked.block)
+        reply = self.reply_to(task, masked.block)
         reply = type(reply).model_validate_json(masked.in_its_words(reply.model_dump_json()))
         return self.written(task, _block(request.messages), reply)
 
-    def written(self, task: TaskName, block: str, reply: TaskModel) -> str:  # noqa: ARG002  # for those that lie
-        """The content of the reply to `task`, whose input is `block`."""
-        return self.on_the_wire(reply)
+    def reply_to(self, task: TaskName, block: str) -> TaskModel:
+        """The reply to `task`, whose input is `block`; for those that understand it otherwise."""
+        replies = self._replies if self._remembers else ScriptedReplies(self._plan, self._typed, self.at_once)
+        return replies.reply_to(task, block)
 
-    def on_the_wire(self, reply: TaskModel) -> str:
+    def written(self, task: TaskName, block: str, reply: TaskModel) -> str:  # noqa: ARG002  # for those that lie
         """A reply as an endpoint writes it: answers as trees; what has a default was not asked for."""
         if isinstance(reply, StepReply):
             return wire_words(reply, tree_of_reply(reply))
@@ -176,13 +176,33 @@ class ScriptedEndpoint:
         }
         if self._counts_tokens:
             # A vendor's tokenizer is not at hand; bytes / 4 is the usual rule of thumb.
-            prompt, completion = len(body) // 4, len(content) // 4
-            reply["usage"] = {
-                "prompt_tokens": prompt,
-                "completion_tokens": completion,
-                "total_tokens": prompt + completion,
-            }
+            counts = {"prompt_tokens": len(body) // 4, "completion_tokens": len(content) // 4}
+            reply["usage"] = counts | {"total_tokens": sum(counts.values())}
         return reply
+
+
+FORMS: Final = {"things": "{0}", "count": "count({0})", "truth": "exists({0})", "average": "average({0})"}
+"""Expressions over the end of a path, for the forms of a question that take nothing else."""
+
+
+class PathReader(ScriptedEndpoint):
+    """Follows the concept path that a strict prompt states from the thing that it begins with, and gives the form of
+    answer that is asked for. Plans are not read, so that what is wrong in the path is wrong in the answer."""
+
+    def reply_to(self, task: TaskName, block: str) -> TaskModel:
+        if task != "step":
+            return super().reply_to(task, block)
+        asked = read_step(block)
+        start = asked.path[0].head if asked.path else ""
+        path = [triple.relation for triple in asked.path]
+        form = next((words for name, words in FORMS.items() if asked.question == f"{PATH}: {ASKED[name]}?"), "{0}")
+        walked = [fact for fact in asked.evidence if fact.start == start and fact.path == path]
+        if walked:
+            return StepReply(action="answer", answer=[form.format(walked[0].end)])
+        ways = [way.number for way in asked.candidates if way.start == start and way.path == path]
+        if ways and not asked.last_round:
+            return StepReply(action="follow", choices=ways[:1])
+        return StepReply(action="not_in_graph")
 
 
 def _block(messages: Sequence[_ChatMessage]) -> str:

@@ -6,36 +6,14 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from app.llm.endpoint.input_lines import read_step
-from app.llm.tasks import (
-    AnswerInput,
-    AnswerReply,
-    ChooseInput,
-    ChooseReply,
-    DialogueReply,
-    Evidence,
-    NamedCluster,
-    NameInput,
-    NameReply,
-    PathTriple,
-    ReplyInput,
-    StepInput,
-    StepReply,
-    StructureInput,
-    StructureReply,
-    TaskModel,
-    TaskName,
-    Thing,
-    Turn,
-    WordedReply,
-    WordedSentence,
-)
+from app.llm import tasks
+from app.llm.endpoint.request_body import read_step
+from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, TaskModel, TaskName, Thing, Turn
 from app.reader.sentences.dialogue_text import dialogue_text
-from evaluation.datasets.gold_plan import GoldPlan, ShownNames
+from evaluation.datasets.gold_plan import GoldPlan, ShownNames, pseudonyms_in, surfaces_of, topic_among
 from evaluation.datasets.questions import QueryPlan
-from evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 
 _THOUGHT = "scripted"
 _NO_WORDS = re.compile(r"[\W_]+")
@@ -61,52 +39,43 @@ class ScriptedReplies:
     def reply_to(self, task: TaskName, block: str) -> TaskModel:
         """The reply to the task whose json block is `block`. Raises pydantic.ValidationError on a bad block."""
         if task == "structure":
-            return self._structure(StructureInput.model_validate_json(block))
+            structure = tasks.StructureInput.model_validate_json(block)
+            self._see(structure.things, structure.dialogue)
+            return tasks.StructureReply(thought=_THOUGHT, path=self._concept_path(structure.question), guess="")
         if task == "choose_relations":
-            return self._choose(ChooseInput.model_validate_json(block))
+            choose = tasks.ChooseInput.model_validate_json(block)
+            gold = self._gold(choose.question)
+            return tasks.ChooseReply(choices=gold.continuing(choose.candidates, choose.width) if gold else [])
         if task == "name_concepts":
-            return _name(NameInput.model_validate_json(block))
+            clusters = tasks.NameInput.model_validate_json(block).clusters
+            named = [tasks.NamedCluster(number=each.number, concepts=[_concept(each.relations)]) for each in clusters]
+            return tasks.NameReply(concepts=named)
         if task == "answer":
-            return self._answer(AnswerInput.model_validate_json(block))
-        if task == "reply":
-            told = dialogue_text(ReplyInput.model_validate_json(block))
-            return DialogueReply(facts=list(dict.fromkeys(at + 1 for each in told for at in each.facts)))
-        if task == "worded_reply":
-            told = dialogue_text(ReplyInput.model_validate_json(block))
-            said = [WordedSentence(text=each.text, facts=[at + 1 for at in each.facts]) for each in told]
-            return WordedReply(sentences=said)
+            asked = tasks.AnswerInput.model_validate_json(block)
+            self._see(asked.things, asked.dialogue, asked.evidence)
+            answer = self._gold_answer(asked.question)
+            return tasks.AnswerReply(thought=_THOUGHT, sufficient=bool(answer), answer=answer)
+        if task in ("reply", "worded_reply"):
+            told = dialogue_text(tasks.ReplyInput.model_validate_json(block))
+            facts = [[at + 1 for at in each.facts] for each in told]
+            if task == "reply":
+                return tasks.DialogueReply(facts=list(dict.fromkeys(at for each in facts for at in each)))
+            said = zip(told, facts, strict=True)
+            return tasks.WordedReply(sentences=[tasks.WordedSentence(text=one.text, facts=ats) for one, ats in said])
         if "choices" in json.loads(block):
             return self._chosen()
         self._asked = read_step(block)
         return self._step(self._asked)
 
-    def _structure(self, asked: StructureInput) -> StructureReply:
-        self._see(asked.things, asked.dialogue)
-        return StructureReply(thought=_THOUGHT, path=self._concept_path(asked.question), guess="")
-
-    def _choose(self, asked: ChooseInput) -> ChooseReply:
-        gold = self._gold(asked.question)
-        return ChooseReply(choices=gold.continuing(asked.candidates, asked.width) if gold else [])
-
-    def _answer(self, asked: AnswerInput) -> AnswerReply:
-        self._see(asked.things, asked.dialogue, asked.evidence)
-        gold = self._gold(asked.question)
-        answer = gold.answer() if gold else []
-        return AnswerReply(thought=_THOUGHT, sufficient=bool(answer), answer=answer)
-
     def _step(self, asked: StepInput) -> StepReply:
         self._see(asked.things, asked.dialogue, asked.evidence)
-        gold = self._gold(asked.question)
-        answer = gold.answer() if gold else []
+        gold, answer = self._gold(asked.question), self._gold_answer(asked.question)
         choices = gold.continuing(asked.candidates, asked.width) if gold and not answer else []
         if choices and self._at_once:
             answer = self._answer_over(asked, choices)
-        action: Literal["follow", "answer", "not_in_graph"] = "not_in_graph"
-        if answer:
-            action = "answer"
-        elif choices and not asked.last_round:
-            action = "follow"
-        return StepReply(action=action, choices=choices if action == "follow" else [], answer=answer)
+        if not answer and choices and not asked.last_round:
+            return StepReply(action="follow", choices=choices)
+        return StepReply(action="answer" if answer else "not_in_graph", answer=answer)
 
     def _chosen(self) -> StepReply:
         """A repair: the way that answers, known from what was asked before."""
@@ -118,16 +87,21 @@ class ScriptedReplies:
 
     def _answer_over(self, asked: StepInput, choices: Sequence[int]) -> list[str]:
         """The answer as if the chosen candidates had been followed; none where more is needed."""
-        chosen = [candidate for candidate in asked.candidates if candidate.number in choices]
+        before = self._evidence
         walked = {
-            f"way {each.number}": Evidence(
-                start=each.start, path=each.path, end=f"way({each.number})", end_concept=each.concept
+            f"way {way.number}": Evidence(
+                start=way.start, path=way.path, end=f"way({way.number})", end_concept=way.concept
             )
-            for each in chosen
+            for way in asked.candidates
+            if way.number in choices
         }
-        evidence, self._evidence = self._evidence, self._evidence | walked
-        gold = self._gold(asked.question)
-        self._evidence = evidence
+        self._evidence = before | walked
+        answer = self._gold_answer(asked.question)
+        self._evidence = before
+        return answer
+
+    def _gold_answer(self, question: str) -> list[str]:
+        gold = self._gold(question)
         return gold.answer() if gold else []
 
     def _see(self, things: Sequence[Thing], dialogue: Sequence[Turn], evidence: Sequence[Evidence] = ()) -> None:
@@ -168,32 +142,18 @@ class ScriptedReplies:
             if kind == "topic" and rest.isdigit() and int(rest) < len(topics):
                 here = topics[int(rest)] or here
             for label in planned.path:
-                triples.append(_triple(here, label))
+                words = " ".join(_NO_WORDS.sub(" ", label).split())
+                ends = {"head": "thing", "tail": here} if label.startswith("^") else {"head": here, "tail": "thing"}
+                triples.append(PathTriple(relation=words, **ends))
                 here = "thing"
         return triples
-
-
-def _triple(here: str, label: str) -> PathTriple:
-    words = " ".join(_NO_WORDS.sub(" ", label).split())
-    if label.startswith("^"):
-        return PathTriple(head="thing", relation=words, tail=here)
-    return PathTriple(head=here, relation=words, tail="thing")
-
-
-def _name(asked: NameInput) -> NameReply:
-    return NameReply(
-        concepts=[
-            NamedCluster(number=cluster.number, concepts=[_concept(cluster.relations)]) for cluster in asked.clusters
-        ]
-    )
 
 
 def _concept(relations: Sequence[str]) -> str:
     """A concept from relation words alone: what they say, in as few words as tell clusters apart."""
     if not relations:
         return "thing"
-    words = _NO_WORDS.sub(" ", relations[0]).split()
-    return "thing with " + " ".join(words[-2:])
+    return "thing with " + " ".join(_NO_WORDS.sub(" ", relations[0]).split()[-2:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import os
 import resource
 import signal
@@ -14,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import httpx2
 
 from app.settings import load_settings
 from kg_store.storage.master_key import MasterKey
@@ -76,7 +77,7 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
     if not key_file.exists():
         key_file.touch(0o600)
         key_file.write_text(MasterKey.generate())
-    port = _free_port()
+    port = free_port()
     ours = {"DATA_DIR": str(folder / "data"), "MASTER_KEY_FILE": str(key_file), "PORT": str(port)}
     # The network of the sentence model is exported once for all of them.
     ours |= {"CACHE_DIR": str(load_settings(None).cache_dir), **settings}
@@ -95,7 +96,7 @@ def service_process(folder: Path, **settings: str) -> Iterator[ServiceProcess]:
     ):
         service = ServiceProcess(port, folder, printed, process)
         try:
-            _wait_until_ready(service)
+            wait_until_ready(f"http://127.0.0.1:{port}/readyz", process, STARTS_WITHIN_S)
             yield service
         finally:
             process.terminate()
@@ -112,29 +113,20 @@ def _core_files_allowed() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 
-def _wait_until_ready(service: ServiceProcess) -> None:
-    until = time.monotonic() + STARTS_WITHIN_S
-    while time.monotonic() < until:
-        if service.process.poll() is not None:
-            raise ServiceDiedError("the service has ended")
-        if _status(service.port, "/readyz") == 200:
-            return
-        time.sleep(0.1)
-    raise ServiceDiedError("the service does not get ready")
-
-
-def _status(port: int, path: str) -> int:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        connection.request("GET", path)
-        return connection.getresponse().status
-    except OSError:
-        return 0
-    finally:
-        connection.close()
-
-
-def _free_port() -> int:
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port: int = server.getsockname()[1]
         return port
+
+
+def wait_until_ready(url: str, process: subprocess.Popen[bytes], within_s: float) -> None:
+    """Asks `url` until it answers 200. Raises ServiceDiedError where the process ends before, or takes longer."""
+    until = time.monotonic() + within_s
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            if httpx2.get(url, timeout=10.0, trust_env=False).status_code == 200:
+                return
+        except httpx2.HTTPError:
+            pass
+        time.sleep(0.1)
+    raise ServiceDiedError("the process has ended" if process.poll() is not None else "it does not get ready")

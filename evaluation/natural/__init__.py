@@ -1,4 +1,1 @@
-"""Asks questions as people really ask them, over several graphs, and judges what comes back.
-
-Imports `bench`, `checks` and `tables.measures`. The questions lie in `sets`, whose README.md says how they were made.
-"""
+"""Asks questions as people really ask them, over several graphs; `sets/README.md` says how they were made."""

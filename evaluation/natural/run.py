@@ -1,22 +1,23 @@
-"""Asks natural questions through the real service, graph by graph, and keeps each verdict."""
+"""Asks natural questions through the real service, graph by graph, and tells the figures against their bounds, by kind
+and graph, and the list of what was not right."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.demo import GRAPH_FILE, POLICY_FILE
+from app.graphs.markdown_table import markdown_table
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
-from evaluation.bench.bench import Bench, LoadedSet, sample
+from evaluation.bench.bench import Bench, LoadedSet, Step, sample
 from evaluation.bench.question_sets import Show
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import REASONER_STAGE, QuestionOutcome, RunLabel
+from evaluation.checks.metrics import calibration_error, mean
 from evaluation.datasets.questions import Question, QuestionsError
-from evaluation.fakes.recording_reasoner import Step
-from evaluation.natural.questions import SETS, Half, NaturalQuestion, read_natural
-from evaluation.natural.verdicts import Verdict, judge
+from evaluation.natural.verdicts import SETS, VERDICTS, Half, NaturalQuestion, Verdict, judge, read_natural
+from evaluation.tables.measures import Measure, at_most, share, times
 
 CLINIC: Final = "clinic"
 GRAPHS: Final = {
@@ -31,6 +32,9 @@ GRAPHS: Final = {
 TABLES: Final = "tables"
 """The company as CSV files with foreign keys: asked the same questions, and only where it is asked for by name."""
 _OF_TABLES: Final = "company"
+TITLES: Final[dict[Half, str]] = {"seen": "seen half", "shut": "half never looked at"}
+_QUANTIFIED: Final = ("negation", "quantifier")
+_P50_MS, _P95_MS = 20, 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +68,15 @@ class NaturalOutcome:
         """True where something was answered about the graph; a reply to small talk says nothing of it."""
         return self.answer is not None and self.answer.answered and self.question.gold.type != "smalltalk"
 
-    @property
-    def confidence(self) -> float | None:
-        """As the answer tells it; None where it tells none."""
-        return self.answer.confidence if self.answer else None
+
+_Outcomes = Sequence[NaturalOutcome]
 
 
-@dataclass(frozen=True, slots=True)
-class NaturalRun:
+class NaturalRun(NamedTuple):
     """All outcomes, and what the leak scanner found."""
 
-    outcomes: list[NaturalOutcome] = field(repr=False)
+    outcomes: list[NaturalOutcome]
     leaks: int
-
-    def __add__(self, other: NaturalRun) -> NaturalRun:
-        return NaturalRun([*self.outcomes, *other.outcomes], self.leaks + other.leaks)
 
 
 async def run_natural(selection: Selection, show: Show) -> NaturalRun:
@@ -91,74 +89,54 @@ async def run_natural(selection: Selection, show: Show) -> NaturalRun:
 async def ask_natural(bench: Bench, selection: Selection, show: Show) -> NaturalRun:
     """Asks a service that is open already. Raises QuestionsError."""
     questions = {half: read_natural(half) for half in selection.halves}
-    run = NaturalRun([], 0)
+    found: list[NaturalRun] = []
     for graph, sources in _files(selection.graph).items():
+        show(f"loading {graph}", 0, 1)
         policy = POLICY_FILE.read_text("utf-8") if graph == CLINIC else None
         # As a newcomer has it who loads a file: masked is what the load masks by itself.
-        loaded = bench.load(graph, sources, policy, _loading(show, graph), masks=True)
+        loaded = bench.load(graph, sources, policy, masks=True)
         for half, asked in questions.items():
             about = _OF_TABLES if graph == TABLES else graph
             chosen = sample([each for each in asked if each.graph == about], selection.limit, selection.seed)
-            run += await _ask_half(bench, loaded, half, chosen, show)
-    return run
+            run = await _judged(bench, loaded, f"{graph}, {half}", half, chosen, show)
+            found.append(await _with_choices(bench, loaded, run, show) if half == "seen" else run)
+    return NaturalRun([each for run in found for each in run.outcomes], sum(run.leaks for run in found))
 
 
-async def _ask_half(
-    bench: Bench, loaded: LoadedSet, half: Half, chosen: Sequence[NaturalQuestion], show: Show
+async def _judged(
+    bench: Bench, loaded: LoadedSet, title: str, half: Half, questions: Sequence[NaturalQuestion], show: Show
 ) -> NaturalRun:
-    title, judge_all = f"{loaded.graph}, {half}", _Judge(half, chosen)
+    outcomes: list[NaturalOutcome] = []
+
+    def see(_asked: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
+        question, milliseconds = questions[len(outcomes)], outcome.milliseconds.get(REASONER_STAGE, 0.0)
+        verdict = judge(question, answer)
+        outcomes.append(NaturalOutcome(half, question, verdict, answer, milliseconds, tuple(steps)))
+
     report, _ = await bench.ask(
         loaded,
         RunLabel(set_name=title, strategy="auto", reasoner="embedded", seed=0),
-        [_as_asked(each) for each in chosen],
-        progress=lambda done: show(title, done, len(chosen)),
-        see=judge_all.see,
+        [Question(id=each.id, turns=each.texts, answers=(), kind=each.kind) for each in questions],
+        progress=lambda done: show(title, done, len(questions)),
+        see=see,
     )
-    asked_back = await _choose(bench, loaded, judge_all.outcomes) if half == "seen" else {}
-    outcomes = [replace(each, choices=asked_back.get(each.question.id, ())) for each in judge_all.outcomes]
     return NaturalRun(outcomes, report.leaks.leaks)
 
 
-async def _choose(
-    bench: Bench, loaded: LoadedSet, outcomes: Sequence[NaturalOutcome]
-) -> dict[str, tuple[Verdict, ...]]:
-    """The verdicts on the answers to each question that was offered where one was asked back, as its next turn."""
-    offered = [
-        (outcome.question, choice)
-        for outcome in outcomes
-        if outcome.answer is not None
-        for choice in outcome.answer.did_you_mean
-    ]
+async def _with_choices(bench: Bench, loaded: LoadedSet, run: NaturalRun, show: Show) -> NaturalRun:
+    """With the verdicts on the answers to each question that was offered where one was asked back, as its next
+    turn."""
+    offered = [(each.question, choice) for each in run.outcomes if each.answer for choice in each.answer.did_you_mean]
     asked = [
         question.model_copy(update={"id": f"{question.id} {at}", "turns": question.texts, "question": choice})
         for at, (question, choice) in enumerate(offered)
     ]
-    judge_all = _Judge("seen", asked)
-    label = RunLabel(set_name=f"{loaded.graph}, asked back", strategy="auto", reasoner="embedded", seed=0)
-    await bench.ask(loaded, label, [_as_asked(each) for each in asked], see=judge_all.see)
+    judged = await _judged(bench, loaded, f"{loaded.graph}, asked back", "seen", asked, show)
     found: dict[str, tuple[Verdict, ...]] = {}
-    for (question, _), outcome in zip(offered, judge_all.outcomes, strict=True):
+    for (question, _), outcome in zip(offered, judged.outcomes, strict=True):
         found[question.id] = (*found.get(question.id, ()), outcome.verdict)
-    return found
-
-
-def _as_asked(question: NaturalQuestion) -> Question:
-    return Question(id=question.id, turns=question.texts, answers=(), kind=question.kind)
-
-
-class _Judge:
-    """Judges the answers of `questions`, which come in their order; `see` is what Bench.ask calls."""
-
-    def __init__(self, half: Half, questions: Sequence[NaturalQuestion]) -> None:
-        self._half = half
-        self._questions = {question.id: question for question in questions}
-        self.outcomes: list[NaturalOutcome] = []
-
-    def see(self, asked: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
-        question = self._questions[asked.id]
-        reasoning_ms = outcome.milliseconds.get(REASONER_STAGE, 0.0)
-        verdict = judge(question, answer)
-        self.outcomes.append(NaturalOutcome(self._half, question, verdict, answer, reasoning_ms, tuple(steps)))
+    outcomes = [replace(each, choices=found.get(each.question.id, ())) for each in run.outcomes]
+    return NaturalRun(outcomes, run.leaks)
 
 
 def _files(only: str) -> dict[str, list[Path]]:
@@ -170,5 +148,88 @@ def _files(only: str) -> dict[str, list[Path]]:
     return {graph: [file] for graph, file in GRAPHS.items() if only in ("", graph)}
 
 
-def _loading(show: Show, graph: str) -> Callable[[str, float], None]:
-    return lambda _step, percent: show(f"loading {graph}", int(percent), 100)
+def measures(run: NaturalRun) -> list[Measure]:
+    """The lines of each half that was asked; bounds are those of the half that nobody looks at."""
+    lines = [line for half in TITLES for line in _of_half(half, [each for each in run.outcomes if each.half == half])]
+    asked_ms = [each.reasoning_ms for each in run.outcomes if each.answer is not None]
+    return [
+        *lines,
+        times("the reasoner's own time, p50 / p95", asked_ms, _P50_MS, _P95_MS),
+        at_most("names that reached the reasoner", len(run.outcomes), run.leaks, 0),
+    ]
+
+
+def _of_half(half: Half, outcomes: _Outcomes) -> Iterator[Measure]:
+    if not outcomes:
+        return
+
+    def name(what: str) -> str:
+        return f"{TITLES[half]}: {what}"
+
+    def bound(figure: float) -> float | None:
+        return figure if half == "shut" else None
+
+    def right(what: str, chosen: _Outcomes, figure: float) -> Measure:
+        return share(name(what), _part(chosen, "right"), len(chosen), bound(figure))
+
+    def most(what: str, of: int, reached: float, figure: float | None) -> Measure:
+        line = at_most(name(what), of, reached, figure)
+        return line if isinstance(reached, int) else line.model_copy(update={"reached": f"{reached:.3f}"})
+
+    given = [each for each in outcomes if each.is_given]
+    quantified = [each for each in outcomes if each.question.kind in _QUANTIFIED]
+    yield right("right", outcomes, 0.85)
+    yield most("wrong among the answers given", len(given), _part(given, "wrong"), bound(0.03))
+    yield most("partly right among them", len(given), _part(given, "partly"), None)
+    unanswerable = [each for each in outcomes if each.question.gold.type == "unanswerable"]
+    yield right("rightly refused of the unanswerable", unanswerable, 0.95)
+    yield right("yes or no", [each for each in outcomes if each.question.kind == "yes_no"], 0.95)
+    yield right("negation and quantifiers", quantified, 0.80)
+    yield most("of these wrong", len(quantified), _part(quantified, "wrong"), bound(0.0))
+    told = [(each.answer.confidence, each.verdict == "right") for each in given if each.answer]
+    if sure := [(confidence, is_right) for confidence, is_right in told if confidence is not None]:
+        error = calibration_error(sure)
+        yield most("calibration error of the confidence, ten bins", len(sure), error, bound(0.05))
+    asked_back = sum(each.answer is not None and bool(each.answer.did_you_mean) for each in outcomes)
+    yield most("asked back", len(outcomes), asked_back, None)
+    if chosen := [each for each in outcomes if each.choices]:
+        meant = mean([float("right" in each.choices) for each in chosen])
+        yield share(name("of these the right question was offered"), meant, len(chosen))
+    if failed := sum(each.answer is None for each in outcomes):
+        yield most("ended with an error", len(outcomes), failed, bound(0))
+
+
+def _part(outcomes: _Outcomes, verdict: Verdict) -> float:
+    return mean([float(each.verdict == verdict) for each in outcomes])
+
+
+def by_kind(run: NaturalRun) -> str:
+    """A Markdown table: of each half all questions, then each kind, then each graph."""
+    rows: list[tuple[object, ...]] = []
+    for half, title in TITLES.items():
+        outcomes = [each for each in run.outcomes if each.half == half]
+        groups: dict[str, list[NaturalOutcome]] = {"all": list(outcomes)}
+        for each in sorted(outcomes, key=lambda outcome: outcome.question.kind):
+            groups.setdefault(each.question.kind.replace("_", " "), []).append(each)
+        for each in outcomes:
+            groups.setdefault(f"graph {each.question.graph}", []).append(each)
+        for name, group in groups.items():
+            counts = [sum(each.verdict == verdict for each in group) for verdict in VERDICTS]
+            if group:
+                rows.append((f"{title}: {name}", len(group), *counts, f"{_part(group, 'right'):.2f}"))
+    return markdown_table(("questions", "n", *VERDICTS, "share right"), rows)
+
+
+def wrong_markdown(run: NaturalRun) -> str:
+    """The questions of the seen half that were not right, the wrong ones first; none of the other half."""
+    parts = ["# Natural questions that were not rightly answered", "", "The seen half alone. Wrong ones come first."]
+    for verdict in reversed(VERDICTS[1:]):
+        found = [each for each in run.outcomes if each.half == "seen" and each.verdict == verdict]
+        parts += ["", f"## {verdict} ({len(found)})", ""]
+        for each in found:
+            question, answer = each.question, each.answer
+            parts.append(f"- {question.id}: {' / '.join(question.texts)}")
+            parts.append(f"    - answered: {answer.text if answer else 'with an error'}")
+            parts += [f"    - path: {line}" for line in (answer.path if answer else ())]
+            parts.append(f"    - gold ({question.gold.type}): {'; '.join(map(str, question.gold.items)) or 'none'}")
+    return "\n".join(parts) + "\n"

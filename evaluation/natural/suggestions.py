@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -18,8 +18,8 @@ from evaluation.bench.bench import CALLER, TENANT, Bench, ChatByStrategy, Loaded
 from evaluation.bench.question_sets import Show
 from evaluation.checks.metrics import mean
 from evaluation.datasets.questions import QuestionsError
-from evaluation.natural.questions import read_natural
 from evaluation.natural.run import CLINIC, GRAPHS
+from evaluation.natural.verdicts import read_natural
 from kg_store.graph.traversal import kinds_of, members_of
 from kg_store.storage.vault import readable_name
 from kg_store.terms import Mids, as_mids
@@ -43,18 +43,6 @@ class Suggested:
         return self.held + len(self.missed)
 
 
-class _Watched:
-    """Makes suggestions as the service does, and keeps what must answer each, by the answer's id."""
-
-    def __init__(self, chat: ChatService) -> None:
-        self._make = chat.options.suggest_next
-        self.made: dict[str, tuple[SuggestedQuestion, ...]] = {}
-
-    async def after(self, run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
-        self.made[run.answer_id] = await self._make(run)
-        return self.made[run.answer_id]
-
-
 async def run_suggestions(data: Path, limit: int, graph: str, show: Show) -> list[Suggested]:
     """The first `limit` seen questions of each graph. Raises QuestionsError, before anything is opened."""
     files = {**GRAPHS, **{name: data / path for name, path in FURTHER.items() if (data / path).is_file()}}
@@ -76,17 +64,14 @@ def table(found: Sequence[Suggested]) -> str:
     groups: dict[str, list[Suggested]] = {}
     for each in found:
         groups.setdefault(each.graph, []).append(each)
-    rows = [_row(name, group) for name, group in {**groups, "all": list(found)}.items()]
+    rows = []
+    for name, group in {**groups, "all": list(found)}.items():
+        total, held = sum(each.total for each in group), sum(each.held for each in group)
+        times = sorted(each.milliseconds for each in group) or [0.0]
+        p95 = times[min(len(times) - 1, int(0.95 * len(times)))]
+        shares = (f"{total / len(group):.2f}" if group else "-", f"{held / total:.3f}" if total else "-")
+        rows.append((name, len(group), total, *shares, f"{mean(times):.0f}", f"{p95:.0f}"))
     return markdown_table(("graph", "answers", "suggestions", "a answer", "answered", "ms, mean", "ms, p95"), rows)
-
-
-def _row(name: str, group: Sequence[Suggested]) -> tuple[str, ...]:
-    total, held = sum(each.total for each in group), sum(each.held for each in group)
-    times = sorted(each.milliseconds for each in group) or [0.0]
-    p95 = times[min(len(times) - 1, int(0.95 * len(times)))]
-    share = f"{held / total:.3f}" if total else "-"
-    per = f"{total / len(group):.2f}" if group else "-"
-    return name, str(len(group)), str(total), per, share, f"{mean(times):.0f}", f"{p95:.0f}"
 
 
 def _dialogues(bench: Bench, loaded: LoadedSet, limit: int) -> list[tuple[str, ...]]:
@@ -107,8 +92,15 @@ async def _of_graph(
     chat = services.chat.own if isinstance(services.chat, ChatByStrategy) else services.chat
     if not isinstance(chat, ChatService):
         raise TypeError("the bench has another service than the one that suggests")
-    watched, found = _Watched(chat), list[Suggested]()
-    asked = chat.with_options(replace(chat.options, suggest_next=watched.after))
+    made, found = dict[str, tuple[SuggestedQuestion, ...]](), list[Suggested]()
+    suggest_next = chat.options.suggest_next
+
+    async def watched(run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
+        """Suggestions as the service makes them; what must answer each is kept, by the answer's id."""
+        made[run.answer_id] = await suggest_next(run)
+        return made[run.answer_id]
+
+    asked = chat.with_options(replace(chat.options, suggest_next=watched))
     for done, texts in enumerate(dialogues, start=1):
         show(f"suggestions, {loaded.graph}", done, len(dialogues))
         dialogue = Dialogue(loaded.graph, KeyPair.generate(), "auto", {})
@@ -118,11 +110,11 @@ async def _of_graph(
         if answer is None or not answer.answered:
             continue
         missed: list[str] = []
-        for text, made in zip(answer.suggestions, watched.made.get(answer.id, ()), strict=True):
+        for text, suggested in zip(answer.suggestions, made.get(answer.id, ()), strict=True):
             following = dialogue.fork()
             request = following.request(text, None, {"suggestions": 0})
             told = following.accept(text, await asked.answer(CALLER, request))
-            if not _is_held(bench, loaded, text, told, made.expected):
+            if not _is_held(bench, loaded, text, told, suggested.expected):
                 missed.append(text)
         held = len(answer.suggestions) - len(missed)
         found.append(Suggested(loaded.graph, answer.usage.milliseconds.get(STAGE, 0.0), held, tuple(missed)))
@@ -140,10 +132,3 @@ def _is_held(bench: Bench, loaded: LoadedSet, asked: str, told: Answer, expected
     left_out = opened.vault.records(sorted(wanted - given))
     are_named = all(readable_name(record) in asked for record in left_out.values())
     return bool(given) and given <= wanted and len(left_out) == len(wanted - given) and are_named
-
-
-def missed(found: Sequence[Suggested]) -> Mapping[str, list[str]]:
-    """The suggestions that were not answered as they must be, by graph."""
-    return {
-        each.graph: [text for other in found if other.graph == each.graph for text in other.missed] for each in found
-    }

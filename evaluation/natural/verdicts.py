@@ -1,4 +1,5 @@
-"""Judges an answer to a natural question: right, partly right, wrong or refused."""
+"""Natural questions and their gold answers, as they stand in `sets`, and the judge of an answer to one: right, partly
+right, wrong or refused."""
 
 from __future__ import annotations
 
@@ -6,12 +7,73 @@ import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from datetime import date, datetime
+from pathlib import Path
 from typing import Final, Literal
 
-from app.chat.refusals import NOT_IN_GRAPH
+from pydantic import BaseModel, ConfigDict
+
+from app.chat.concluding import NOT_IN_GRAPH
 from client_sdk.answers.answer import Answer
 from evaluation.checks.metrics import comparable
-from evaluation.natural.questions import Gold, NaturalQuestion
+from evaluation.datasets.questions import read_lines
+
+Half = Literal["seen", "shut"]
+GoldType = Literal["entities", "values", "number", "boolean", "table", "describe", "smalltalk", "unanswerable"]
+Cell = str | bool | int | float
+
+SETS: Final = Path(__file__).parent / "sets"
+FILES: Final[dict[Half, Path]] = {"seen": SETS / "seen.jsonl", "shut": SETS / "shut.jsonl.gz"}
+"""The shut half is packed, so that nobody who searches the files reads it by chance."""
+
+
+class Gold(BaseModel):
+    """An answer that counts as right. `items`: names, values, one number, one truth, rows of a table, or the facts of
+    the thing that is to be described; of these `concept` must be named, and `at_least` so many told. None at all says
+    that nobody, or nothing, is right."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    type: GoldType
+    items: tuple[Cell | tuple[Cell, ...], ...] = ()
+    concept: tuple[str, ...] = ()
+    at_least: int = 1
+
+    @property
+    def texts(self) -> list[str]:
+        return [str(item) for item in self.items if not isinstance(item, tuple)]
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return [tuple(map(str, item)) for item in self.items if isinstance(item, tuple)]
+
+
+class NaturalQuestion(BaseModel):
+    """One question after its earlier `turns`; `also` are the answers of other fair readings."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    id: str
+    graph: str
+    kind: str
+    turns: tuple[str, ...] = ()
+    question: str
+    gold: Gold
+    also: tuple[Gold, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The user's texts, turn by turn; the last one is asked for."""
+        return (*self.turns, self.question)
+
+    @property
+    def golds(self) -> tuple[Gold, ...]:
+        return (self.gold, *self.also)
+
+
+def read_natural(half: Half) -> list[NaturalQuestion]:
+    """All questions of one half, in their order. Raises QuestionsError, which quotes nothing of the file."""
+    return [question for _, question in read_lines(FILES[half], NaturalQuestion)]
+
 
 Verdict = Literal["right", "partly", "refused", "wrong"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("right", "partly", "refused", "wrong")
@@ -36,7 +98,9 @@ def _judged(gold: Gold, answer: Answer) -> Verdict:
     if gold.type == "unanswerable":
         return "wrong" if answer.answered else "right"
     if not answer.answered:
-        return "right" if _says_none(gold, answer) else "refused"
+        # A search that was carried out and found nothing says "nobody"; a question that was not understood does not.
+        says_none = gold.type == "entities" and not gold.items and answer.text.startswith(NOT_IN_GRAPH)
+        return "right" if says_none else "refused"
     if gold.type == "smalltalk":
         return "wrong" if answer.entities else "right"
     if gold.type == "describe":
@@ -44,11 +108,6 @@ def _judged(gold: Gold, answer: Answer) -> Verdict:
     if gold.type == "boolean":
         return "right" if _truths(answer) == {comparable(text) for text in gold.texts} else "wrong"
     return _compared_rows(gold, answer.names) if gold.type == "table" else _compared(gold.texts, answer.names)
-
-
-def _says_none(gold: Gold, answer: Answer) -> bool:
-    """A search that was carried out and found nothing says "nobody"; a question that was not understood does not."""
-    return gold.type == "entities" and not gold.items and answer.text.startswith(NOT_IN_GRAPH)
 
 
 def _truths(answer: Answer) -> set[str]:
@@ -131,15 +190,11 @@ def _forms(value: str) -> Iterator[str]:
     plain = _folded(_MIDNIGHT.sub("", value.casefold()))
     yield plain
     with suppress(ValueError):
-        yield from _written(date.fromisoformat(plain))
+        day = date.fromisoformat(plain)
+        month = day.strftime("%B").casefold()
+        yield from (f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}")
     with suppress(ValueError):
         yield from (f"{float(plain):,.2f}", f"{float(plain):,.15g}", f"{float(plain):.15g}")
-
-
-def _written(day: date) -> Iterator[str]:
-    month = day.strftime("%B").casefold()
-    yield f"{day.day} {month} {day.year}"
-    yield f"{month} {day.day}, {day.year}"
 
 
 def _folded(text: str) -> str:

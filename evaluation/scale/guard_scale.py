@@ -12,6 +12,7 @@ import random
 import statistics
 import tempfile
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +27,8 @@ from client_sdk.protocol import Message
 from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_words import NameWords, may_be_ordinary
+from kg_store.names.name_table import may_be_ordinary
+from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NO_MIDS, Mid, NodeKind
 from kg_store.text.english import PublicWords
@@ -35,17 +37,7 @@ MAX_MS, MAX_MB = 0.5, 300.0
 PROMPT_BYTES = 4_096
 REQUESTS, PLANTED, TYPED = 400, 300, 40
 
-_RELATIONS = (
-    "treated by", "lives in", "works at", "date of birth", "visits in the year", "emergency contact", "insured by",
-    "member of", "author of", "supervised by", "has diagnosis", "prescribed drug", "located in", "part of",
-)  # fmt: skip
-_PEOPLE = ("the old man", "my neighbour", "a young doctor", "that patient", "the woman", "her brother")
-_CONCEPTS = ("person", "city", "clinic", "doctor", "patient", "drug", "date")
-_QUESTIONS = (
-    "Which of the people who were treated by {0} live in the same town as {1}?",
-    "How many visits did {0} have in the year before {1} was prescribed that?",
-    "Who is the emergency contact of the oldest patient of {0}, and where does {1} work?",
-)
+_TOLD = tomllib.loads(Path(__file__).with_name("made_up.toml").read_text("utf-8"))["requests"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +128,7 @@ def _measure(count: int, folder: Path) -> None:
 
 
 def _public() -> PublicWords:
-    return PublicWords.of((*_RELATIONS, *_CONCEPTS))
+    return PublicWords.of((*_TOLD["relations"], *_TOLD["concepts"]))
 
 
 def _request(dice: random.Random) -> tuple[bytes, frozenset[str]]:
@@ -145,16 +137,16 @@ def _request(dice: random.Random) -> tuple[bytes, frozenset[str]]:
     issued = [table.of_entity(Mid(mid)) for mid in range(1, 25)]
 
     def shown() -> str:
-        return f"{dice.choice(issued)} ({dice.choice(_CONCEPTS)})"
+        return f"{dice.choice(issued)} ({dice.choice(_TOLD['concepts'])})"
 
     evidence: list[dict[str, str]] = []
     body: dict[str, object] = {
-        "question": dice.choice(_QUESTIONS).format(*dice.sample(issued, 2)),
-        "candidates": [{"number": at, "path": dice.sample(_RELATIONS, 2)} for at in range(1, 16)],
+        "question": dice.choice(_TOLD["questions"]).format(*dice.sample(issued, 2)),
+        "candidates": [{"number": at, "path": dice.sample(_TOLD["relations"], 2)} for at in range(1, 16)],
         "evidence": evidence,
     }
     while len(json.dumps(body)) < PROMPT_BYTES - 90:
-        evidence.append({"head": shown(), "relation": dice.choice(_RELATIONS), "end": shown()})
+        evidence.append({"head": shown(), "relation": dice.choice(_TOLD["relations"]), "end": shown()})
     return json.dumps(body).encode(), frozenset(issued)
 
 
@@ -172,7 +164,10 @@ def _typed_ms(anonymiser: Anonymiser) -> float:
         dice = random.Random(seed)  # nosec B311  # noqa: S311 - made-up questions
         text = ""
         while len(text) < PROMPT_BYTES:
-            text += dice.choice(_QUESTIONS).format(dice.choice(_PEOPLE), dice.choice(_PEOPLE)) + " "
+            text += (
+                dice.choice(_TOLD["questions"]).format(dice.choice(_TOLD["people"]), dice.choice(_TOLD["people"]))
+                + " "
+            )
         messages = [Message(role="user", content=text)]
         began = time.thread_time()
         anonymiser.anonymise(messages, PseudonymTable.new(), lambda _word: NO_MIDS)

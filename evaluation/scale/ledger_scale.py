@@ -11,8 +11,8 @@ from typing import Final
 
 from app.database.engine import make_engine, migrate
 from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply
-from app.egress.ledger.reader import check
 from app.egress.ledger.retention import LedgerUpkeep
+from app.egress.ledger.verification import check
 from app.graphs.markdown_table import markdown_table
 from kg_store.storage.master_key import MasterKey
 

@@ -4,6 +4,7 @@ and a graph as N-Triples, named things of eight kinds, numbers and dates, and fa
 from __future__ import annotations
 
 import random
+import tomllib
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -11,38 +12,13 @@ from typing import Final
 
 from kg_store.names.index import NameEntry
 
-_GIVEN = """
-    Ada Agnes Aiko Alba Aldo Amara Amir Ana Anders Anja Arjun Astrid Bela Bianca Boris Carla Carmen Cedric Chen Clara
-    Dag Dalia Daniel Dara Diego Dina Edith Elena Elif Emil Erik Esther Eva Fatima Felix Fiona Frida Gabor Gita Greta
-    Grace Hana Harry Hector Helen Henrik Hope Ida Igor Imani Ines Ivan Jack James Jana Jin John Jonas Joy Julia Kaito
-    Karim Kenji Kira Lars Layla Lea Leo Lin Luca Luis Magda Malik Mara Marcus Maria Mark Mary May Mei Mila Milan Mira
-    Nadia Nils Nina Noor Olga Omar Oscar Otto Pablo Paul Petra Pia Priya Rafael Rania Rosa Rose Ruth Sami Sara Sean
-    Sofia Sven Tara Tess Theo Tomas Uma Vera Victor Viola Wanda Wei Will Yara Yusuf Zara Zoe
-""".split()
-_BEGIN = """
-    Ab Ack Al And Ar Ash Bak Bal Bar Beck Ber Bir Black Bor Brad Bran Brook Bur Cald Car Cher Clif Col Cot Crom Dal
-    Dan Del Den Dor Dra Dun East Ed El Er Esp Fair Far Fen Fitz For Gal Gar Glen Gor Gran Gre Had Hal Har Haw Hel
-    Hol Hor Hul Ing Jan Jor Kal Kar Kas Kel Ker Kir Kol Kov Kra Lam Lan Lar Lev Lin Lor Lun Mac Mal Mar Mel Mer Mil
-    Mor Mun Nav Nor Nov Oak Ol Or Os Pal Par Pen Per Pol Por Quin Rad Ral Ram Red Ren Rich Rom Ros Rud Sal San Sav
-    Sha Sil Sor Stan Sten Str Sul Tal Tar Thorn Til Tor Tre Ul Val Van Ver Vin Vol Wal War Wes Whit Win Wol Yor Zal
-""".split()
-_MIDDLE = ["", "a", "e", "en", "er", "i", "in", "o", "ov", "u"]
-_END = """
-    berg by court dale den don feld field ford gard ham hart holm house kin lake land ley lin low man mann mont more
-    ner nett ov quist rell ridge rov shaw sen ski smith son stad stein stone ström sworth ton uk vik ville ward well
-    wick wood worth yama zewski
-""".split()
+_TOLD: Final = tomllib.loads(Path(__file__).with_name("made_up.toml").read_text("utf-8"))
+_GIVEN, _BEGIN, _END = (_TOLD[part].split() for part in ("given", "begin", "end"))
 _BASE: Final = "http://made-up.example/"
 _LABEL: Final = "<http://www.w3.org/2000/01/rdf-schema#label>"
 _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 _XSD: Final = "http://www.w3.org/2001/XMLSchema#"
-_KINDS: Final = ("Patient", "Doctor", "Ward", "City", "Company", "Drug", "Course", "Film")
-_RELATIONS: Final = (
-    "treated by", "lives in", "works for", "born on", "admitted to", "member of", "supplied by", "located in",
-    "has diagnosis", "owner of", "married to", "parent of", "reports to", "salary", "opened on", "attends", "teaches",
-    "wrote", "directed by", "capital of", "part of", "price", "founded by", "sold to", "manages",
-)  # fmt: skip
-_SYLLABLES: Final = ("ka", "lo", "mir", "ven", "tas", "qui", "dor", "bel", "zan", "pho", "rux", "ime")
+_KINDS, _RELATIONS = _TOLD["kinds"], _TOLD["relations"]
 _NAMED_SHARE: Final = 0.12
 """Of the triples, how many are labels."""
 TREATED: Final = "treated_by"
@@ -76,7 +52,7 @@ def _persons_name(dice: random.Random) -> str:
 
 
 def _family(dice: random.Random) -> str:
-    return dice.choice(_BEGIN) + dice.choice(_MIDDLE) + dice.choice(_END)
+    return f"{dice.choice(_BEGIN)}{dice.choice(_TOLD['middle'])}{dice.choice(_END)}"
 
 
 def write_graph(path: Path, triples: int, *, classes: bool, seed: int = 7) -> list[str]:
@@ -120,5 +96,5 @@ def _thing(at: int) -> str:
 
 
 def _things_name(chance: random.Random, at: int) -> str:
-    words = ("".join(chance.choice(_SYLLABLES) for _ in range(3)).title() for _ in range(2))
+    words = ("".join(chance.choice(_TOLD["syllables"]) for _ in range(3)).title() for _ in range(2))
     return f"{' '.join(words)} {at}"

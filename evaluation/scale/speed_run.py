@@ -1,4 +1,5 @@
-"""The speed of the service as ratios that any machine gives alike: each figure beside a peer in the same run.
+"""The speed of the service as ratios that any machine gives alike: each figure beside a peer in the same run; and many
+chats at once against an endpoint that takes its time.
 
 `speed.toml` keeps the figures of the last release. A figure that is so many times worse is a fault (`SLOWER`).
 """
@@ -6,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
 import os
 import resource
 import statistics
@@ -14,8 +16,10 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
@@ -25,12 +29,13 @@ from pydantic import SecretStr
 
 from app.api.problems import error_body
 from app.graphs.markdown_table import markdown_table
-from app.settings import Settings, load_settings
-from app.wiring.services import Services, build
-from app.wiring.warm_start import warm_graphs
+from app.settings import load_settings
+from app.wiring.services import Services, build, warm_graphs
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.dialogue import Dialogue
-from evaluation.bench.bench import CALLER, TENANT
+from evaluation.bench.bench import CALLER, TENANT, TO_THE_MODEL, Bench, LoadedSet
+from evaluation.datasets.questions import Question
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.scale.made_up import write_graph
 from kg_store.storage.master_key import MasterKey
 
@@ -81,16 +86,10 @@ def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> S
 
 def markdown(report: SpeedReport) -> str:
     """The table of all figures, and which of them got worse."""
-    rows = [
-        (
-            each.name,
-            each.beside,
-            f"{each.times:.1f}",
-            "" if each.kept is None else f"{each.kept:.1f}",
-            "SLOWER" if each.is_slower(report.most) else "",
-        )
-        for each in report.figures
-    ]
+    rows = []
+    for each in report.figures:
+        kept, verdict = "" if each.kept is None else f"{each.kept:.1f}", "SLOWER" * each.is_slower(report.most)
+        rows.append((each.name, each.beside, f"{each.times:.1f}", kept, verdict))
     table = markdown_table(("what", "beside", "times", "last release", ""), rows)
     return f"{table}\nA figure may be {report.most:g} times that of the last release.\n"
 
@@ -119,7 +118,8 @@ async def _of_graph(
     """Load, first answer, a question with and without suggestions, and late turns of a dialogue, of one graph."""
     kind = "with classes" if classes else "without classes"
     folder.mkdir()
-    settings = _settings(folder)
+    own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
+    settings = load_settings().model_copy(update={**own, "master_key": SecretStr(MasterKey.generate())})
     bulk = _seconds_of(lambda: _bulk_load(folder / "peer", file))
     services = build(settings, error_body)
     load = services.graphs.load(TENANT, "graph", [file], None)
@@ -128,8 +128,8 @@ async def _of_graph(
     services = build(settings, error_body)
     try:
         await warm_graphs(services, lambda _done, _all: None)
-        asker = _Asker(services, names, classes=classes)
-        first = await asker.seconds(-1)
+        asker = _Asker(services, names)
+        first = await asker.asked(_dialogue(0), -1)
         plain = await asker.median(suggestions=0)
         suggesting = await asker.median(suggestions=3)
         before = _memory()
@@ -150,29 +150,23 @@ async def _of_graph(
 
 @dataclass(slots=True)
 class _Asker:
-    """Asks a made-up graph for one step from each of its things in turn."""
+    """Asks a made-up graph for one step from each of its things in turn; figures are of processor time."""
 
     services: Services
     names: Sequence[str]
-    classes: bool
-
-    async def seconds(self, at: int, suggestions: int = 0) -> float:
-        """Processor time of one answer."""
-        dialogue = Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": suggestions})
-        return await self._asked(dialogue, at)
 
     async def median(self, suggestions: int) -> float:
-        times = [await self.seconds(at, suggestions) for at in range(_QUESTIONS)]
+        times = [await self.asked(_dialogue(suggestions), at) for at in range(_QUESTIONS)]
         return statistics.median(times[1:])
 
     async def turns(self) -> tuple[float, float]:
         """The medians around an early and a late turn of one dialogue."""
-        dialogue = Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": 0})
-        times = [await self._asked(dialogue, at) for at in range(_LATE_TURN + 2)]
+        dialogue = _dialogue(0)
+        times = [await self.asked(dialogue, at) for at in range(_LATE_TURN + 2)]
         early, late = (statistics.median(times[at - 2 : at + 2]) for at in (_EARLY_TURN, _LATE_TURN))
         return early, late
 
-    async def _asked(self, dialogue: Dialogue, at: int) -> float:
+    async def asked(self, dialogue: Dialogue, at: int) -> float:
         question = f"Who is {self.names[at % len(self.names)]} treated by?"
         request = dialogue.request(question, None, {})
         began = time.process_time()
@@ -182,9 +176,8 @@ class _Asker:
         return spent
 
 
-def _settings(folder: Path) -> Settings:
-    own = {"data_dir": folder, "database_url": None, "master_key_file": None, "reasoner": "embedded"}
-    return load_settings().model_copy(update={**own, "master_key": SecretStr(MasterKey.generate())})
+def _dialogue(suggestions: int) -> Dialogue:
+    return Dialogue("graph", KeyPair.generate(), "auto", {"suggestions": suggestions})
 
 
 def _fixed_loop() -> None:
@@ -228,3 +221,75 @@ def _memory() -> float:
     """Resident megabytes of this process."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * resource.getpagesize() / 2**20
+
+
+CHATS: Final = 200
+LATENCY_S: Final = 2.0
+MAX_TIMES_IDEAL: Final = 1.5  # times the ideal
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """`ideal_s` is what the calls of one chat wait for the endpoint; all chats begin together."""
+
+    chats: int
+    answered: int
+    calls: int
+    seconds: float
+    ideal_s: float
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.ideal_s
+
+    @property
+    def passed(self) -> bool:
+        return self.answered == self.chats and self.ratio < MAX_TIMES_IDEAL
+
+
+async def run_load(
+    graph: Sequence[Path], policy: str | None, question: Question, chats: int = CHATS, latency_s: float = LATENCY_S
+) -> LoadReport:
+    """Asks one question (with its plan) `chats` times at once, each in a conversation of its own, in one event loop.
+
+    The endpoint is a process of its own, as models are: it takes no time of the worker that is measured.
+    """
+    with _endpoint_apart(question, latency_s) as url:
+        endpoint = {"endpoint_url": url, "endpoint_model": "scripted", "endpoint_api_key": None}
+        async with Bench("endpoint", changes={**endpoint, "endpoint_fallbacks": (), **TO_THE_MODEL}) as bench:
+            loaded = bench.load("asked", graph, policy)
+            # The first question opens the graph and embeds its words, as in a service that runs already.
+            await _chat(bench, loaded, question)
+            began = time.perf_counter()
+            found = await asyncio.gather(*(_chat(bench, loaded, question) for _ in range(chats)))
+            seconds = time.perf_counter() - began
+    calls = max(calls for _, calls in found)
+    return LoadReport(chats, sum(answered for answered, _ in found), calls, seconds, calls * latency_s)
+
+
+@contextmanager
+def _endpoint_apart(question: Question, latency_s: float) -> Iterator[str]:
+    """Gives the base URL of a scripted endpoint that runs in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_serve, args=(there, question, latency_s), daemon=True)
+    process.start()
+    try:
+        yield here.recv()
+    finally:
+        here.send(None)
+        process.join()
+
+
+def _serve(pipe: Connection, question: Question, latency_s: float) -> None:
+    with ScriptedEndpoint(counts_tokens=True, remembers=False, latency_s=latency_s) as endpoint:
+        endpoint.expect(question.plans[-1], question.texts[-1])
+        pipe.send(endpoint.url)
+        pipe.recv()
+
+
+async def _chat(bench: Bench, loaded: LoadedSet, question: Question) -> tuple[bool, int]:
+    """Asks one question; gives true where it was answered, and the number of calls."""
+    dialogue = Dialogue(loaded.graph, KeyPair.generate(), "sets", {"suggestions": 0})
+    answer = await bench.services.chat.answer(CALLER, dialogue.request(question.texts[-1], None, {}))
+    return answer.answered, answer.usage.calls

@@ -1,4 +1,1 @@
-"""Tables of bounds: samples asked through `asking`, each judged by a row of `measures`. One table a file.
-
-Imports `bench` and all below it.
-"""
+"""Tables of bounds, one a file: samples are asked, and each is judged by a row of `measures`."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TO_THE_MODEL, ReasonerName
 from evaluation.bench.question_sets import DEMO, METAQA, PQ_2H, PQ_3H, Show
-from evaluation.bench.report import Report, RunLabel, markdown, write_json
+from evaluation.bench.report import QuestionOutcome, Report, RunLabel, markdown, write_json
 from evaluation.datasets.questions import Question
-from evaluation.tables.asking import Asker, asking
+from evaluation.tables.measures import Asker, asking
 
 
 @dataclass(frozen=True, slots=True)

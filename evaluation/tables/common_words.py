@@ -6,17 +6,17 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from app.graphs.markdown_table import markdown_table
 from client_sdk.crypto.sealing import KeyPair
-from evaluation.attacks.forms.corpus.words import is_common_english, tokens
-from evaluation.attacks.forms.judge import read_sent
-from evaluation.attacks.setup.exchanges import sent_by
+from evaluation.attacks.form_judge import read_sent
+from evaluation.attacks.targets import sent_by
+from evaluation.attacks.words import is_common_english, tokens
 from evaluation.bench.bench import TO_THE_MODEL, LoadedSet
 from evaluation.bench.question_sets import METAQA, OPENDIALKG, WEBQSP, Show
-from evaluation.tables.asking import Asker, asking
+from evaluation.tables.measures import Asker, asking
 
 MAX_REPLACED = 0.02
 _LISTED = 25
@@ -26,22 +26,20 @@ _TITLE = re.compile(rf"[A-Z][\w'’.-]*(?:{_SMALL}[:,]?\s+[A-Z][\w'’.-]*)+")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedQuestion:
+class MarkedQuestion(NamedTuple):
     """A question, and the gold names, whose words are left out of the count."""
 
-    text: str = field(repr=False)
-    names: tuple[str, ...] = field(repr=False)
+    text: str
+    names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """The result for the common words of one set: how many were typed, and which were replaced how often."""
 
     title: str
     questions: int
     words: int
-    replaced: Counter[str] = field(repr=False)
+    replaced: Counter[str]
 
     @property
     def share(self) -> float:
@@ -84,17 +82,13 @@ async def _measure(asker: Asker, title: str, loaded: LoadedSet, questions: Seque
         sent, _ = await sent_by(asker.sets.bench, loaded.graph, [("user", asked.text)], "sets", key)
         typed = Counter(common_words(asked.text, asked.names))
         words += typed.total()
-        replaced += typed - _most_of_each(read_sent(sent).said)
+        # As often as the text that was sent with it most often has it.
+        most: Counter[str] = Counter()
+        for text in read_sent(sent).said:
+            most |= Counter(word.lower() for word in _WORD.findall(text))
+        replaced += typed - most
         asker.show(f"common words, {title}", done, len(questions))
     return Kept(title, len(questions), words, replaced)
-
-
-def _most_of_each(texts: Iterable[str]) -> Counter[str]:
-    """Counts each word as often as the text that has it most does."""
-    most: Counter[str] = Counter()
-    for text in texts:
-        most |= Counter(word.lower() for word in _WORD.findall(text))
-    return most
 
 
 def common_words(text: str, names: Iterable[str]) -> list[str]:
@@ -123,10 +117,8 @@ def markdown(found: Sequence[Kept]) -> str:
         )
         for each in found
     ]
-    listed = [f"{each.title}: {_listed(each.replaced)}" for each in found]
     table = markdown_table(("set", "questions", "common words", "replaced", "bound", ""), rows)
-    return "\n".join([table, *(f"{line}\n" for line in listed)])
-
-
-def _listed(replaced: Counter[str]) -> str:
-    return ", ".join(f"{word} {count}" for word, count in replaced.most_common(_LISTED)) or "none"
+    for each in found:
+        words = ", ".join(f"{word} {count}" for word, count in each.replaced.most_common(_LISTED))
+        table += f"\n{each.title}: {words or 'none'}\n"
+    return table

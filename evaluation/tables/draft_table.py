@@ -1,29 +1,59 @@
-"""The table of checked drafts: an endpoint that spoils right answers on purpose, and how many of those get through."""
+"""The table of checked drafts: questions of every form over the demo graph, an endpoint that spoils right answers on
+purpose, and how many of those get through."""
 
 from __future__ import annotations
 
 import random
+import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pydantic import BaseModel, ConfigDict
+
 from app.llm.tasks import AnswerReply, StepReply
-from app.strategies.checked_drafts import REFUSALS
+from app.strategies.drafts import REFUSALS
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import TO_THE_MODEL
+from evaluation.bench.bench import TO_THE_MODEL, Step
 from evaluation.bench.question_sets import DEMO, Show
-from evaluation.datasets.draft_questions import draft_questions
-from evaluation.datasets.questions import Question
+from evaluation.bench.report import QuestionOutcome
+from evaluation.datasets.questions import PlanSet, QueryPlan, Question
 from evaluation.fakes.misleading_endpoint import NO, WAYS, YES, Corruption, MisleadingEndpoint, Way
-from evaluation.fakes.recording_reasoner import Step
-from evaluation.tables.asking import Asker, asking
-from evaluation.tables.measures import Measure, none
+from evaluation.tables.measures import Asker, Measure, asking, none
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import kinds_of, members_of
 from kg_store.storage.vault import readable_name
+
+NAMES_EACH: Final = 2
+"""So many questions are made of each that has a slot."""
+
+_SLOT: Final = re.compile(r"\{(\w+)\}")
+
+
+class _Template(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    text: str
+    sets: dict[str, list[str]]
+    answer: str
+
+
+def draft_questions(names: Mapping[str, list[str]], seed: int) -> list[Question]:
+    """`names`: by the concept of their things. The plan gives the right answer; what that is, is not told."""
+    dice = random.Random(seed)  # noqa: S311  # a sample, no secret  # nosec B311
+    text = Path(__file__).with_name("draft_questions.toml").read_text("utf-8")
+    templates = [_Template.model_validate(each) for each in tomllib.loads(text)["question"]]
+    found: dict[str, Question] = {}
+    for template in templates:
+        sets = {letter: PlanSet(start=start, path=tuple(path)) for letter, (start, *path) in template.sets.items()}
+        plan = QueryPlan(sets=sets, answer=(template.answer,), text="The answer is {1}.")
+        for _ in range(NAMES_EACH):
+            asked = _SLOT.sub(lambda slot: dice.choice(names[slot[1]]), template.text)
+            found[asked] = Question(id=asked, question=asked, answers=(), plan=plan)
+    return list(found.values())
+
 
 MAX_LET_THROUGH: Final = 0.05
 _Draft = tuple[Question, Corruption | None]
@@ -58,7 +88,7 @@ class AskedDraft:
         return [*(Corruption(way, at) for at in range(len(forms))), *(lies if way == "yes for no" else ())]
 
 
-async def run_draft_table(limit: int, seed: int, only: str, show: Show) -> list[Measure]:
+async def run_draft_table(_data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
     """`limit` spoilt drafts by each strategy whose name holds `only`."""
     measures: list[Measure] = []
     for strategy in (name for name in ("sets", "arog") if only.casefold() in name):

@@ -3,27 +3,32 @@ once."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import tempfile
-from collections.abc import Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
-from evaluation.bench.asker import QuestionOutcome
-from evaluation.bench.bench import TO_THE_MODEL, ReasonerName, sample
+from app.llm.reasoner import ReasonerError
+from evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
 from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, Show
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.checks.metrics import mean, percentile
 from evaluation.datasets.converters import Converted, convert
-from evaluation.datasets.questions import QuestionsError, read_questions
-from evaluation.fakes.path_following_endpoint import PathReader
-from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.scale.load_run import CHATS, MAX_TIMES_IDEAL, run_load
-from evaluation.tables.asking import AskedSample, asking, is_planned
-from evaluation.tables.fault_run import run_with_faults
-from evaluation.tables.measures import Measure, at_most, local_ms, mean_f1, mean_hits
+from evaluation.datasets.questions import Question, QuestionsError, read_questions
+from evaluation.fakes.faulty_endpoint import FaultyEndpoint
+from evaluation.fakes.scripted_endpoint import PathReader, ScriptedEndpoint
+from evaluation.scale.speed_run import CHATS, MAX_TIMES_IDEAL, run_load
+from evaluation.tables.measures import AskedSample, Measure, asking, at_most, is_planned, mean_f1, mean_hits
 
 
-@dataclass(frozen=True, slots=True)
-class CostBound:
+class CostBound(NamedTuple):
     """Bounds on what `sets` takes for a question: mean calls and tokens, median milliseconds outside the endpoint."""
 
     name: str
@@ -46,8 +51,7 @@ ONE_HOP = CostBound("MetaQA-1", METAQA[1], calls=2.0, tokens=1_200, local_ms=20.
 MIN_RIGHT = 0.995  # 1.00 in two figures: names that differ in capitals alone are read as all of them
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(NamedTuple):
     """Limits on what prompts may show, in settings. `bounded`: it is the default, and may cost little."""
 
     words: str
@@ -74,6 +78,8 @@ MAX_LOST, MAX_REFUSED = 0.02, 0.03
 FAULTS, LOAD = "faults", "chats at once"
 FAULT_SHARE = 0.3
 FAULTY_PER_QUESTION = 2.5  # 500 questions with faults to 200 of each set
+CALL_DEADLINE_S = 4.0
+QUESTION_DEADLINE_S = 60.0
 
 
 async def run_endpoint_table(data: Path, limit: int, seed: int, only: str, show: Show) -> list[Measure]:
@@ -106,12 +112,17 @@ async def _costs(data: Path, limit: int, seed: int, wanted: str, show: Show) -> 
             for bound, title, strategy, is_bounded in chosen:
                 endpoint.at_once = title.endswith("at once")
                 asked = await asker.ask_set(title, bound.source, is_planned, strategy)
-                measures += _bounded(title, bound, asked) if is_bounded else [_reported(title, asked.outcomes)]
+                measures += _cost_measures(title, bound if is_bounded else None, asked)
     return measures
 
 
-def _bounded(title: str, bound: CostBound, asked: AskedSample) -> list[Measure]:
-    outcomes, count = asked.outcomes, len(asked.outcomes)
+def _cost_measures(title: str, bound: CostBound | None, asked: AskedSample) -> list[Measure]:
+    """One line, for comparison, where there is no bound."""
+    outcomes, count, right = asked.outcomes, len(asked.outcomes), mean_hits(asked.outcomes)
+    tokens = mean([float(each.prompt_tokens + each.completion_tokens) for each in outcomes])
+    if bound is None:
+        reached = f"{_mean_calls(outcomes):.2f} calls, {tokens:,.0f} tokens, accuracy {right:.3f}"
+        return [Measure(name=title, questions=count, reached=reached)]
     most = max((outcome.calls for outcome in outcomes), default=0)
     calls = [
         at_most(f"{title}: calls, mean", count, _mean_calls(outcomes), bound.calls, "{:.2f}"),
@@ -119,35 +130,26 @@ def _bounded(title: str, bound: CostBound, asked: AskedSample) -> list[Measure]:
     ]
     if bound is ONE_HOP:
         return calls
-    hits, median = mean_hits(outcomes), percentile(local_ms(outcomes), 0.5)
+    median = percentile([outcome.local_ms for outcome in outcomes if not outcome.problem], 0.5)
     accuracy = Measure(
         name=f"{title}: accuracy",
         questions=count,
         bound="1.00",
-        reached=f"{hits:.3f}",
-        passed=hits >= MIN_RIGHT and asked.leaks == 0,
+        reached=f"{right:.3f}",
+        passed=right >= MIN_RIGHT and asked.leaks == 0,
         f1=mean_f1(outcomes),
         leaks=asked.leaks,
     )
     return [
         accuracy,
         *calls,
-        at_most(f"{title}: tokens, mean", count, _mean_tokens(outcomes), bound.tokens, "{:,.0f}"),
+        at_most(f"{title}: tokens, mean", count, tokens, bound.tokens, "{:,.0f}"),
         at_most(f"{title}: time outside the endpoint, median", count, median, bound.local_ms, "{:.1f} ms"),
     ]
 
 
-def _reported(title: str, outcomes: Sequence[QuestionOutcome]) -> Measure:
-    reached = f"{_mean_calls(outcomes):.2f} calls, {_mean_tokens(outcomes):,.0f} tokens"
-    return Measure(name=title, questions=len(outcomes), reached=f"{reached}, accuracy {mean_hits(outcomes):.3f}")
-
-
 def _mean_calls(outcomes: Sequence[QuestionOutcome]) -> float:
     return mean([float(outcome.calls) for outcome in outcomes])
-
-
-def _mean_tokens(outcomes: Sequence[QuestionOutcome]) -> float:
-    return mean([float(outcome.prompt_tokens + outcome.completion_tokens) for outcome in outcomes])
 
 
 async def _limits(data: Path, limit: int, seed: int, wanted: str, show: Show) -> list[Measure]:
@@ -175,13 +177,13 @@ def _reader_of(limit: Limit) -> ScriptedEndpoint | None:
 
 
 def _limited(title: str, limit: Limit, outcomes: Sequence[QuestionOutcome], best: float | None) -> Measure:
-    hits, refused = mean_hits(outcomes), mean([float(not outcome.answered) for outcome in outcomes])
-    is_kept = best is None or (hits >= best - MAX_LOST - 1e-9 and refused <= MAX_REFUSED)
+    right, refused = mean_hits(outcomes), mean([float(not outcome.answered) for outcome in outcomes])
+    is_kept = best is None or (right >= best - MAX_LOST - 1e-9 and refused <= MAX_REFUSED)
     return Measure(
         name=title,
         questions=len(outcomes),
         bound=f"at most {100 * MAX_LOST:g} points lost, {MAX_REFUSED:.0%} refused" if limit.bounded else "",
-        reached=f"accuracy {hits:.3f}, {refused:.1%} refused, {_mean_calls(outcomes):.2f} calls",
+        reached=f"accuracy {right:.3f}, {refused:.1%} refused, {_mean_calls(outcomes):.2f} calls",
         passed=is_kept or not limit.bounded,
     )
 
@@ -191,12 +193,7 @@ async def _with_faults(data: Path, folder: Path, count: int, seed: int, show: Sh
     converted = _converted(PQ_3H, data, folder / "faults")
     questions = sample(read_questions(converted.questions), count, seed)
     report = await run_with_faults(
-        [converted.graph],
-        None,
-        questions,
-        share=FAULT_SHARE,
-        seed=seed,
-        progress=lambda done: show(FAULTS, done, len(questions)),
+        [converted.graph], None, questions, seed=seed, progress=lambda done: show(FAULTS, done, len(questions))
     )
     bad = f"{report.wrong} wrong, {report.late} late, {report.logged.total()} logged, {report.left.total()} left"
     return Measure(
@@ -225,3 +222,102 @@ async def _at_once(data: Path, folder: Path, show: Show) -> Measure:
 def _converted(source: str, data: Path, folder: Path) -> Converted:
     name, _, file = source.partition(":")
     return convert(name, data / file, folder)
+
+
+@dataclass(frozen=True, slots=True)
+class FaultReport:
+    """Counts of questions by how they ended. `wrong` answers differ from gold; `late` took more than the deadline.
+
+    `errors` counts typed errors; `logged` are records of errors in the log, by logger; `left` what was not cleaned up.
+    """
+
+    asked: int
+    right: int
+    refused: int
+    wrong: int
+    late: int
+    leaks: int
+    errors: Counter[str]
+    injected: Counter[str]
+    logged: Counter[str]
+    left: Counter[str]
+
+    @property
+    def passed(self) -> bool:
+        """True where nothing happened that must not."""
+        bad = self.wrong or self.late or self.leaks or self.logged.total() or self.left.total()
+        typed = {each.__name__ for each in _subclasses(ReasonerError)}
+        return not bad and set(self.errors) <= typed and self.right + self.refused + self.errors.total() == self.asked
+
+
+async def run_with_faults(
+    graph: Sequence[Path],
+    policy: str | None,
+    questions: Sequence[Question],
+    *,
+    share: float = FAULT_SHARE,
+    seed: int = 0,
+    call_deadline_s: float = CALL_DEADLINE_S,
+    progress: Callable[[int], None] = lambda _done: None,
+) -> FaultReport:
+    """Asks `questions` (with plans) one after the other, while `share` of the endpoint's replies have a fault."""
+    tasks_before = len(asyncio.all_tasks())
+    endpoint, ended = FaultyEndpoint(0.0, seed), list[float]()
+    changes = {"endpoint_deadline_s": call_deadline_s, "request_deadline_s": QUESTION_DEADLINE_S}
+    with _errors_logged() as logged:
+        async with Bench("scripted", scripted=endpoint, changes={**changes, **TO_THE_MODEL}) as bench:
+            loaded = bench.load("asked", graph, policy)
+            label = RunLabel(set_name="faults", strategy="sets", reasoner="scripted", seed=seed)
+            endpoint.share = share  # Not before: what the endpoint can do has been found out in peace.
+            ended.append(time.perf_counter())
+            report, outcomes = await bench.ask(
+                loaded, label, questions, progress=progress, see=lambda *_told: ended.append(time.perf_counter())
+            )
+            await bench.services.thinking.close()
+            left = Counter(tasks=len(asyncio.all_tasks()) - tasks_before, requests=await _still_open(endpoint))
+    errors = Counter(outcome.problem for outcome in outcomes if outcome.problem)
+    answered = [outcome for outcome in outcomes if outcome.answered]
+    right = sum(outcome.score.f1 == 1.0 for outcome in answered)
+    return FaultReport(
+        asked=len(outcomes),
+        right=right,
+        refused=len(outcomes) - len(answered) - errors.total(),
+        wrong=len(answered) - right,
+        late=sum(end - begin > QUESTION_DEADLINE_S for begin, end in pairwise(ended)),
+        leaks=report.leaks.leaks,
+        errors=errors,
+        injected=endpoint.injected,
+        logged=logged,
+        left=+left,
+    )
+
+
+async def _still_open(endpoint: FaultyEndpoint) -> int:
+    """Requests that are open although their callers have gone; the server is given a moment to notice."""
+    for _ in range(200):
+        if not endpoint.open:
+            return 0
+        await asyncio.sleep(0.01)
+    return endpoint.open
+
+
+@contextmanager
+def _errors_logged() -> Iterator[Counter[str]]:
+    """Counts records of errors by logger: what nobody caught or awaited ends there."""
+    seen: Counter[str] = Counter()
+
+    class Counting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if record.levelno >= logging.ERROR or record.exc_info:
+                seen[record.name] += 1
+
+    handler = Counting()
+    logging.getLogger().addHandler(handler)
+    try:
+        yield seen
+    finally:
+        logging.getLogger().removeHandler(handler)
+
+
+def _subclasses(kind: type[ReasonerError]) -> list[type[ReasonerError]]:
+    return [kind, *(each for child in kind.__subclasses__() for each in _subclasses(child))]

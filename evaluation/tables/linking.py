@@ -1,26 +1,115 @@
-"""Measures how well names are found as people type them: in generated slips, and in questions of a public set."""
+"""Measures how well names are found as people type them: in generated slips, by rules that share nothing with what
+reads them, and in questions of a public set."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import tomllib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
-
-import numpy as np
+from typing import Final, NamedTuple
 
 from app.graphs.markdown_table import markdown_table
 from evaluation.bench.question_sets import C360, DEMO, PQ_2H, PQ_3H, WEBQSP, Show
 from evaluation.checks.metrics import comparable
-from evaluation.datasets.misspellings import CARRIERS, PLAIN, SLIPS, Slip
 from evaluation.datasets.questions import Question
-from evaluation.tables.asking import asking
+from evaluation.tables.measures import Asker, Measure, asking, share
 from kg_store.catalog import PrivateGraph
 from kg_store.graph.traversal import concept_of
-from kg_store.names.name_hits import Mention
-from kg_store.terms import NodeKind
+from kg_store.names.other_forms import Mention
+from kg_store.terms import NodeKind, as_mids
 
+_KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_BARE = dict(zip("äöüåéèêëáàâãíìîïóòôõúùûýñçøłšžčř", "aouaeeeeaaaaiiiioooouuuyncolszcr", strict=True)) | {
+    "ß": "ss", "æ": "ae", "œ": "oe",
+}  # fmt: skip
+_SPELT_OUT = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "ß": "ss", "æ": "ae"}
+_MISTYPED_FROM = 5
+_TWO_SLIPS_FROM = 9
+
+
+class Slip(NamedTuple):
+    """One way to get a name wrong. `apply` gives the name back unchanged where it does not fit it."""
+
+    kind: str
+    apply: Callable[[str, Random], str]
+    people_only: bool = False
+
+
+def _in_a_word(change: Callable[[str, Random], str], least: int = _MISTYPED_FROM) -> Callable[[str, Random], str]:
+    """Applies `change` to one word that is long enough to be told all the same."""
+
+    def apply(name: str, dice: Random) -> str:
+        words = name.split(" ")
+        long = [at for at, word in enumerate(words) if len(word) >= least and word.isalpha()]
+        if not long:
+            return name
+        at = dice.choice(long)
+        return " ".join([*words[:at], change(words[at], dice), *words[at + 1 :]])
+
+    return apply
+
+
+def _changed(change: Callable[[str, int], str], last: int = 0) -> Callable[[str, Random], str]:
+    """Applies `change` at a place of a word, which is never its first letter."""
+    return lambda word, dice: change(word, dice.randrange(1, len(word) - last))
+
+
+_drop = _changed(lambda word, at: word[:at] + word[at + 1 :])
+
+
+def _wrong_key(word: str, dice: Random) -> str:
+    at = dice.randrange(1, len(word))
+    rows = [row for row in _KEYBOARD if word[at].lower() in row]
+    if not rows:
+        return word
+    place = rows[0].index(word[at].lower())
+    beside = [rows[0][near] for near in (place - 1, place + 1) if 0 <= near < len(rows[0])]
+    return word[:at] + dice.choice(beside) + word[at + 1 :]
+
+
+def _mapped(letters: dict[str, str]) -> Callable[[str, Random], str]:
+    large = {letter.upper(): bare.capitalize() for letter, bare in letters.items() if letter != "ß"}
+    table = str.maketrans(letters | large)
+    return lambda name, _dice: name.translate(table)
+
+
+def _initials(point: str) -> Callable[[str, Random], str]:
+    def apply(name: str, _dice: Random) -> str:
+        *given, last = name.split(" ")
+        return " ".join([*(word[0] + point for word in given), last])
+
+    return apply
+
+
+SLIPS: tuple[Slip, ...] = (
+    Slip(
+        "letters swapped",
+        _in_a_word(_changed(lambda word, at: word[:at] + word[at + 1] + word[at] + word[at + 2 :], last=1)),
+    ),
+    Slip("letter dropped", _in_a_word(_drop)),
+    Slip("letter doubled", _in_a_word(_changed(lambda word, at: word[: at + 1] + word[at:]))),
+    Slip("wrong key", _in_a_word(_wrong_key)),
+    Slip("two slips", _in_a_word(lambda word, dice: _drop(_wrong_key(word, dice), dice), _TWO_SLIPS_FROM)),
+    Slip("accents left out", _mapped(_BARE)),
+    Slip("accents spelt out", _mapped(_SPELT_OUT)),
+    Slip("initials", _initials("."), people_only=True),
+    Slip("initials without points", _initials(""), people_only=True),
+    Slip("surname alone", lambda name, _dice: name.split(" ")[-1], people_only=True),
+    Slip("first name alone", lambda name, _dice: name.split(" ")[0], people_only=True),
+    Slip("surname first", lambda name, _dice: ", ".join(reversed(name.rsplit(" ", 1))), people_only=True),
+    Slip("hyphen as a space", lambda name, _dice: name.replace("-", " ")),
+    Slip("hyphen left out", lambda name, _dice: name.replace("-", "")),
+    Slip("apostrophe left out", lambda name, _dice: name.replace("'", "").replace("’", "")),
+    Slip("apostrophe as a space", lambda name, _dice: name.replace("'", " ").replace("’", " ")),
+    Slip("run together", lambda name, _dice: name.replace(" ", ""), people_only=True),
+    Slip("small letters", lambda name, _dice: name.lower()),
+    Slip("underscores", lambda name, _dice: name.replace(" ", "_")),
+)
+
+_SENTENCES: Final = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text("utf-8"))
+CARRIERS: Final[list[str]] = _SENTENCES["carriers"]
+PLAIN: Final[list[str]] = _SENTENCES["plain"]
 MIN_RECALL, MIN_PRECISION, MIN_TOPICS = 0.90, 0.97, 0.90
 PEOPLE = frozenset(("person", "people", "patient", "doctor", "nurse", "relative", "customer", "employee"))
 NO_NAME = "no name"
@@ -29,19 +118,17 @@ _SMALL = frozenset("of de la le van von der den du di da the ii iii iv i v vi vi
 _TRIES = 40
 
 
-@dataclass(frozen=True, slots=True)
-class TypedMention:
+class TypedMention(NamedTuple):
     """One sentence; the name in it at [start, end) means `mid`. Without a name both are 0."""
 
     kind: str
-    text: str = field(repr=False)
+    text: str
     start: int
     end: int
     mid: int
 
 
-@dataclass(frozen=True, slots=True)
-class KindOfSlip:
+class KindOfSlip(NamedTuple):
     """The result for all sentences of one kind. `choices`: how many things all mentions together may mean."""
 
     kind: str
@@ -61,78 +148,66 @@ class KindOfSlip:
         return self.right / self.linked if self.linked else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class LinkingReport:
-    """All kinds in order; `whole` is their sum."""
-
-    kinds: tuple[KindOfSlip, ...]
-
-    @property
-    def whole(self) -> KindOfSlip:
-        parts = [(each.typed, each.found, each.linked, each.right, each.choices) for each in self.kinds]
-        return KindOfSlip("all", *map(sum, zip(*parts, strict=True)))
-
-    def markdown(self) -> str:
-        rows = []
-        for each in (*self.kinds, self.whole):
-            mean = each.choices / each.linked if each.linked else 0.0
-            rows.append((each.kind, each.typed, f"{each.recall:.3f}", f"{each.precision:.3f}", f"{mean:.1f}"))
-        return markdown_table(("kind", "sentences", "recall", "precision", "read as, mean"), rows)
+def whole(kinds: Sequence[KindOfSlip]) -> KindOfSlip:
+    """The sum of all."""
+    parts = [(each.typed, each.found, each.linked, each.right, each.choices) for each in kinds]
+    return KindOfSlip("all", *map(sum, zip(*parts, strict=True)))
 
 
-@dataclass(frozen=True, slots=True)
-class LinkingResults:
-    """Names with slips and topics of questions, and which bounds they miss, in words."""
-
-    slips: LinkingReport
-    topics: LinkingReport
-
-    @property
-    def missed(self) -> list[str]:
-        slips, topics = self.slips.whole, self.topics.whole
-        bounds = [
-            (slips.recall, MIN_RECALL, "names with slips found"),
-            (slips.precision, MIN_PRECISION, "their precision"),
-            (topics.recall, MIN_TOPICS, "WebQSP topics found"),
-        ]
-        return [f"{what}: {reached:.3f} < {bound}" for reached, bound, what in bounds if reached < bound]
-
-    def markdown(self) -> str:
-        said = "\n".join(f"- {words}" for words in self.missed) or "- all bounds reached"
-        return f"{self.slips.markdown()}\nWebQSP:\n\n{self.topics.markdown()}\n{said}\n"
+def linking_measures(slips: KindOfSlip, topics: KindOfSlip) -> list[Measure]:
+    """Names with slips, and topics of questions, against their bounds."""
+    return [
+        share("topics found, WebQSP half", topics.recall, topics.typed, MIN_TOPICS),
+        share("of what is read as a name there, a topic", topics.precision, topics.linked),
+        share("misspelt and abbreviated names found", slips.recall, slips.typed, MIN_RECALL),
+        share("of what is read as a name there, the one that was meant", slips.precision, slips.linked, MIN_PRECISION),
+    ]
 
 
-async def run_linking(data: Path, mentions: int, seed: int, show: Show) -> LinkingResults:
-    """The demo, customers, PathQuestion and WebQSP, freshly loaded. Raises QuestionsError."""
+def linking_markdown(kinds: Sequence[KindOfSlip], topics: KindOfSlip) -> str:
+    rows = []
+    for each in (*kinds, whole(kinds), topics):
+        mean = each.choices / each.linked if each.linked else 0.0
+        rows.append((each.kind, each.typed, f"{each.recall:.3f}", f"{each.precision:.3f}", f"{mean:.1f}"))
+    return markdown_table(("kind", "sentences", "recall", "precision", "read as, mean"), rows)
+
+
+async def run_linking(data: Path, mentions: int, seed: int, show: Show) -> tuple[list[KindOfSlip], KindOfSlip]:
+    """Of the demo, customers and PathQuestion by kind of slip, and of WebQSP's topics. Raises QuestionsError."""
     async with asking(data, mentions, seed, show) as asker:
-        sets, graph = asker.sets, asker.sets.bench.graph
-        loaded = [sets.of(DEMO)[0], sets.graph(C360), sets.of(PQ_2H)[0], sets.of(PQ_3H)[0]]
-        slips = measure_mentions([graph(each) for each in loaded], mentions, seed)
-        webqsp, questions = sets.of(WEBQSP)
-        return LinkingResults(slips, measure_topics(graph(webqsp), questions))
+        webqsp, questions = asker.sets.of(WEBQSP)
+        return slips_of(asker), measure_topics(asker.sets.bench.graph(webqsp), questions)
 
 
-def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed: int = 0) -> LinkingReport:
+def slips_of(asker: Asker) -> list[KindOfSlip]:
+    """The asker's limit of names with slips, over all graphs but WebQSP's."""
+    sets = asker.sets
+    loaded = [sets.graph(C360), *(sets.of(source)[0] for source in (DEMO, PQ_2H, PQ_3H))]
+    return measure_mentions([sets.bench.graph(each) for each in loaded], asker.limit, asker.seed)
+
+
+def measure_mentions(graphs: Sequence[PrivateGraph], mentions: int = 1_000, seed: int = 0) -> list[KindOfSlip]:
     """`mentions` misspelt and abbreviated names of the graphs' entities, evenly over graphs and kinds of slip, and
     sentences without a name. A name that several entities share counts as found where the right one is among them."""
     results = [(each, _mentions(graph, each.text)) for graph, each in _corpus(graphs, mentions, Random(seed))]  # noqa: S311  # a sample, no secret  # nosec B311
     kinds = dict.fromkeys(each.kind for each, _ in results)
-    return LinkingReport(tuple(_of_slips(kind, [pair for pair in results if pair[0].kind == kind]) for kind in kinds))
+    return [_of_slips(kind, [pair for pair in results if pair[0].kind == kind]) for kind in kinds]
 
 
-def measure_topics(graph: PrivateGraph, questions: Sequence[Question]) -> LinkingReport:
-    """Counts the topic entities of `questions` that linked mentions hold, one row; precision over all mentions."""
+def measure_topics(graph: PrivateGraph, questions: Sequence[Question]) -> KindOfSlip:
+    """Counts the topic entities of `questions` that linked mentions hold; precision over all mentions."""
     typed = found = linked = right = choices = 0
     for question in questions:
         wanted = {comparable(topic) for topic in question.topic_entities}
         mentions = [each for text in question.texts for each in _mentions(graph, text)]
-        meant = [_names_of(graph, each) for each in mentions]
+        records = [graph.vault.records(each.mids).values() for each in mentions]
+        meant = [{comparable(name) for record in each for name in record.names} for each in records]
         typed += len(wanted)
         found += len(wanted & set().union(*meant)) if meant else 0
         linked += len(mentions)
         right += sum(bool(names & wanted) for names in meant)
         choices += sum(len(each.mids) for each in mentions)
-    return LinkingReport((KindOfSlip("topics", typed, found, linked, right, choices),))
+    return KindOfSlip("topics", typed, found, linked, right, choices)
 
 
 def _of_slips(kind: str, results: Sequence[tuple[TypedMention, list[Mention]]]) -> KindOfSlip:
@@ -159,11 +234,6 @@ def _mentions(graph: PrivateGraph, text: str) -> list[Mention]:
     return [*(each for each in named if (each.start, each.end) not in taken), *more]
 
 
-def _names_of(graph: PrivateGraph, mention: Mention) -> set[str]:
-    records = graph.vault.records(mention.mids).values()
-    return {comparable(name) for record in records for name in record.names}
-
-
 def _corpus(graphs: Sequence[PrivateGraph], mentions: int, dice: Random) -> list[tuple[PrivateGraph, TypedMention]]:
     made: list[tuple[PrivateGraph, TypedMention]] = []
     names = [_names(graph) for graph in graphs]
@@ -175,10 +245,9 @@ def _corpus(graphs: Sequence[PrivateGraph], mentions: int, dice: Random) -> list
     return [*made, *((graph, TypedMention(NO_NAME, text, 0, 0, 0)) for graph in graphs for text in PLAIN)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
+class _Name(NamedTuple):
     mid: int
-    text: str = field(repr=False)
+    text: str
     is_person: bool
 
 
@@ -204,20 +273,16 @@ def _typed(slip: Slip, name: _Name, dice: Random) -> TypedMention:
 
 
 def _names(graph: PrivateGraph) -> list[_Name]:
-    """The preferred name of every entity, words parted by spaces."""
+    """The preferred name of every entity, words parted by spaces. A person: of a kind that people are of, with a name
+    of two or three words and no small ones (of, III)."""
     signatures = [each.id for each in graph.blind.schema.signatures if each.kind is NodeKind.ENTITY]
     found = []
     for mid, record in graph.vault.records(graph.blind.members(signatures).tolist()).items():
         if record.names and not any(map(str.isdigit, record.names[0])):
             text = record.names[0].replace("_", " ")
-            found.append(_Name(int(mid), text, _is_person(graph, int(mid), text)))
+            words, kind = text.split(" "), concept_of(graph.blind, as_mids([int(mid)])).split()
+            plain = all(len(word) > 1 and word.casefold() not in _SMALL and not word.endswith(".") for word in words)
+            is_person = plain and len(words) in _NAME_WORDS and not PEOPLE.isdisjoint(kind)
+            found.append(_Name(int(mid), text, is_person))
     # MIDs are drawn for every load: by them, one seed would make another corpus each time.
     return sorted(found, key=lambda name: name.text)
-
-
-def _is_person(graph: PrivateGraph, mid: int, text: str) -> bool:
-    """Of a kind that people are of, with a name of two or three words and no small ones (of, III)."""
-    words = text.split(" ")
-    plain = all(len(word) > 1 and word.casefold() not in _SMALL and not word.endswith(".") for word in words)
-    concept = Counter(concept_of(graph.blind, np.array([mid], dtype=np.int64)).split())
-    return plain and len(words) in _NAME_WORDS and bool(PEOPLE & set(concept))

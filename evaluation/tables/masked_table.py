@@ -2,18 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import random
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from app.llm.embeddings.adapters import NO_HEAD
+from app.llm.embeddings.trained_weights import NO_HEAD
 from evaluation.bench.bench import TO_THE_MODEL, ReasonerName
 from evaluation.bench.question_sets import METAQA, PQ_2H, PQ_3H, Show
 from evaluation.checks.leak_scan import LeakScanner
-from evaluation.datasets.masking import Masked, choices, words_of
 from evaluation.datasets.questions import Question, QuestionsError
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from evaluation.tables.asking import AskedSample, Asker, asking, is_planned
-from evaluation.tables.measures import Measure, hits, none
+from evaluation.tables.measures import AskedSample, Asker, Measure, asking, hits, is_planned, none
+from kg_store.sources.policy import Policy
+
+SHARES = (0.0, 0.25, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A choice of relations: each predicate with its description, empty where the owner says nothing of it."""
+
+    share: float
+    described: bool
+    means: Mapping[str, str] = field(repr=False)
+
+    @property
+    def title(self) -> str:
+        told = "" if not self.means else ", described" if self.described else ", nothing said of them"
+        return f"{self.share:.0%} masked{told}"
+
+    def policy(self, plain: str) -> str:
+        """`plain`, a policy as TOML, with these relations masked."""
+        policy = Policy.from_toml(plain)
+        masked = {
+            predicate: policy.of(predicate).model_copy(update={"mask": True, "description": text or None})
+            for predicate, text in self.means.items()
+        }
+        return policy.model_copy(update={"relations": {**policy.relations, **masked}}).to_toml()
+
+    def own_words(self) -> set[str]:
+        """Words that no request may hold: those of the masked relations, also without `has`."""
+        words = {words_of(predicate) for predicate in self.means}
+        return words | {each.removeprefix("has ") for each in words}
+
+    def is_needed(self, question: Question) -> bool:
+        """True where the gold path walks a masked relation."""
+        paths = [each.path for each in question.plan.sets.values()] if question.plan else []
+        hops = {hop.lstrip("^") for path in paths for step in path for hop in step.split("|")}
+        return not {words_of(hop) for hop in hops}.isdisjoint(map(words_of, self.means))
+
+
+def choices(graph: str, seed: int) -> list[Masked]:
+    """Every share, described and not; drawn by `seed`, and what a smaller share masks the larger ones mask too."""
+    means = tomllib.loads(Path(__file__).with_name("masked_descriptions.toml").read_text("utf-8"))[graph]
+    order = sorted(means)
+    random.Random(seed).shuffle(order)  # noqa: S311  # a choice of relations, no secret  # nosec B311
+    found = []
+    for share in SHARES:
+        chosen = order[: math.floor(share * len(order) + 0.5)]
+        found.append(Masked(share, True, {each: means[each] for each in chosen}))
+        if chosen:
+            found.append(Masked(share, False, dict.fromkeys(chosen, "")))
+    return found
+
+
+def words_of(predicate: str) -> str:
+    """`place_of_birth` as the loader shows it."""
+    return " ".join(predicate.replace("_", " ").split())
+
 
 SETS = {
     "PQ-2H": PQ_2H, "PQ-3H": PQ_3H, "MetaQA-1": METAQA[1], "MetaQA-2": METAQA[2], "MetaQA-3": METAQA[3],
@@ -67,8 +126,11 @@ async def _of_set(
         title = f"{name}: {masked.title}"
         asked = await _asked(asker, title, source, masked, chosen, leaks)
         measures.append(hits(title, asked.outcomes, MIN_RIGHT if endpoint else None, asked.leaks))
-        if masked.means and endpoint is None:
-            measures += _needing(title, masked, asked, chosen)
+        # The questions whose path is masked somewhere, apart: the others lose nothing but rivals.
+        needing = [one for one, question in zip(asked.outcomes, chosen, strict=True) if masked.is_needed(question)]
+        if masked.means and endpoint is None and 0 < len(needing) < len(chosen):
+            refused = sum(not outcome.answered for outcome in needing)
+            measures.append(hits(f"{title}: those that need one ({refused} of them refused)", needing))
     return measures
 
 
@@ -84,11 +146,3 @@ async def _asked(
     leaks.names += asked.leaks
     leaks.words += LeakScanner(masked.own_words(), ()).scan(bench.sent_from(before)).leaks.total()
     return asked
-
-
-def _needing(title: str, masked: Masked, asked: AskedSample, questions: list[Question]) -> list[Measure]:
-    """The questions whose path is masked somewhere, apart: the others lose nothing but rivals."""
-    needing = [each for each, question in zip(asked.outcomes, questions, strict=True) if masked.is_needed(question)]
-    refused = sum(not outcome.answered for outcome in needing)
-    line = hits(f"{title}: those that need one ({refused} of them refused)", needing)
-    return [line] if 0 < len(needing) < len(questions) else []

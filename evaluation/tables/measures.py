@@ -1,19 +1,110 @@
-"""A line of a table of bounds: a figure, the bound that it has to reach, and whether it does."""
+"""A line of a table of bounds: a figure, the bound that it has to reach, and whether it does; and the samples of
+question sets that are asked for it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import tempfile
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from app.graphs.markdown_table import markdown_table
-from evaluation.bench.asker import REASONER_STAGE, QuestionOutcome
+from evaluation.bench.bench import Bench, LoadedSet, ReasonerName, See, ignore_outcome, sample
+from evaluation.bench.question_sets import QuestionSets, Show
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.checks.metrics import mean, percentile
-from evaluation.tables.asking import AskedSample
+from evaluation.datasets.questions import Question
+from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 
 _Outcomes = Sequence[QuestionOutcome]
+
+
+class AskedSample(NamedTuple):
+    """The result of one sample, or of several together; `leaks` is what the scanner found in their bytes."""
+
+    outcomes: list[QuestionOutcome]
+    leaks: int
+
+
+NOTHING_ASKED = AskedSample([], 0)
+
+
+def together(*samples: AskedSample) -> AskedSample:
+    return AskedSample([outcome for each in samples for outcome in each.outcomes], sum(each.leaks for each in samples))
+
+
+def is_planned(question: Question) -> bool:
+    """True where a plan is known, and the graph agrees with the gold answers: what a scripted endpoint is asked."""
+    return question.has_plan and question.reproduced
+
+
+@dataclass(slots=True)
+class Asker:
+    """`limit` questions a set, drawn by `seed`; `total` is everything that was asked."""
+
+    sets: QuestionSets
+    limit: int
+    seed: int
+    show: Show
+    reasoner: ReasonerName = "embedded"
+    total: AskedSample = field(default=NOTHING_ASKED, repr=False)
+
+    def sample(self, questions: Sequence[Question], shared_by: int = 1) -> list[Question]:
+        """This set's questions; several sets may share one row's number."""
+        return sample(questions, max(1, self.limit // shared_by), self.seed)
+
+    async def ask_set(
+        self,
+        title: str,
+        source: str,
+        keep: Callable[[Question], bool] = lambda _question: True,
+        strategy: str = "sets",
+    ) -> AskedSample:
+        """A sample of those questions of a public set that are to be kept. Raises QuestionsError."""
+        loaded, questions = self.sets.of(source)
+        return await self.ask(title, loaded, self.sample([*filter(keep, questions)]), strategy=strategy)
+
+    async def ask(
+        self,
+        title: str,
+        loaded: LoadedSet,
+        questions: Sequence[Question],
+        see: See = ignore_outcome,
+        strategy: str = "sets",
+    ) -> AskedSample:
+        """The outcomes in the order of `questions`; `see` sees each of them as it comes."""
+        report, outcomes = await self.sets.bench.ask(
+            loaded,
+            RunLabel(set_name=title, strategy=strategy, reasoner=self.reasoner, seed=self.seed),
+            questions,
+            progress=lambda done: self.show(title, done, len(questions)),
+            see=see,
+        )
+        asked = AskedSample(outcomes, report.leaks.leaks)
+        self.total = together(self.total, asked)
+        return asked
+
+
+@asynccontextmanager
+async def asking(
+    data: Path,
+    limit: int,
+    seed: int,
+    show: Show,
+    reasoner: ReasonerName = "embedded",
+    endpoint: ScriptedEndpoint | None = None,
+    changes: Mapping[str, object] | None = None,
+    least_score: float | None = None,
+) -> AsyncIterator[Asker]:
+    """A bench with the public sets below `data`; `endpoint`, `changes` and `least_score` as of Bench."""
+    with tempfile.TemporaryDirectory(prefix="arog-sets-") as folder:
+        async with Bench(reasoner, scripted=endpoint, changes=changes, least_score=least_score) as bench:
+            yield Asker(QuestionSets(bench, data, Path(folder), show), limit, seed, show, reasoner)
 
 
 class Measure(BaseModel):
@@ -32,11 +123,6 @@ class Measure(BaseModel):
 def hits(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
     """Mean hits@1, F1 beside it."""
     return share(name, mean_hits(outcomes), len(outcomes), bound, mean_f1(outcomes), leaks)
-
-
-def f1(name: str, outcomes: _Outcomes, bound: float) -> Measure:
-    """Mean F1 over the sets of names."""
-    return share(name, mean_f1(outcomes), len(outcomes), bound)
 
 
 def share(
@@ -59,14 +145,14 @@ def share(
     )
 
 
-def at_most(name: str, questions: int, reached: float, bound: float, form: str) -> Measure:
+def at_most(name: str, questions: int, reached: float, bound: float | None, form: str = "{:g}") -> Measure:
     """A figure, told as `form` says, that may be `bound` at most; a set without questions reaches nothing."""
     return Measure(
         name=name,
         questions=questions,
-        bound=f"at most {form.format(bound)}",
+        bound="" if bound is None else f"at most {form.format(bound)}",
         reached=form.format(reached),
-        passed=questions > 0 and reached <= bound + 1e-9,
+        passed=bound is None or (questions > 0 and reached <= bound + 1e-9),
     )
 
 
@@ -85,33 +171,6 @@ def behind(name: str, outcomes: _Outcomes, other: _Outcomes, points: float | Non
         reached=f"{gap:+.1f} points",
         passed=bool(outcomes) and bool(other) and (points is None or gap <= points),
     )
-
-
-def right(name: str, outcomes: _Outcomes, bound: int, leaks: int) -> Measure:
-    """The share of answers that are exactly the gold sets, refusals included."""
-    count = sum(outcome.score.f1 == 1.0 for outcome in outcomes)
-    return Measure(
-        name=name,
-        questions=len(outcomes),
-        bound=f"{bound} right",
-        reached=f"{count} right",
-        passed=count >= bound,
-        f1=mean_f1(outcomes),
-        leaks=leaks,
-    )
-
-
-def none_answered(name: str, outcomes: _Outcomes) -> Measure:
-    """Of `outcomes` of questions without an answer, how many were answered; none may be."""
-    count = sum(outcome.answered for outcome in outcomes)
-    return Measure(
-        name=name, questions=len(outcomes), bound="0 answered", reached=f"{count} answered", passed=not count
-    )
-
-
-def answered(name: str, outcomes: _Outcomes, bound: float) -> Measure:
-    """The share that was answered, rightly or not."""
-    return share(name, mean([float(outcome.answered) for outcome in outcomes]), len(outcomes), bound)
 
 
 def refused(name: str, outcomes: _Outcomes, bound: float | None = None, leaks: int | None = None) -> Measure:
@@ -139,42 +198,24 @@ def mean_f1(outcomes: _Outcomes) -> float:
     return mean([outcome.score.f1 for outcome in outcomes])
 
 
-def reasoning_ms(outcomes: _Outcomes) -> list[float]:
-    return [outcome.milliseconds.get(REASONER_STAGE, 0.0) for outcome in outcomes if not outcome.problem]
-
-
-def local_ms(outcomes: _Outcomes) -> list[float]:
-    return [outcome.local_ms for outcome in outcomes if not outcome.problem]
-
-
-def local_processor_ms(outcomes: _Outcomes) -> list[float]:
-    return [outcome.local_processor_ms for outcome in outcomes if not outcome.problem]
-
-
-def no_leaks(asked: AskedSample) -> Measure:
-    return none("names that reached the reasoner, all runs", len(asked.outcomes), asked.leaks)
-
-
 def markdown(measures: Sequence[Measure]) -> str:
     """The table, then one line that says what was missed."""
-    head = ("measure", "n", "bound", "reached", "", "F1", "leaks")
+    rows = [
+        (
+            each.name,
+            str(each.questions),
+            each.bound,
+            each.reached,
+            ("pass" if each.passed else "FAIL") if each.bound else "",
+            "" if each.f1 is None else f"{each.f1:.3f}",
+            "" if each.leaks is None else str(each.leaks),
+        )
+        for each in measures
+    ]
     missed = [measure.name for measure in measures if not measure.passed]
     told = f"Missed: {'; '.join(missed)}." if missed else "Every bound is reached."
-    return f"{markdown_table(head, map(_row, measures))}\n{told}\n"
+    return f"{markdown_table(('measure', 'n', 'bound', 'reached', '', 'F1', 'leaks'), rows)}\n{told}\n"
 
 
 def write_json(measures: Sequence[Measure], file: Path) -> None:
     file.write_text(json.dumps({"measures": [each.model_dump() for each in measures]}, indent=1), encoding="utf-8")
-
-
-def _row(measure: Measure) -> tuple[str, ...]:
-    verdict = ("pass" if measure.passed else "FAIL") if measure.bound else ""
-    return (
-        measure.name,
-        str(measure.questions),
-        measure.bound,
-        measure.reached,
-        verdict,
-        "" if measure.f1 is None else f"{measure.f1:.3f}",
-        "" if measure.leaks is None else str(measure.leaks),
-    )

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Final, Literal
 
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TENANT, Bench, LoadedSet
 from evaluation.bench.question_sets import Show
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.checks.metrics import comparable
 from evaluation.datasets.questions import Question, QuestionsError
-from evaluation.tables.measures import Measure, share
+from evaluation.tables.measures import Measure, at_most, share
 from kg_store.errors import LoadError
 from kg_store.proposals.propose import propose_policy
 from kg_store.sources.reader import FORMATS
@@ -71,7 +70,8 @@ def read_sets(folder: Path) -> list[AskedSet]:
 
 
 async def _ask(bench: Bench, folder: Path, asked: AskedSet) -> AskedSet:
-    files = sorted(path for path in folder.rglob("*") if _is_data(path))
+    named = [(path, path.name.lower().removesuffix(".gz")) for path in folder.rglob("*") if path.is_file()]
+    files = sorted(path for path, name in named if name.endswith(FORMATS) and not _NO_DATA.search(name))
     try:
         policy = propose_policy(files).to_toml()
         bench.services.graphs.load(TENANT, asked.name, files, policy).run(lambda _step, _percent: None)
@@ -87,11 +87,6 @@ async def _ask(bench: Bench, folder: Path, asked: AskedSet) -> AskedSet:
     questions = [Question(id=str(at), turns=(text,), answers=()) for at, (text, _) in enumerate(asked.questions)]
     await bench.ask(LoadedSet(asked.name, frozenset(), policy), label, questions, see=see)
     return AskedSet(asked.name, asked.questions, verdicts=tuple(verdicts))
-
-
-def _is_data(path: Path) -> bool:
-    name = path.name.lower().removesuffix(".gz")
-    return path.is_file() and name.endswith(FORMATS) and not _NO_DATA.search(name)
 
 
 def judged(gold: str, names: Collection[str] | None) -> Verdict:
@@ -117,16 +112,12 @@ def measures(found: list[AskedSet]) -> list[Measure]:
     right, wrong = verdicts.count("right"), verdicts.count("wrong")
     loaded = [each for each in found if not each.problem]
     wrong_share = wrong / max(1, right + wrong)
+    most = at_most("wrong among the answers given", right + wrong, wrong_share, MAX_WRONG)
+    is_right = wrong_share <= MAX_WRONG
     return [
         share("sets that load by what is proposed", len(loaded) / len(found), len(found), MIN_LOADED),
         share("questions answered rightly", right / max(1, asked), asked, MIN_RIGHT),
-        Measure(
-            name="wrong among the answers given",
-            questions=right + wrong,
-            bound=f"at most {MAX_WRONG}",
-            reached=f"{wrong_share:.3f}",
-            passed=wrong_share <= MAX_WRONG,
-        ),
+        most.model_copy(update={"reached": f"{wrong_share:.3f}", "passed": is_right}),
     ]
 
 

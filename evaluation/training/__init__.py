@@ -1,4 +1,1 @@
-"""Trains what is added to the sentence model: heads, the retriever of facts, and the extractor.
-
-Imports `llm` and `retriever` alone; `evaluation` gathers the examples and has the commands.
-"""
+"""Trains what is added to the sentence model: heads, the retriever of facts, and the extractor."""

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
+from app.extractor.extractor import KINDS, ExtractorConfig, ExtractorWeights, PaddedQuestions, padded, positions
 from app.extractor.features import MARKS, SpanFeatureMaker, SpanFeatures
-from app.extractor.network import KINDS, ExtractorConfig, ExtractorWeights, PaddedQuestions, padded, positions
 from evaluation.training.network_fitting import (
     FittingProgress,
     NetworkFitting,
@@ -45,6 +45,11 @@ class LabelledQuestion:
     @property
     def answers(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(self.context[start:end] for start, end in self.spans))
+
+    @property
+    def as_bytes(self) -> bytes:
+        """The same for the same question."""
+        return repr((self.context, self.known, self.relation, self.unknown_is_head, self.spans)).encode()
 
 
 Example = tuple[SpanFeatures, LabelledQuestion]
@@ -77,10 +82,11 @@ def fit_extractor(
     how = how or ExtractorTraining()
     seed_torch(seed)
     network = ExtractorNetwork(config, how.dropout)
-    fitting = NetworkFitting(
-        network, how, (seed, config), lambda: (repr(_told(each)).encode() for each in questions), "pairs"
-    )
-    texts = _by_text(questions)
+    fitting = NetworkFitting(network, how, (seed, config), lambda: (each.as_bytes for each in questions), "pairs")
+    by_text: dict[str, list[LabelledQuestion]] = defaultdict(list)
+    for question in questions:
+        by_text[question.context].append(question)
+    texts = list(by_text.values())
     blocks = -(-len(texts) // how.block)
     total = blocks * how.epochs
 
@@ -113,7 +119,7 @@ def targets(examples: Sequence[Example], words: int) -> tuple[Floats, Floats]:
 
 
 class ExtractorNetwork(nn.Module):
-    """The network of `app.extractor.network` on torch; the layers of the sentence model below are frozen."""
+    """The network of `app.extractor.extractor` on torch; the layers of the sentence model below are frozen."""
 
     def __init__(self, config: ExtractorConfig, dropout: float = 0.0) -> None:
         super().__init__()
@@ -170,13 +176,6 @@ class ExtractorNetwork(nn.Module):
         return result
 
 
-def _by_text(questions: Sequence[LabelledQuestion]) -> list[list[LabelledQuestion]]:
-    found: dict[str, list[LabelledQuestion]] = defaultdict(list)
-    for each in questions:
-        found[each.context].append(each)
-    return list(found.values())
-
-
 def _batches(made: Sequence[Example], batch: int, draw: np.random.Generator) -> list[list[Example]]:
     """Those of like length run together, and chance decides which comes first; texts without a word are left out."""
     examples = [each for each in made if each[0].context.texts]
@@ -193,7 +192,3 @@ def _loss(network: ExtractorNetwork, examples: Sequence[Example], how: Extractor
     words = cross_entropy(spans, torch.from_numpy(wanted), reduction="none") * torch.from_numpy(is_word)[..., None]
     impossible = torch.tensor([float(not question.spans) for _, question in examples])
     return cross_entropy(none, impossible) + how.words_weight * words.sum() / len(examples)
-
-
-def _told(question: LabelledQuestion) -> tuple[object, ...]:
-    return question.context, question.known, question.relation, question.unknown_is_head, question.spans

@@ -1,20 +1,30 @@
-"""Trains a head of the embedded reasoner: a question beside all paths that it could mean, and how right each is."""
+"""Trains a head of the embedded reasoner: a question beside all paths that it could mean, and how right each is. Right
+paths have to outscore all others, and refusing.
+
+The loss is the negative logarithm of the expected square of the hit under p(path), the softmax of the scores: its
+gradient draws p towards p * hit^2 (marginal likelihood over the paths that reach an answer). Where one path is known
+to be meant it is the usual cross entropy.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from app.language.readings import WordedPath
-from app.llm.embeddings.adapters import RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import MAX_LENGTH, PARTS, Adapter, RelationAdapter
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.scoring.similarity import step_text
-from kg_store.text.pseudonymous import asked_words
+from app.reader.step import MIN_SCORE
+from evaluation.training.network_fitting import logsumexp_of_groups, seed_torch
+from kg_store.text.words import asked_words
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -80,10 +90,9 @@ def train(
 ) -> Trained:
     """The same examples and seed give the same head on one machine. Whole groups of them are held out, and say when to
     stop. Raises TrainingError."""
-    # It loads torch, which nothing else here needs.
-    from evaluation.training.fitting import fit
-
-    held = [row for row, example in enumerate(examples) if _is_held_out(example.group, seed)]
+    # By hash: the same groups are held out whatever else is in the set.
+    first = [hashlib.sha256(f"{seed} {example.group}".encode()).digest()[0] for example in examples]
+    held = [row for row, byte in enumerate(first) if byte < 256 * HELD_OUT]
     rest = sorted(set(range(len(examples))) - set(held))
     if len(examples) < MIN_EXAMPLES or not held or not rest:
         raise TrainingError(
@@ -119,6 +128,133 @@ def prepare(embedder: Embedder, examples: Sequence[Example]) -> Prepared:
     )
 
 
-def _is_held_out(group: str, seed: int) -> bool:
-    """By hash: the same groups are held out whatever else is in the set."""
-    return hashlib.sha256(f"{seed} {group}".encode()).digest()[0] < 256 * HELD_OUT
+MIN_SHARE: Final = 1e-9
+RANK: Final = 16
+EPOCHS: Final = 60
+BATCH: Final = 32
+RATE: Final = 2e-3
+PULL: Final = 0.0005
+"""Draws the adapters back to the untrained vectors."""
+TEMPERATURE: Final = 0.2
+PATIENCE: Final = 6
+"""So many epochs without a lower loss end the training."""
+
+Rows = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+
+
+def fit(
+    data: Prepared, train: Sequence[int], held_out: Sequence[int], seed: int, tell: Tell
+) -> tuple[RelationAdapter, float, float]:
+    """The head with the least loss on the examples `held_out`, which is none where training never lowers it, and how
+    right the first path of those was on average, before and with it. The same input gives the same head."""
+    seed_torch(seed)
+    net = _Net(data)
+    every = [*train, *held_out]
+    untrained = net.right_first(every)
+    draw = np.random.default_rng(seed)
+    optimiser = torch.optim.Adam(net.parameters(), lr=RATE)
+    best, before = net.measured(held_out)
+    after, kept, since = before, net.state(), 0
+    for epoch in range(1, EPOCHS + 1):
+        order = draw.permutation(np.asarray(train))
+        for at in range(0, len(order), BATCH):
+            optimiser.zero_grad()
+            net.loss(order[at : at + BATCH]).backward()  # type: ignore[no-untyped-call]  # torch's own
+            optimiser.step()
+        loss, hits = net.measured(held_out)
+        tell(epoch / EPOCHS, loss)
+        since += 1
+        if loss < best:
+            best, after, kept, since = loss, hits, net.state(), 0
+        if since >= PATIENCE:
+            break
+    net.load_state_dict(kept)
+    lower = _room(untrained, net.right_first(every)) / float(data.weight.mean())
+    return net.head(lower), before, after
+
+
+def _room(before: Scores, after: Scores) -> float:
+    """By how much scores may sink, so that what no path answers is refused: not below the untrained ones on average,
+    and half of the way until one right path in a thousand is refused; paths of new questions score lower."""
+    if not len(before) or not len(after):
+        return 0.0
+    return max(0.0, min(float(after.mean() - before.mean()), (float(np.quantile(after, 0.001)) - MIN_SCORE) / 2))
+
+
+class _Net(torch.nn.Module):
+    """Scores as PathScorer would give them, with the nearness of wholes as a function of the adapters."""
+
+    def __init__(self, data: Prepared) -> None:
+        super().__init__()
+        self._data = data
+        self._refusing = torch.tensor(MIN_SCORE / TEMPERATURE)
+        dims = data.asked.shape[1]
+        self._asked = torch.from_numpy(data.asked)
+        # The last row, of zeros, is what -1 stands for: no step.
+        self._steps = torch.cat([torch.from_numpy(data.steps), torch.zeros(1, dims)])
+        self.down = torch.nn.ParameterDict(
+            {part: torch.nn.Parameter(torch.randn(dims, RANK) / dims**0.5) for part in PARTS}
+        )
+        self.up = torch.nn.ParameterDict({part: torch.nn.Parameter(torch.zeros(RANK, dims)) for part in PARTS})
+        self.hops = torch.nn.Parameter(torch.zeros(dims, MAX_LENGTH))
+        self.gain = torch.nn.Parameter(torch.zeros(()))
+        self.offset = torch.nn.Parameter(torch.zeros(()))
+
+    def loss(self, rows: Rows) -> torch.Tensor:
+        moved = sum((self.down[part] @ self.up[part]).square().sum() for part in self.up)
+        result: torch.Tensor = self._losses(*self._scores(rows)).mean() + PULL * (moved + self.hops.square().sum())
+        return result
+
+    @torch.no_grad()
+    def measured(self, rows: Sequence[int]) -> tuple[float, float]:
+        """Mean loss, without the pull, and how right the best paths are on average where they are answered."""
+        losses, hits = [], []
+        for row in rows:
+            scores, right, owner = self._scores(np.array([row]))
+            losses.append(float(self._losses(scores, right, owner)))
+            hits.append(float(right[int(scores.argmax())]) if float(scores.max()) >= MIN_SCORE else 0.0)
+        return (float(np.mean(losses)), float(np.mean(hits))) if losses else (0.0, 0.0)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        return {name: value.detach().clone() for name, value in self.state_dict().items()}
+
+    @torch.no_grad()
+    def right_first(self, rows: Sequence[int]) -> Scores:
+        """The best score of each example whose best path is mostly right; shape (such examples,)."""
+        every = [self._scores(np.array([row])) for row in rows]
+        return np.array(
+            [float(scores.max()) for scores, right, _ in every if float(right[int(scores.argmax())]) > 0.5]
+        )
+
+    @torch.no_grad()
+    def head(self, lower: float) -> RelationAdapter:
+        adapters = {part: Adapter(self.down[part].numpy().copy(), self.up[part].numpy().copy()) for part in PARTS}
+        return RelationAdapter(adapters, float(self.gain.exp()), float(self.offset) - lower, self.hops.numpy().copy())
+
+    def _losses(self, scores: torch.Tensor, right: torch.Tensor, owner: torch.Tensor) -> torch.Tensor:
+        """One an example."""
+        logits, examples = scores / TEMPERATURE, int(owner[-1]) + 1
+        every = torch.logaddexp(logsumexp_of_groups(logits, owner, examples), self._refusing)
+        # A path that never hits gets next to no share: a number all the same.
+        squared = 2 * right.clamp(min=MIN_SHARE).log()
+        return every - logsumexp_of_groups(logits + squared, owner, examples)
+
+    def _scores(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The score of each path of the examples `rows`, how right it is, and whose it is."""
+        data, first = self._data, self._data.first
+        place = torch.from_numpy(np.concatenate([np.arange(first[row], first[row + 1]) for row in rows]))
+        owner = torch.from_numpy(np.repeat(np.arange(len(rows)), first[rows + 1] - first[rows]))
+        base, weight, right, counts = (
+            torch.from_numpy(each)[place] for each in (data.base, data.weight, data.right, data.counts)
+        )
+        used, rank = torch.unique(counts, return_inverse=True)
+        asked = self._asked[torch.from_numpy(rows)]
+        sums = self._moved("step", self._steps[used])[rank].sum(dim=1)
+        near = (torch.nn.functional.normalize(sums, dim=1) * self._moved("question", asked)[owner]).sum(dim=1)
+        length = (counts >= 0).sum(dim=1).clamp(max=MAX_LENGTH) - 1
+        hops = (asked @ self.hops)[owner, length]
+        return base + weight * (self.gain.exp() * near + self.offset + hops), right, owner
+
+    def _moved(self, part: str, vectors: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.normalize(vectors + (vectors @ self.down[part]) @ self.up[part], dim=1)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from app.retriever.features import ENTITY_MARKS, FACT_MARKS, MAX_AGO, Bags, Features
-from app.retriever.network import ATTENTION_WIDTH, TURN_WIDTH, NetworkConfig, RetrieverWeights
+from app.retriever.retriever import ATTENTION_WIDTH, TURN_WIDTH, NetworkConfig, RetrieverWeights
 from evaluation.training.network_fitting import (
     FittingProgress,
     NetworkFitting,
@@ -188,7 +188,7 @@ def batch_of(queries: Sequence[Features]) -> Batch:
 
 
 class RetrieverNetwork(nn.Module):
-    """The network of `app.retriever.network` on torch; the sentence model below is frozen."""
+    """The network of `app.retriever.retriever` on torch; the sentence model below is frozen."""
 
     def __init__(self, config: NetworkConfig, dropout: float = 0.0) -> None:
         super().__init__()
@@ -241,7 +241,8 @@ class RetrieverNetwork(nn.Module):
 
     def _context(self, batch: Batch) -> Tensor:
         told = torch.cat([batch.tokens, self.ago(batch.token_ago), self.speaker(batch.token_speaker)], dim=1)
-        weights = _softmax_of_groups(self.attention(told)[:, 0], batch.token_query, batch.queries)
+        logits, query = self.attention(told)[:, 0], batch.token_query
+        weights = (logits - logsumexp_of_groups(logits, query, batch.queries)[query]).exp()
         pooled = torch.zeros(batch.queries, batch.tokens.shape[1])
         result: Tensor = self.context(pooled.index_add(0, batch.token_query, weights[:, None] * batch.tokens))
         return result
@@ -276,10 +277,6 @@ class RetrieverNetwork(nn.Module):
             edges = edges + 0.5 * (around[heads] + around[tails])
         result: Tensor = torch.relu(edges)
         return result
-
-
-def _softmax_of_groups(logits: Tensor, group: Tensor, groups: int) -> Tensor:
-    return (logits - logsumexp_of_groups(logits, group, groups)[group]).exp()
 
 
 def _offsets(counts: Sequence[int]) -> list[int]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from decimal import Context, Decimal, localcontext
-from typing import Protocol
+from typing import Final
 
 import numpy as np
 
@@ -17,43 +18,138 @@ from kg_store.algebra.expressions import (
     ResultKinds,
     ResultSet,
     ResultTable,
+    Row,
     as_set,
     outcome_of,
 )
-from kg_store.algebra.groups import (
-    average_of,
-    best_of,
-    counts_by_head,
-    counts_per_group,
-    in_order,
-    joined,
-    leading_to,
-    minus,
-    totals_by_head,
-    totals_per_group,
-)
-from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared
+from kg_store.algebra.relation_values import Measures, Records, RelationValues, Value, compared, union_of
 from kg_store.errors import ExpressionError
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
-from kg_store.text.literals import plain_number
+from kg_store.text.literals import PartialDate, Precision, plain_number
 
-__all__ = ["ExpressionResult", "Operand", "SetAlgebra", "ValueAlgebra"]
+_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
+_NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
+
+
+def average_of(numbers: list[Decimal]) -> Decimal:
+    """Returns the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
+    average = sum(numbers, start=Decimal(0)) / len(numbers)
+    return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
+
+
+def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
+    """Counts the heads of each tail, largest first; with a `period` by year or month, in order of time."""
+    if not period:
+        things, counts = np.unique(edges.tails, return_counts=True)
+        rows = zip(things.tolist(), counts.tolist(), strict=True)
+        return ResultTable(tuple(sorted(rows, key=lambda row: (-row[1], row[0]))))
+    heads: defaultdict[str, set[int]] = defaultdict(set)
+    for head, label in _in_periods(relations, edges, period):
+        heads[label].add(head)
+    return ResultTable(tuple((label, len(heads[label])) for label in sorted(heads)))
+
+
+def counts_by_head(edges: Edges) -> dict[int, Decimal]:
+    """Returns the number of tails of each head."""
+    heads, counts = np.unique(edges.heads, return_counts=True)
+    return {head: Decimal(number) for head, number in zip(heads.tolist(), counts.tolist(), strict=True)}
+
+
+def totals_per_group(
+    relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
+) -> ResultTable:
+    """Returns for each tail (or period) what `total` gives for the measures of its heads."""
+    numbers = _numbers_of(measures)
+    pairs: Iterable[tuple[int, int | str]] = (
+        _in_periods(relations, edges, period)
+        if period
+        else zip(edges.heads.tolist(), edges.tails.tolist(), strict=True)
+    )
+    found: defaultdict[int | str, list[Decimal]] = defaultdict(list)
+    for head, group in pairs:
+        found[group] += numbers.get(head, [])
+    rows: list[Row] = [(group, total(some)) for group, some in found.items() if some]
+    in_order: Callable[[Row], object] = (lambda row: row[0]) if period else (lambda row: (-row[1], row[0]))
+    return ResultTable(tuple(sorted(rows, key=in_order)))  # type: ignore[arg-type]
+
+
+def _numbers_of(measures: Measures) -> dict[int, list[Decimal]]:
+    if measures.kind is ValueKind.DATE:
+        raise ExpressionError("that adds up numbers; these values are dates")
+    return measures.by_entity()
+
+
+def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
+    """Returns for each head the sum of the numbers of its tails; heads without any number are left out."""
+    numbers, totals = _numbers_of(measures), dict[int, Decimal]()
+    for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
+        for number in numbers.get(tail, []):
+            totals[head] = totals.get(head, Decimal(0)) + number
+    return totals
+
+
+def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
+    """Returns every entity that has the best value."""
+    if not measured:
+        return ResultSet(NO_MIDS)
+    own = {entity: choose(keys) for entity, keys in measured.items()}
+    best = choose(own.values())
+    return ResultSet(as_mids([entity for entity, key in own.items() if key == best]))
+
+
+def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
+    """Returns `mids` sorted by their values; those without a value come last."""
+    keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
+    known = sorted(mids)
+    return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
+
+
+def minus(first: Value, second: Value) -> Decimal:
+    """Returns numbers subtracted, or the whole years between two dates. Raises ExpressionError for others."""
+    for kind in (ValueKind.NUMBER, ValueKind.DATE):
+        if {first.kind, second.kind} != {kind}:
+            continue
+        one, other = first.read_as(kind), second.read_as(kind)
+        if isinstance(one, Decimal) and isinstance(other, Decimal):
+            return one - other
+        if isinstance(one, PartialDate) and isinstance(other, PartialDate):
+            return Decimal(-_years(one, other) if one.instant < other.instant else _years(other, one))
+    raise ExpressionError("minus takes two numbers, or two dates")
+
+
+def _years(early: PartialDate, late: PartialDate) -> int:
+    """The whole years from `early` to `late`, at the precision that both share."""
+    shared = min(early.precision, late.precision)
+    if shared < Precision.YEAR:
+        raise ExpressionError("no year is known")
+    parts = [((each.month or 0), (each.day or 0))[: int(shared) - 1] for each in (early, late)]
+    return late.year - early.year - (parts[1] < parts[0])
+
+
+def _in_periods(relations: RelationValues, edges: Edges, period: str) -> Iterable[tuple[int, str]]:
+    """Each head with the year or month of its tails (2024, 2024-05); dates that are less precise are left out."""
+    labels = {mid: _period_of(value, period) for mid, value in relations.values(edges.tails).items()}
+    if len(edges.tails) and not any(labels.values()):
+        raise ExpressionError(f"that leads to no dates with a {period}")
+    for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
+        if label := labels.get(tail, ""):
+            yield head, label
+
+
+def _period_of(value: Value, period: str) -> str:
+    found = value.read_as(ValueKind.DATE) if value.kind is ValueKind.DATE else None
+    if not isinstance(found, PartialDate) or found.precision < _NEEDED[period]:
+        return ""
+    return f"{found.year:04d}" + (f"-{found.month:02d}" if period == "month" else "")
+
 
 _DIGITS = 28
 MAX_FIRST = 1_000_000_000
 
 
-class SetAlgebra(Protocol):
-    """Executes expressions on one version of one graph. Thread-safe."""
-
-    def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
-        """Returns the result. Raises ExpressionError if operands do not fit, and whatever `operand` raises."""
-        ...
-
-
-class ValueAlgebra:
-    """The set algebra over a blind graph, with the values of the vault of the same version.
+class SetAlgebra:
+    """Executes expressions on a blind graph, with the values of the vault of the same version. Thread-safe.
 
     `count` counts distinct members. `!=` keeps things with a value outside of V; other operators keep things with a
     value that compares so with any member of V. If a thing has several values, argmax, compare and descending order
@@ -66,7 +162,7 @@ class ValueAlgebra:
         self._relations = RelationValues(graph, vault)
 
     def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
-        """Does what SetAlgebra says."""
+        """Returns the result. Raises ExpressionError if operands do not fit, and whatever `operand` raises."""
         with localcontext(Context(prec=_DIGITS)):
             return outcome_of(_Evaluation(self._relations, operand).result_of(expression))
 
@@ -144,7 +240,7 @@ class _Evaluation:
 
     def _union(self, call: Call) -> Result:
         sets = [self._set(call, position) for position in range(len(call.operands))]
-        edges = joined([each.pairs() for each in sets]) if any(each.edges for each in sets) else None  # For sums.
+        edges = union_of([each.pairs() for each in sets]) if any(each.edges for each in sets) else None  # For sums.
         return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
 
     def _sum(self, call: Call) -> Result:
@@ -219,11 +315,18 @@ class _Evaluation:
     def _measured(self, entities: ResultSet, label: str) -> dict[int, list[Decimal]]:
         return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
+    def _edges(self, entities: ResultSet, call: Call, towards: int) -> Edges:
+        """The pairs of the call's relation; only those that lead to members of operand `towards`, if there is one."""
+        edges = self._relations.edges(as_mids(entities.mids), call.words[0])
+        if len(call.operands) <= towards:
+            return edges
+        kept = np.isin(edges.tails, self._set(call, towards).mids)
+        return Edges(edges.heads[kept], edges.tails[kept])
+
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
         """The entities with the most or fewest; an entity from which the relation leads nowhere counts 0."""
         entities = self._set(call, 0)
-        edges = self._relations.edges(as_mids(entities.mids), call.words[0])
-        edges = leading_to(edges, self._set(call, 1)) if len(call.operands) > 1 else edges
+        edges = self._edges(entities, call, towards=1)
         if len(call.words) > 1:
             found = totals_by_head(edges, self._relations.measures_of(as_mids(edges.tails), call.words[1]))
         else:
@@ -235,16 +338,11 @@ class _Evaluation:
 
     def _counted(self, call: Call) -> Result:
         """The entities whose number fits; an entity from which the relation leads nowhere counts 0."""
-        entities, (label, operator, *number) = self._set(call, 0), call.words
-        edges, some = self._relations.edges(as_mids(entities.mids), label), 1 if number else 2
-        edges = leading_to(edges, self._set(call, some)) if len(call.operands) > some else edges
-        found = counts_by_head(edges)
+        entities, (_, operator, *number) = self._set(call, 0), call.words
+        found = counts_by_head(self._edges(entities, call, towards=1 if number else 2))
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
-        kept = [
-            bool(compared(operator, Value(str(found.get(mid, 0)), ValueKind.NUMBER), limits))
-            for mid in entities.mids.tolist()
-        ]
-        return entities.keep(np.array(kept, dtype=np.bool_))
+        numbers = (Value(str(found.get(mid, 0)), ValueKind.NUMBER) for mid in entities.mids.tolist())
+        return entities.keep(np.array([bool(compared(operator, each, limits)) for each in numbers], dtype=np.bool_))
 
     def _group(self, call: Call) -> Result:
         edges = self._relations.edges(as_mids(self._set(call, 0).mids), call.words[0])

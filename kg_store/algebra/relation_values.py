@@ -12,18 +12,16 @@ from typing import Final, Protocol
 import numpy as np
 
 from kg_store.errors import ExpressionError
+from kg_store.graph.adjacency import distinct_pairs
 from kg_store.graph.blind_graph import BlindGraph
 from kg_store.graph.traversal import concept_of, walk, walk_each
-from kg_store.terms import Edges, Hop, Mids, NodeKind, Schema, Step, ValueKind
-from kg_store.text.dated_names import date_in_name, named_date
-from kg_store.text.dates import PartialDate
-from kg_store.text.literals import Parsed, parse_value
+from kg_store.terms import Edges, Hop, Mids, NodeKind, Step, ValueKind
+from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date, parse_value
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
 """Names of things are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
-MAX_LOOKED_AT: Final = 20
-"""The number of names that are tried before all are read. Chosen by hand."""
+MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are read. Chosen by hand.
 
 
 class Record(Protocol):
@@ -49,9 +47,7 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph, or one typed by a user (`kind` is then None, and the graph's value decides how it is
-    read).
-    """
+    """A literal of the graph, or with no `kind` one typed by a user, which is read as the graph's value is."""
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
@@ -66,9 +62,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """(entity, value) pairs whose values have an order; `keys` maps each value to its number, or to a
-    date's instant.
-    """
+    """(entity, value) pairs whose values have an order; `keys` has the number or instant of each value."""
 
     kind: ValueKind | None
     pairs: tuple[tuple[int, int], ...] = field(repr=False)
@@ -86,22 +80,20 @@ class RelationValues:
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:
         self._graph, self._vault = graph, vault
-        self._hops = _hops_by_label(graph.schema)
+        hops: defaultdict[str, list[Hop]] = defaultdict(list)
+        for relation in graph.schema.relations:
+            for hop in (Hop(relation.id), Hop(relation.id, inverse=True)):
+                hops[graph.schema.label(hop)].append(hop)
+        self._hops = dict(hops)
 
     def edges(self, mids: Mids, label: str) -> Edges:
         """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
-        found = [walk(self._graph, mids, (step,)) for step in self._steps(label)]
-        if len(found) == 1:
-            return found[0]
-        heads, tails = (np.concatenate(parts) for parts in zip(*((e.heads, e.tails) for e in found), strict=True))
-        pairs = np.unique(np.stack([heads, tails], axis=1), axis=0)
-        return Edges(pairs[:, 0], pairs[:, 1])
+        return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
         """Returns the measures of `mids`; a value counts once for each mediator by which a relation reaches it."""
         steps = self._steps(label)
-        is_one = len(steps) == 1
-        return self.measures(walk_each(self._graph, mids, steps[0]) if is_one else self.edges(mids, label))
+        return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
 
     def kinds(self, mids: Mids) -> tuple[str, ...]:
         """Returns the names of the classes that most of `mids` have; empty if the graph has none."""
@@ -151,6 +143,15 @@ class RelationValues:
         return steps
 
 
+def union_of(parts: Sequence[Edges]) -> Edges:
+    """Returns all pairs of `parts`, each once."""
+    if len(parts) == 1:
+        return parts[0]
+    return distinct_pairs(
+        np.concatenate([each.heads for each in parts]), np.concatenate([each.tails for each in parts])
+    )
+
+
 def _values(records: Mapping[int, Record]) -> dict[int, Value]:
     return {
         mid: Value(record.lexical, record.value_kind or ValueKind.TEXT)
@@ -186,11 +187,7 @@ def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None
         return (0 in signs) == (operator == "=")
     if kind not in ORDERED or not signs:
         return None
-    return any(_holds(operator, sign) for sign in signs)
-
-
-def _holds(operator: str, sign: int) -> bool:
-    return {"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator]
+    return any({"<": sign < 0, "<=": sign <= 0, ">": sign > 0, ">=": sign >= 0}[operator] for sign in signs)
 
 
 def _sign(mine: Parsed, theirs: Parsed) -> int:
@@ -210,11 +207,3 @@ def _keys(values: Mapping[int, Value], kind: ValueKind) -> dict[int, Decimal]:
         elif isinstance(parsed, Decimal):
             keys[mid] = parsed
     return keys
-
-
-def _hops_by_label(schema: Schema) -> dict[str, tuple[Hop, ...]]:
-    hops: defaultdict[str, list[Hop]] = defaultdict(list)
-    for relation in schema.relations:
-        for hop in (Hop(relation.id), Hop(relation.id, inverse=True)):
-            hops[schema.label(hop)].append(hop)
-    return {label: tuple(found) for label, found in hops.items()}

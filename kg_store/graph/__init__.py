@@ -1,4 +1,4 @@
-"""One version of a graph, opened: nodes, steps, schema, and views of roles.
+"""One version of a graph, opened: nodes, steps, schema, views of roles, and among how many others an entity is hidden.
 
 Imports `text` and `storage`.
 """

@@ -1,22 +1,89 @@
-"""Adjacency: the arrays of a graph, built at load: nodes, the hops of each node, and what each hop reaches."""
+"""Adjacency: the arrays of a graph, built at load: nodes, the hops of each node, and what each hop reaches.
+
+Before it stand the operations on such arrays: ranges, runs, and sets that are found equal without being compared.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kg_store.errors import LoadError
-from kg_store.terms import Hop, Mids, NodeKind, RelationId, Signature, SignatureId
+from kg_store.terms import Edges, Hop, Mids, NodeKind, RelationId, Signature, SignatureId
 
+Longs = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.uint32]
-KINDS = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
-"""Node kinds by code."""
+Sums = npt.NDArray[np.uint64]
 
+KINDS = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)  # Node kinds by code.
 _MAX_TARGETS = 0xFFFF_FFFF
+
+
+def ranges(starts: Longs, lengths: Longs) -> Longs:
+    """Returns all whole numbers of [start, start + length) for each pair, one range after the other."""
+    stops = lengths.cumsum()
+    total = int(stops[-1]) if len(stops) else 0
+    positions: Longs = np.arange(total, dtype=np.int64) + (starts - stops + lengths).repeat(lengths)
+    return positions
+
+
+def differs(*columns: npt.NDArray[Any]) -> Flags:
+    """True at the first row, and at each that is another than the one before it in one of `columns`."""
+    fresh = np.zeros(len(columns[0]), dtype=np.bool_)
+    fresh[:1] = True
+    for column in columns:
+        fresh[1:] |= column[1:] != column[:-1]
+    return fresh
+
+
+def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
+    """Returns every pair (`heads[i]`, `tails[i]`) once, sorted by head, then tail."""
+    order = np.lexsort((tails, heads))
+    heads, tails = heads[order], tails[order]
+    fresh = differs(heads, tails)
+    return Edges(heads[fresh], tails[fresh])
+
+
+def lengths_between(starts: npt.NDArray[Any]) -> Longs:
+    """The length of each stretch between `starts`."""
+    wide = starts.astype(np.int64)
+    return wide[1:] - wide[:-1]
+
+
+def running_total(values: npt.NDArray[Any]) -> Longs:
+    """0, then the sum of all values up to each one."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+
+
+def weights_of(count: int) -> Sums:
+    """Two random odd numbers for each of `count` members: a set is known by their sums, which wrap."""
+    drawn = np.random.default_rng().integers(1, 1 << 63, size=(2, max(1, count)), dtype=np.uint64)
+    odd: Sums = drawn | np.uint64(1)
+    return odd
+
+
+def sums_between(weights: Sums, starts: npt.NDArray[Any]) -> Sums:
+    """The sum of each stretch between `starts`, for each row of `weights`."""
+    nothing = np.zeros((len(weights), 1), np.uint64)
+    running = np.concatenate([nothing, np.cumsum(weights, axis=1, dtype=np.uint64)], axis=1)
+    sums: Sums = running[:, starts[1:]] - running[:, starts[:-1]]
+    return sums
+
+
+def number_sets(sums: Sums, first: Longs | None = None) -> tuple[Longs, Longs]:
+    """One number for each distinct set (and `first`, in whose order they ascend), and an example of each."""
+    columns = [*([] if first is None else [first]), *sums]
+    order = np.lexsort(columns[::-1])
+    fresh = differs(*(column[order] for column in columns))
+    numbers = np.empty(len(order), dtype=np.int64)
+    numbers[order] = np.cumsum(fresh) - 1
+    return numbers, order[fresh]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +110,8 @@ class Adjacency:
     """A graph in arrays, both directions in one. A hop is `2 * relation + inverse`; a group is one hop of one node.
 
     A node's groups are in the order of its signature's hops, so a group is found by the hop's rank in the signature.
-    Node `n` has groups `group_ends[n-1]` to `group_ends[n]`, group `g` has targets `target_ends[g-1]` to
-    `target_ends[g]`, sorted; signature `s` has members and hops in the same way.
+    Node `n` has groups `group_starts[n]` to `group_starts[n + 1]`, group `g` has targets `target_starts[g]` to
+    `target_starts[g + 1]`, sorted; signature `s` has members and hops in the same way.
     """
 
     mids: Mids
@@ -56,6 +123,12 @@ class Adjacency:
     hops: Numbers
     member_starts: Numbers
     members: Numbers
+
+    def hops_of_targets(self) -> Numbers:
+        """The hop that leads to each of `targets`."""
+        starts = self.hop_starts[self.signatures].astype(np.int64)
+        hops = self.hops[ranges(starts, lengths_between(self.group_starts))]
+        return np.repeat(hops, lengths_between(self.target_starts))
 
     def save(self, folder: Path) -> None:
         for part in fields(self):
@@ -73,7 +146,10 @@ def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacen
     """Returns the arrays and the signatures: every combination of kind, classes and hops that some node has."""
     group_nodes, group_hops, target_starts, targets = _groups(nodes, facts, relations)
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
-    signature_of, examples = _signature_ids(nodes, group_starts, group_hops, relations)
+    kinds = nodes.kinds.astype(np.int64) * max(1, len(nodes.classes)) + nodes.class_sets
+    # One row of weights after the other, since each takes eight bytes a group.
+    sums = [sums_between(row[None, group_hops], group_starts) for row in weights_of(2 * relations)]
+    signature_of, examples = number_sets(np.concatenate(sums), kinds)
     hop_rows = [group_hops[group_starts[node] : group_starts[node + 1]] for node in examples]
     sizes = np.bincount(signature_of, minlength=len(examples))
     signatures = tuple(
@@ -86,63 +162,28 @@ def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacen
         )
         for position, (node, row, size) in enumerate(zip(examples.tolist(), hop_rows, sizes.tolist(), strict=True))
     )
-    members = np.argsort(signature_of, kind="stable").astype(np.uint32)
     adjacency = Adjacency(
         nodes.mids,
-        signature_of,
+        signature_of.astype(np.int32),
         group_starts,
         target_starts,
         targets,
-        _starts(np.array([len(row) for row in hop_rows], dtype=np.int64)),
+        running_total(np.array([len(row) for row in hop_rows], dtype=np.int64)).astype(np.uint32),
         np.concatenate([*hop_rows, np.empty(0, np.uint32)]).astype(np.uint32),
-        _starts(sizes),
-        members,
+        running_total(sizes).astype(np.uint32),
+        np.argsort(signature_of, kind="stable").astype(np.uint32),
     )
     return adjacency, signatures
 
 
-def _groups(nodes: Nodes, facts: Facts, relations: int) -> tuple[npt.NDArray[np.int64], Numbers, Numbers, Numbers]:
+def _groups(nodes: Nodes, facts: Facts, relations: int) -> tuple[Longs, Numbers, Numbers, Numbers]:
     """Node and hop of each group, where its targets start, and all targets."""
     hops = max(1, relations * 2)
-    heads, tails, hop = (
-        facts.heads.astype(np.int64),
-        facts.tails.astype(np.int64),
-        facts.relations.astype(np.int64) * 2,
-    )
-    keys = np.concatenate([heads * hops + hop, tails * hops + hop + 1])
-    targets = np.concatenate([tails, heads])
-    order = np.lexsort((targets, keys))
-    keys, targets = keys[order], targets[order]
-    fresh = np.ones(len(keys), dtype=bool)
-    fresh[1:] = (keys[1:] != keys[:-1]) | (targets[1:] != targets[:-1])
-    keys, targets = keys[fresh], targets[fresh]
-    if len(targets) > _MAX_TARGETS or len(nodes.mids) > _MAX_TARGETS:
+    heads, tails, relation = (each.astype(np.int64) for each in (facts.heads, facts.tails, facts.relations))
+    keys = np.concatenate([heads * hops + 2 * relation, tails * hops + 2 * relation + 1])
+    pairs = distinct_pairs(keys, np.concatenate([tails, heads]))
+    if len(pairs.tails) > _MAX_TARGETS or len(nodes.mids) > _MAX_TARGETS:
         raise LoadError("the graph is too large: at most 2,147,483,647 facts")
-    group_keys, starts = np.unique(keys, return_index=True)
-    target_starts = np.append(starts, len(targets)).astype(np.uint32)
-    return group_keys // hops, (group_keys % hops).astype(np.uint32), target_starts, targets.astype(np.uint32)
-
-
-def _signature_ids(
-    nodes: Nodes, group_starts: Numbers, group_hops: Numbers, relations: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """The signature of each node, and one node of each signature.
-
-    Each hop has two random numbers and a set of hops is their sums, so that equal sets are found without comparison.
-    """
-    weights = np.random.default_rng().integers(1, 1 << 63, size=(2, max(1, relations * 2)), dtype=np.uint64)
-    columns = [nodes.kinds.astype(np.int64), nodes.class_sets.astype(np.int64)]
-    for weight in weights:
-        sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(weight[group_hops], dtype=np.uint64)])
-        columns.append((sums[group_starts[1:]] - sums[group_starts[:-1]]).astype(np.int64))
-    order = np.lexsort(columns[::-1])
-    rows = np.stack(columns, axis=1)[order]
-    fresh = np.ones(len(rows), dtype=bool)
-    fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    signature_of = np.empty(len(rows), dtype=np.int32)
-    signature_of[order] = np.cumsum(fresh) - 1
-    return signature_of, order[fresh]
-
-
-def _starts(counts: npt.NDArray[np.int64]) -> Numbers:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)]).astype(np.uint32)
+    group_keys, starts = np.unique(pairs.heads, return_index=True)
+    target_starts = np.append(starts, len(pairs.tails)).astype(np.uint32)
+    return group_keys // hops, (group_keys % hops).astype(np.uint32), target_starts, pairs.tails.astype(np.uint32)

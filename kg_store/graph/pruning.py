@@ -1,17 +1,21 @@
-"""Pruning: the arrays of a graph without some of its nodes and relations, as if these had never been loaded."""
+"""Parts of a graph taken out, as if they had never been loaded: erased things and all that goes with them, and what a
+role is not shown.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, Numbers, build_adjacency
-from kg_store.graph.schema import placeholder
-from kg_store.terms import Hop, Mids, NodeKind, RelationId, Schema
-
-Flags = npt.NDArray[np.bool_]
+from kg_store.errors import PolicyError
+from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Flags, Nodes, build_adjacency, lengths_between
+from kg_store.graph.blind_graph import CompactGraph
+from kg_store.graph.schema import placeholder, with_concepts
+from kg_store.sources.policy import Policy, RolePolicy
+from kg_store.terms import Edges, Hop, Mids, NodeKind, RelationId, Schema, Signature, as_mids
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,26 +44,17 @@ class Pruned:
 
 def facts_of(adjacency: Adjacency) -> Facts:
     """Every fact of the arrays, walked forwards."""
-    groups = _lengths(adjacency.group_starts)
-    nodes = np.repeat(np.arange(len(adjacency.mids)), groups)
-    ranks = np.arange(len(nodes)) - np.repeat(adjacency.group_starts[:-1].astype(np.int64), groups)
-    hops = adjacency.hops[adjacency.hop_starts[adjacency.signatures[nodes]] + ranks].astype(np.int64)
-    sizes = _lengths(adjacency.target_starts)
-    forwards = np.repeat(hops % 2 == 0, sizes)
-    heads, relations = np.repeat(nodes, sizes)[forwards], np.repeat(hops // 2, sizes)[forwards]
-    targets = adjacency.targets[forwards].astype(np.int32)
-    return Facts(heads.astype(np.int32), relations.astype(np.int32), targets)
+    hops = adjacency.hops_of_targets()
+    forwards = hops % 2 == 0
+    targets_of_nodes = lengths_between(adjacency.target_starts[adjacency.group_starts])
+    heads = np.repeat(np.arange(len(adjacency.mids), dtype=np.int32), targets_of_nodes)
+    return Facts(heads[forwards], (hops[forwards] // 2).astype(np.int32), adjacency.targets[forwards].astype(np.int32))
 
 
 def kinds_of_nodes(adjacency: Adjacency, schema: Schema) -> npt.NDArray[np.uint8]:
     """The code of each node's kind in KINDS."""
     codes = np.array([KINDS.index(each.kind) for each in schema.signatures] or [0], dtype=np.uint8)
     return codes[adjacency.signatures]
-
-
-def at_home(adjacency: Adjacency, mids: Mids) -> Flags:
-    """Returns a flag for each node of the arrays: it is among `mids`."""
-    return np.isin(adjacency.mids, mids)
 
 
 def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts: Facts) -> Pruned:
@@ -72,7 +67,9 @@ def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts
         relations.astype(np.int32),
         place[facts.tails[kept]].astype(np.int32),
     )
-    classes, class_sets = _class_sets(schema)
+    classes = list(dict.fromkeys(each.classes for each in schema.signatures)) or [()]
+    place_of_set = {each: at for at, each in enumerate(classes)}
+    class_sets = np.array([place_of_set[each.classes] for each in schema.signatures] or [0], dtype=np.int32)
     nodes = Nodes(
         adjacency.mids[~gone],
         kinds_of_nodes(adjacency, schema)[~gone],
@@ -93,13 +90,133 @@ def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts
     return Pruned(arrays, Schema(shown, signatures, tuple(words), schema.kind_words), changed)
 
 
-def _lengths(starts: Numbers) -> npt.NDArray[np.int64]:
-    wide = starts.astype(np.int64)
-    return wide[1:] - wide[:-1]
+_MEDIATOR = KINDS.index(NodeKind.MEDIATOR)
+_VALUE = KINDS.index(NodeKind.VALUE)
+_ENDS = 2  # A mediator that joins fewer things joins nothing.
 
 
-def _class_sets(schema: Schema) -> tuple[list[tuple[str, ...]], npt.NDArray[np.int32]]:
-    """Every distinct set of classes, and the position of each signature's set."""
-    classes = list(dict.fromkeys(each.classes for each in schema.signatures)) or [()]
-    place = {each: at for at, each in enumerate(classes)}
-    return classes, np.array([place[each.classes] for each in schema.signatures] or [0], dtype=np.int32)
+@dataclass(frozen=True, slots=True)
+class RemovalSet:
+    """All that is removed: `mids` are all of it, including `chosen`; `nodes` flags their positions in the arrays.
+
+    `values` belonged to them alone, `mediators` joined them to others, `alone` are things that had no other fact.
+    """
+
+    chosen: Mids = field(repr=False)
+    mids: Mids = field(repr=False)
+    nodes: Flags = field(repr=False)
+    facts: int
+    values: int
+    mediators: int
+    alone: int
+
+
+def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chosen: Mids) -> RemovalSet:
+    """Returns everything that is removed with `chosen`.
+
+    `unseen`: facts that the policy hides; what they lead to may belong to others. A mediator is removed if fewer than
+    two other things are left that it joins; a value, and a thing without another fact, is removed with the last thing
+    that has it.
+    """
+    facts, kinds = facts_of(adjacency), kinds_of_nodes(adjacency, schema)
+    chosen = chosen[np.isin(chosen, adjacency.mids)]
+    gone = np.isin(adjacency.mids, chosen)
+    joined = _mediators(facts, kinds, gone)
+    gone |= joined
+    mids = as_mids(adjacency.mids[gone])
+    lost = gone[facts.heads] | gone[facts.tails]
+    hidden = np.isin(unseen.heads, mids) | np.isin(unseen.tails, mids)
+    ends = np.concatenate([adjacency.mids[facts.heads], adjacency.mids[facts.tails]])
+    touched = np.concatenate([ends[np.tile(lost, 2)], unseen.heads[hidden], unseen.tails[hidden]])
+    kept = np.concatenate([ends[np.tile(~lost, 2)], unseen.heads[~hidden], unseen.tails[~hidden]])
+    mids = as_mids(np.union1d(mids, np.setdiff1d(touched, kept)))
+    nodes = np.isin(adjacency.mids, mids)
+    mediators, out_of_graph = int(joined.sum()), len(mids) - int(nodes.sum())
+    values = int((kinds[nodes] == _VALUE).sum()) + out_of_graph
+    alone = len(mids) - len(chosen) - mediators - values
+    return RemovalSet(as_mids(chosen), mids, nodes, int(lost.sum()), values, mediators, alone)
+
+
+def _mediators(facts: Facts, kinds: npt.NDArray[np.uint8], gone: Flags) -> Flags:
+    """Mediators that join nothing any more; removing some may leave others so, hence the rounds."""
+    mediator = (kinds == _MEDIATOR) & ~gone
+    # A value is said of what is joined; it is not joined itself.
+    joins_things = (kinds[facts.heads] != _VALUE) & (kinds[facts.tails] != _VALUE)
+    heads, tails = facts.heads[joins_things], facts.tails[joins_things]
+    found = np.zeros(len(gone), dtype=bool)
+    while True:
+        out = gone | found
+        left = np.bincount(np.concatenate([heads[~out[tails]], tails[~out[heads]]]), minlength=len(gone))
+        touched = np.zeros(len(gone), dtype=bool)
+        touched[heads[out[tails]]] = touched[tails[out[heads]]] = True
+        fresh = mediator & touched & (left < _ENDS) & ~found
+        if not fresh.any():
+            return found
+        found |= fresh
+
+
+NameConcepts = Callable[[Schema], Sequence[str]]
+
+
+def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_concepts: NameConcepts) -> CompactGraph:
+    """Returns the graph that `role` is shown. Things without any fact left are removed; concepts are named again from
+    what is shown. It is kept in memory: 14 bytes a fact and a few for each node, for each role in use.
+    """
+    facts = facts_of(adjacency)
+    words = [{each.iri, each.label} for each in schema.relations]
+    of_role = [
+        (role.show_relations is None or not each.isdisjoint(role.show_relations))
+        and each.isdisjoint(role.withhold_relations)
+        for each in words
+    ]
+    shown = np.array(of_role or [False])[facts.relations]
+    of_kind = np.array([_admits(role, schema, each) for each in schema.signatures] or [False])
+    gone: Flags = ~of_kind[adjacency.signatures]
+    kept = shown & ~gone[facts.heads] & ~gone[facts.tails]
+    held = np.zeros(len(gone), dtype=np.bool_)
+    held[facts.heads[kept]] = held[facts.tails[kept]] = True
+    left = pruned(adjacency, schema, ~held, kept, facts)
+    return CompactGraph(left.adjacency, with_concepts(left.schema, name_concepts(left.schema)))
+
+
+def refuse_unknown_words(policy: Policy, schema: Schema) -> None:
+    """Raises PolicyError if a role names something that the graph does not have, since it would have no effect."""
+    wrong = list(_unknown(policy, schema))
+    if wrong:
+        raise PolicyError("policy: " + "; ".join(wrong))
+
+
+def unknown_words(policy: Policy, schema: Schema) -> int:
+    """Returns the number of words in roles that name nothing in this graph."""
+    return len(list(_unknown(policy, schema)))
+
+
+def _unknown(policy: Policy, schema: Schema) -> Iterator[str]:
+    relations = {word for each in schema.relations for word in (each.iri, each.label)}
+    kinds = {str(concept) for concept in schema.concepts} | {word for s in schema.signatures for word in s.classes}
+    for number, role in enumerate(policy.roles.values(), start=1):
+        for listed, known in _FIELDS.items():
+            words = getattr(role, listed) or ()
+            for at, word in enumerate(words, start=1):
+                if word not in (relations if known == "relation" else kinds):
+                    yield f"roles, number {number}, {listed}, item {at}: the graph shows no such {known}"
+
+
+_FIELDS = {
+    "show_relations": "relation",
+    "withhold_relations": "relation",
+    "show_concepts": "concept",
+    "withhold_concepts": "concept",
+}
+
+
+def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
+    """True if the role may see such nodes; values and mediators without a class follow the facts around them."""
+    words = {*signature.classes}
+    if signature.kind is NodeKind.ENTITY:
+        words.add(str(schema.concepts[signature.id]))
+    if not words.isdisjoint(role.withhold_concepts):
+        return False
+    if signature.kind is not NodeKind.ENTITY or role.show_concepts is None:
+        return True
+    return not words.isdisjoint(role.show_concepts)

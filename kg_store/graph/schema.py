@@ -1,16 +1,19 @@
-"""Concepts of a schema: assigns them, and lists the words of a schema, which prompts hold and which are therefore
-public.
+"""The words of a schema: its concepts, its bytes, and the opaque words of masked relations, whose own words must not
+be sent.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Final
 
 from kg_store.errors import LoadError
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.terms import (
     Concept,
     Hop,
@@ -23,9 +26,13 @@ from kg_store.terms import (
     SignatureId,
     ValueKind,
     ValueView,
+    cached_by_version,
+    is_mask_word,
+    keyed_word,
 )
-from kg_store.text.further_words import words_of_kinds
-from kg_store.text.labels import clean
+from kg_store.text.english import PublicWords, is_ordinary
+from kg_store.text.labels import clean, readable_relation, words_of_kinds
+from kg_store.text.normalise import normalise
 
 
 def with_concepts(schema: Schema, concepts: Sequence[str]) -> Schema:
@@ -55,7 +62,8 @@ def phrases_of(schema: Schema) -> Iterable[str]:
 def schema_bytes(schema: Schema) -> bytes:
     """Returns compressed JSON; hops are `2 * relation + inverse`."""
     relations = [
-        [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view, *_mask_of(each)]
+        [each.iri, each.label, each.inverse_label, each.value_kind, each.value_view]
+        + ([] if each.mask is None else [each.mask, each.description])
         for each in schema.relations
     ]
     signatures = [
@@ -79,32 +87,135 @@ def read_schema(data: bytes) -> Schema:
     masked = content.get("masked_classes", {})
     words, hints = content.get("words", {}), content.get("hints", {})
     hops = [Hop(RelationId(code >> 1), bool(code & 1)) for code in range(2 * len(content["relations"]))]
+    relations, signatures = list[Relation](), list[Signature]()
+    for at, (iri, label, inverse_label, kind, view, *mask) in enumerate(content["relations"]):
+        value_kind = ValueKind(kind) if kind else None
+        found = Relation(RelationId(at), iri, label, inverse_label, value_kind, ValueView(view), *mask)
+        relations.append(replace(found, words=tuple(words.get(str(at), ())), hints=tuple(hints.get(str(at), ()))))
+    for at, (kind, classes, codes, size) in enumerate(content["signatures"]):
+        met, unsaid = tuple(hops[code] for code in codes), tuple(map(Mid, masked.get(str(at), ())))
+        signatures.append(Signature(SignatureId(at), NodeKind(kind), tuple(classes), met, size, unsaid))
     return Schema(
-        tuple(
-            _relation(position, row, words.get(str(position), ()), hints.get(str(position), ()))
-            for position, row in enumerate(content["relations"])
-        ),
-        tuple(
-            _signature(position, row, hops, masked.get(str(position), ()))
-            for position, row in enumerate(content["signatures"])
-        ),
+        tuple(relations),
+        tuple(signatures),
         tuple(Concept(concept) for concept in content["concepts"]),
         {kind: tuple(further) for kind, further in content.get("kind_words", {}).items()},
     )
 
 
-def _mask_of(relation: Relation) -> list[int | str]:
-    return [] if relation.mask is None else [relation.mask, relation.description]
+MIN_OWN_WORD: Final = 4
+"""Letters of a word of a masked class's name that may stand for the whole: "articles" for `doaj article sample`."""
+_EMPTY_WORDS = ("has ", "have ", "is ")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
-def _relation(position: int, row: list[Any], words: Iterable[str], hints: Iterable[str]) -> Relation:
-    iri, label, inverse_label, kind, view, *mask = row
-    value_kind = ValueKind(kind) if kind else None
-    found = Relation(RelationId(position), iri, label, inverse_label, value_kind, ValueView(view), *mask)
-    return replace(found, words=tuple(words), hints=tuple(hints))
+def mask_word(key: bytes, told: str, taken: Container[str] = ()) -> str:
+    """Returns the opaque word for `told`, for example `Rk3ma2`, not in `taken`; without `key` it looks random."""
+    # With a letter at its end it might look like a form of another word: "R18zer" like an agent noun.
+    return keyed_word("R", told, key, lambda word: is_mask_word(word) and word[-1].isdigit(), taken)
 
 
-def _signature(position: int, row: list[Any], hops: list[Hop], masked: Iterable[int]) -> Signature:
-    kind, classes, codes, size = row
-    met = tuple(hops[code] for code in codes)
-    return Signature(SignatureId(position), NodeKind(kind), tuple(classes), met, size, tuple(map(Mid, masked)))
+def own_words(predicate: str, is_iri: bool, labels: Iterable[str]) -> tuple[str, ...]:
+    """Returns the names of a relation: `labels`, the best first, and its local name; each also without its type
+    (`people.person.spouse`) and without `has`; and single words of these that no dictionary has.
+    """
+    found: dict[str, None] = {}
+    for label in (*labels, readable_relation(predicate, is_iri)):
+        for form in (label, label.rpartition(".")[2].strip()):
+            found[form] = None
+            found |= dict.fromkeys(form.removeprefix(word) for word in _EMPTY_WORDS)
+    rare = [word for text in found for word in _WORD.findall(normalise(text).text) if not is_ordinary(word)]
+    return tuple(text for text in dict.fromkeys([*found, *rare]) if text)
+
+
+@cached_by_version
+def masks_of(schema: Schema) -> Mapping[int, str]:
+    """Returns the opaque word of each masked relation, by the MID under which its own words are stored."""
+    return {each.mask: each.label for each in schema.relations if each.mask is not None}
+
+
+def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
+    """`schema` with the names of masked relations and classes, for the reader that sends nothing.
+
+    `called`: the name of each, by the MID under which the vault has it. Labels and concepts, and so expressions and
+    answers, keep the opaque words. `schema` itself where nothing is masked.
+    """
+    if not unsaid_of(schema):
+        return schema
+    relations = (
+        replace(each, own=called.get(each.mask, "")) if each.mask is not None else each for each in schema.relations
+    )
+    words = {concept: (*schema.kind_words.get(concept, ()), *own) for concept, own in _own_kinds(schema, called)}
+    return replace(schema, relations=tuple(relations), kind_words={**schema.kind_words, **words})
+
+
+def unsaid_of(schema: Schema) -> list[int]:
+    """The MIDs under which the vault has the words of masked relations and classes."""
+    return [*masks_of(schema), *{mid for each in schema.signatures for mid in each.masked}]
+
+
+def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each concept of which all things are of one masked class that no other concept has, with the class's words."""
+    of_concept: dict[str, frozenset[Mid]] = {}
+    for signature in schema.signatures:
+        concept = str(schema.concepts[signature.id])
+        if signature.kind is NodeKind.ENTITY and not signature.classes:
+            masked = frozenset(signature.masked)
+            of_concept[concept] = of_concept.get(concept, masked) & masked
+        else:
+            of_concept[concept] = frozenset()
+    met = Counter(mid for mids in of_concept.values() for mid in mids)
+    for concept, mids in of_concept.items():
+        names = [called[mid] for mid in sorted(mids) if met[mid] == 1 and called.get(mid)]
+        words = [word for name in names for word in name.split() if len(word) >= MIN_OWN_WORD and in_lexicon(word)]
+        if names:
+            yield concept, tuple(dict.fromkeys([*names, *words]))
+
+
+@cached_by_version
+def own_words_of(schema: Schema) -> Mapping[str, str]:
+    """The names of masked relations by their opaque words; empty for every schema but that of `read_in_house`."""
+    return {each.label: each.own for each in schema.relations if each.own}
+
+
+def holds_any(text: str, unsaid: Iterable[Sequence[str]]) -> bool:
+    """True if `text` holds the own words of a masked or hidden relation or class."""
+    return _holds(text, (f" {normalise(word).text} " for words in unsaid for word in words))
+
+
+def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: PublicWords) -> None:
+    """Raises LoadError if a description or a further word in the policy holds the own words of a masked or hidden
+    relation.
+
+    Everybody could read the description, and further words may leave in questions.
+    """
+    patterns = [f" {text} " for words in unsaid for word in words if (text := normalise(word).text) not in public]
+    telling = sum(_holds(each.description, patterns) for each in schema.relations)
+    if telling:
+        raise LoadError(
+            f"the descriptions of {telling} masked relations hold words of a relation that is to stay unsaid"
+        )
+    worded = [*(each.words for each in schema.relations), *words_of_kinds(schema).values()]
+    telling = sum(any(_holds(word, patterns) for word in words) for words in worded)
+    if telling:
+        raise LoadError(
+            f"the policy gives {telling} relations or classes `words` that hold those of a relation or class which is "
+            "masked or hidden: take them out, or show that one (show_relations, show_classes)"
+        )
+
+
+def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
+    """Returns notes for the owner on hidden words that are public for another reason and stay in questions."""
+    count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
+    if not count:
+        return ()
+    return (
+        f"{count} of the relations that are masked or hidden have words that stay public: other relations, concepts "
+        "or everyday English hold them. Who asks by these words tells them to the model.",
+    )
+
+
+def _holds(text: str, patterns: Iterable[str]) -> bool:
+    words = " ".join(re.findall(r"\w+", normalise(text).text))
+    spelled = f" {words} "
+    return any(pattern in spelled for pattern in patterns)

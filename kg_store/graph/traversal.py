@@ -1,15 +1,19 @@
-"""Walks over a BlindGraph: steps through mediators, whole paths, and the concepts of their ends."""
+"""Walks over a BlindGraph: the steps that leave things, also through mediators; whole paths and the concepts of their
+ends; and the paths that all things of one concept share.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
+from kg_store.graph.adjacency import Flags, Longs, distinct_pairs, ranges, running_total
 from kg_store.graph.blind_graph import BlindGraph
-from kg_store.graph.index_ranges import distinct_pairs, ranges
-from kg_store.graph.steps import steps_from_each
 from kg_store.terms import (
     NO_MIDS,
     Edges,
@@ -17,6 +21,7 @@ from kg_store.terms import (
     Mids,
     NodeKind,
     Path,
+    RelationId,
     Schema,
     SignatureId,
     Step,
@@ -24,15 +29,173 @@ from kg_store.terms import (
     cached_by_version,
 )
 
-__all__ = [
-    "concept_of", "kind_of", "kinds_of", "leads_to_values", "members_of", "named_of", "reached", "relations_to",
-    "steps_from", "steps_from_each", "tail_concept", "walk", "walk_each",
-]  # fmt: skip
+MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
+MAX_CACHED_SETS = 10_000  # sets of signatures; then they are all forgotten
+_MANY_SIGNATURES = 500  # signatures of fewer nodes are not worth being made distinct
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """Two parallel arrays: things, and the walker at each; a walker is one set with a step that it has begun."""
+
+    walkers: Longs
+    mids: Mids
+
+
+@dataclass(frozen=True, slots=True)
+class _Hops:
+    """The hops of a schema as codes, `2 * relation + inverse`, one signature after the other."""
+
+    starts: Longs
+    codes: Longs
+    may_end: Flags
+    may_meet_mediator: Flags
+    is_mediator: Flags
+    steps: dict[int, Step] = field(default_factory=dict, repr=False)
+    """A cache of steps by number."""
+    steps_of: dict[frozenset[int], tuple[Step, ...]] = field(default_factory=dict, repr=False)
+    """For a graph without mediators: the steps that leave a set, by the signatures of its members."""
+
+    @property
+    def base(self) -> int:
+        return len(self.may_end) + 1
+
+    def codes_of(self, signature: int) -> list[int]:
+        return self.codes[self.starts[signature] : self.starts[signature + 1]].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def has_mediators(self) -> bool:
+        return bool(self.is_mediator.any())
+
+
+def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]:
+    """Returns, for each of `sets`, every step that leaves at least one of its members, sorted.
+
+    A step may also end at a mediator with a class of its own (a typed blank node). The graph is asked once for each
+    hop, whatever the number of sets.
+    """
+    hops = _hops_of(graph.schema)
+    if not hops.has_mediators:
+        return [list(_hops_leaving(graph, hops, mids)) for mids in sets]
+    lengths = [len(mids) for mids in sets]
+    here = _Pairs(np.repeat(np.arange(len(sets)), lengths), np.concatenate([*sets, np.empty(0, np.int64)]))
+    owners, begun = np.arange(len(sets)), np.zeros(len(sets), dtype=np.int64)
+    found: list[tuple[Longs, Longs]] = []
+    for depth in range(MAX_MEDIATORS + 1):
+        walkers, codes = _leaving(graph, hops, here)
+        steps = begun[walkers] * hops.base + codes + 1
+        ends = hops.may_end[codes]
+        # Shorter steps are filled up with zeros behind, so that numbers sort as steps do.
+        found.append((owners[walkers[ends]], steps[ends] * hops.base ** (MAX_MEDIATORS - depth)))
+        on = hops.may_meet_mediator[codes]
+        if depth == MAX_MEDIATORS or not on.any():
+            break
+        here = _onto_mediators(graph, hops, here, walkers[on], codes[on])
+        owners, begun = owners[walkers[on]], steps[on]
+    return _by_set(found, len(sets), hops)
+
+
+def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
+    """Returns, for each hop's code (`2 * relation + inverse`), whether a step may end with it."""
+    return _hops_of(schema).may_end
+
+
+def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
+    """The steps of one hop, from the signatures of `mids`; cached, since many sets share their signatures."""
+    found = graph.signatures_of(mids)
+    signatures = frozenset((np.unique(found) if len(found) > _MANY_SIGNATURES else found).tolist()) - {-1}
+    steps = hops.steps_of.get(signatures)
+    if steps is None:
+        codes = sorted({code for each in signatures for code in hops.codes_of(each)})
+        steps = tuple((Hop(RelationId(code >> 1), bool(code & 1)),) for code in codes)
+        if len(hops.steps_of) >= MAX_CACHED_SETS:
+            hops.steps_of.clear()
+        hops.steps_of[signatures] = steps
+    return steps
+
+
+def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs]:
+    """Distinct pairs of walkers and codes of the hops that leave their positions."""
+    signatures = graph.signatures_of(here.mids).astype(np.int64)
+    held = signatures >= 0
+    kinds = len(hops.is_mediator)
+    pairs = np.unique(here.walkers[held] * kinds + signatures[held])
+    walkers, signatures = pairs // kinds, pairs % kinds
+    lengths = hops.starts[signatures + 1] - hops.starts[signatures]
+    codes = hops.codes[ranges(hops.starts[signatures], lengths)]
+    leaving = np.unique(np.repeat(walkers, lengths) * hops.base + codes)
+    return leaving // hops.base, leaving % hops.base
+
+
+def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: Longs, codes: Longs) -> _Pairs:
+    """The mediators that walker `walkers[i]` reaches by hop `codes[i]`; they belong to walker i from now on."""
+    order = np.argsort(here.walkers, kind="stable")
+    here = _Pairs(here.walkers[order], here.mids[order])
+    firsts, lasts = (np.searchsorted(here.walkers, walkers, side=side) for side in ("left", "right"))
+    on_walkers: list[Longs] = []
+    on_mids: list[Mids] = []
+    for code in np.unique(codes).tolist():
+        of_hop = np.flatnonzero(codes == code)
+        lengths = lasts[of_hop] - firsts[of_hop]
+        heads, walker = here.mids[ranges(firsts[of_hop], lengths)], np.repeat(of_hop, lengths)
+        edges = graph.neighbours(as_mids(heads), Hop(RelationId(code >> 1), bool(code & 1)))
+        starts = np.searchsorted(edges.heads, heads, side="left")
+        counts = np.searchsorted(edges.heads, heads, side="right") - starts
+        on_walkers.append(np.repeat(walker, counts))
+        on_mids.append(edges.tails[ranges(starts, counts)])
+    on = _Pairs(np.concatenate(on_walkers), np.concatenate(on_mids))
+    signatures = graph.signatures_of(on.mids)
+    keep = (signatures >= 0) & hops.is_mediator[signatures]
+    return _Pairs(on.walkers[keep], on.mids[keep])
+
+
+def _by_set(found: Sequence[tuple[Longs, Longs]], count: int, hops: _Hops) -> list[list[Step]]:
+    steps: list[list[Step]] = [[] for _ in range(count)]
+    owners = np.concatenate([owner for owner, _ in found])
+    numbers = np.concatenate([number for _, number in found])
+    order = np.lexsort((numbers, owners))
+    known = hops.steps
+    for owner, number in zip(owners[order].tolist(), numbers[order].tolist(), strict=True):
+        step = known.get(number)
+        if step is None:
+            step = known[number] = _step_of(number, hops.base)
+        steps[owner].append(step)
+    return steps
+
+
+def _step_of(number: int, base: int) -> Step:
+    codes = []
+    while number:
+        number, digit = divmod(number, base)
+        if digit:
+            codes.append(digit - 1)
+    return tuple(Hop(RelationId(code >> 1), bool(code & 1)) for code in reversed(codes))
+
+
+@cached_by_version
+def _hops_of(schema: Schema) -> _Hops:
+    lengths = [len(signature.hops) for signature in schema.signatures]
+    codes = [2 * hop.relation + hop.inverse for signature in schema.signatures for hop in signature.hops]
+    into_mediators = (s.hops for s in schema.signatures if s.kind is NodeKind.MEDIATOR)
+    into_ends = (s.hops for s in schema.signatures if s.kind is not NodeKind.MEDIATOR or s.classes)
+    return _Hops(
+        running_total(np.array(lengths, dtype=np.int64)),
+        np.array(codes, dtype=np.int64),
+        _reversed_flags(schema, into_ends),
+        _reversed_flags(schema, into_mediators),
+        mediator_flags(schema),
+    )
+
+
+def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
+    """A flag for each hop: it leads to nodes that `groups` of hops leave."""
+    flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
+    flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
+    return flags
 
 
 _MOST_TOLD = 4
-_MANY = 50
-"""Up to this number of things, signatures are counted one by one, which is faster."""
+_MANY = 50  # Up to this number of things, signatures are counted one by one, which is faster.
 
 
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
@@ -64,14 +227,11 @@ def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
 def named_of(graph: BlindGraph, mids: Mids) -> Mids:
     """Returns those of `mids` that are not mediators, which have no name to answer with."""
     signatures = graph.signatures_of(mids)
-    named: Mids = mids[~np.where(signatures >= 0, _mediator_flags(graph.schema)[signatures], False)]
-    return named
+    return mids[(signatures < 0) | ~mediator_flags(graph.schema)[signatures]]
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """Returns the words of the unmasked relations that lead to any of `mids`, with the concept that
-    they start from.
-    """
+    """Returns the unmasked relations that lead to any of `mids`, each with the concept that it starts from."""
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
@@ -117,9 +277,12 @@ def members_of(graph: BlindGraph, concept: str) -> Mids:
     return graph.members(ids) if ids else NO_MIDS
 
 
+@cached_by_version
 def kinds_of(schema: Schema) -> tuple[str, ...]:
     """Returns the concepts of entities, and of mediators with a class; sorted and distinct."""
-    return _kinds_of(schema)
+    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
+    classes = {each for signature in schema.signatures for each in signature.classes}
+    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
@@ -150,14 +313,13 @@ def _join_each(first: Edges, second: Edges) -> Edges:
 
 
 def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
-    mids = as_mids(mids)
     signatures = graph.signatures_of(mids)
-    is_mediator = _mediator_flags(graph.schema)
-    return mids[np.where(signatures >= 0, is_mediator[signatures], False)]
+    return mids[(signatures >= 0) & mediator_flags(graph.schema)[signatures]]
 
 
 @cached_by_version
-def _mediator_flags(schema: Schema) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def mediator_flags(schema: Schema) -> Flags:
+    """A flag for each signature: its nodes are mediators."""
     flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
     return np.array(flags or [False], dtype=np.bool_)
 
@@ -192,13 +354,6 @@ def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
     return dict(found)
 
 
-@cached_by_version
-def _kinds_of(schema: Schema) -> tuple[str, ...]:
-    named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
-    classes = {each for signature in schema.signatures for each in signature.classes}
-    return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
-
-
 def _concept(schema: Schema, signature: int) -> str:
     return str(schema.concepts[signature]) if signature >= 0 else "thing"
 
@@ -208,3 +363,102 @@ def _commonest(counts: Counter[str]) -> str:
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     kept = [concept for concept, count in ranked[:2] if count * 3 >= total]
     return ", ".join(kept) if kept else (ranked[0][0] if ranked else "thing")
+
+
+MAX_STEPS_WALKED: Final = 2_000
+"""The greatest number of things of a concept from which paths are walked; of more, a sample at even distances. By
+hand.
+"""
+
+MIN_SHARE: Final = 0.01
+"""A step that a smaller share of the things has does not belong to the kind, since it would single those out. The
+share was chosen on the sets in docs/evaluation.md.
+"""
+
+MAX_PATHS: Final = 1_500
+"""The greatest number of paths of one concept; if there are more with three steps, only those of two are used. By
+hand.
+"""
+
+MAX_CACHED_CONCEPTS: Final = 2_000
+"""The greatest number of concepts with cached paths in one schema, before the cache is emptied. Chosen by hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptScope:
+    """Everything that `path` reaches from all things of `concept` (several concepts are joined by commas)."""
+
+    concept: str
+    path: Path = ()
+
+    def along(self, path: Path) -> ConceptScope:
+        return ConceptScope(self.concept, (*self.path, *path))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConceptPaths:
+    """Paths that leave a concept, shorter ones first; all paths of at most `whole` steps are among them."""
+
+    paths: tuple[Path, ...]
+    whole: int
+
+
+def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths:
+    """Returns the paths of at most `longest` steps that leave `kin`; computed once for a version."""
+    known = _known(graph.schema)
+    found = known.get((kin, longest))
+    if found is None:
+        found = _paths_of(graph, kin, longest)
+        if len(known) >= MAX_CACHED_CONCEPTS:
+            known.clear()
+        known[kin, longest] = found
+    return found
+
+
+def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
+    """True if the result of `paths_of` is in the cache."""
+    return (kin, longest) in _known(graph.schema)
+
+
+def everything_of(graph: BlindGraph, kin: ConceptScope) -> Mids:
+    """Returns all things of the concepts of `kin`, before its path is walked."""
+    members = [members_of(graph, concept) for concept in kin.concept.split(", ")]
+    return np.unique(np.concatenate(members)) if members else NO_MIDS
+
+
+def _paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths:
+    start = _spread(reached(graph, _spread(everything_of(graph, kin)), kin.path))
+    level: list[tuple[Path, Mids]] = [((), start)]
+    paths: list[Path] = []
+    for length in range(longest):
+        longer: list[tuple[Path, Mids]] = []
+        for path, mids in level:
+            longer += [((*path, step), tails) for step, tails in _common_steps(graph, mids)]
+            if len(paths) + len(longer) > MAX_PATHS and length:
+                return ConceptPaths(tuple(paths), length)
+        paths += [path for path, _ in longer]
+        level = [(path, tails) for path, tails in longer if not leads_to_values(graph.schema, path[-1])]
+    return ConceptPaths(tuple(paths), longest)
+
+
+def _common_steps(graph: BlindGraph, mids: Mids) -> list[tuple[Step, Mids]]:
+    """The steps that at least MIN_SHARE of `mids` have, and what they reach."""
+    least = MIN_SHARE * len(mids)
+    found = []
+    for step in steps_from(graph, mids):
+        edges = walk(graph, mids, (step,))
+        if len(np.unique(edges.heads)) >= least:
+            found.append((step, _spread(as_mids(edges.tails))))
+    return found
+
+
+def _spread(mids: Mids) -> Mids:
+    if len(mids) <= MAX_STEPS_WALKED:
+        return mids
+    return mids[np.linspace(0, len(mids) - 1, MAX_STEPS_WALKED).astype(np.int64)]
+
+
+@cached_by_version
+def _known(schema: Schema) -> dict[tuple[ConceptScope, int], ConceptPaths]:  # noqa: ARG001
+    """The paths of one version that have been computed so far."""
+    return {}

@@ -1,8 +1,13 @@
-"""Reads the lists of words that may stand in a text without naming anybody."""
+"""Reads the lists of words that may stand in a text without naming anybody, and the adjectives and short names of
+places: "French" where a graph has France, "UK" where it has the United Kingdom.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -13,8 +18,7 @@ ENGLISH: Final = _FOLDER / "english.txt"
 OTHER: Final = _FOLDER / "other.txt"
 OWN: Final = _FOLDER / "own.txt"
 SOURCES: Final = _FOLDER / "sources.toml"
-KINDS: Final = "nvarf"
-"""Noun, verb, adjective, adverb, auxiliary."""
+KINDS: Final = "nvarf"  # Noun, verb, adjective, adverb, auxiliary.
 
 
 def in_lexicon(word: str) -> bool:
@@ -69,3 +73,75 @@ def _english() -> dict[str, str]:
 def _others() -> dict[str, frozenset[str]]:
     rows = (line.partition(":") for line in OTHER.read_text(encoding="utf-8").splitlines())
     return {code: frozenset(words.split()) for code, _, words in rows}
+
+
+_WORD = re.compile(r"\w+")
+# Letters that a pattern takes for others where case does not count.
+_LIKE_OTHERS = str.maketrans({"ı": "i", "İ": "i", "ſ": "s"})
+_THE = re.compile(r"\bthe\s+\Z", re.IGNORECASE)
+
+
+def places_called(text: str) -> tuple[str, ...]:
+    """The names of the places that `text` is an adjective or a short name of, in small letters."""
+    return _table().get(" ".join(text.lower().split()), ())
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceAdjectives:
+    """The adjectives whose places a graph has; none that is a name or a value of the graph itself."""
+
+    _names: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    _pattern: re.Pattern[str] | None = field(default=None, repr=False)
+    _first_words: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @classmethod
+    def of(cls, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> PlaceAdjectives:
+        """`is_spelt`: true of what is a name or value of the graph, in small letters; `is_own`: of its own words."""
+        found = {
+            adjective: known
+            for adjective, names in _table().items()
+            if (known := tuple(filter(is_spelt, names))) and not _is_taken(adjective, is_spelt, is_own)
+        }
+        longest = sorted(map(re.escape, found), key=len, reverse=True)
+        pattern = rf"(?<!\w)(?:{'|'.join(longest)})(?!\w)".replace(r"\ ", r"\s+")
+        first = frozenset(_WORD.findall(adjective)[0] for adjective in found)
+        return cls(found, re.compile(pattern, re.IGNORECASE), first) if found else cls()
+
+    def said_in(self, text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """Yields where an adjective or a short name stands, and the names of its place."""
+        # Most texts hold none, and one long pattern takes half a millisecond to say so.
+        if self._first_words.isdisjoint(_WORD.findall(_small(text))):
+            return
+        for match in self._pattern.finditer(text) if self._pattern else ():
+            adjective = " ".join(_small(match[0]).split())
+            is_other_word = match[0].islower() and adjective in _file()["lower_case_is_another_word"]["words"]
+            if not is_other_word or (adjective in _file()["short_names"] and _THE.search(text, 0, match.start())):
+                yield *match.span(), self._names[adjective]
+
+
+def _small(text: str) -> str:
+    return text.translate(_LIKE_OTHERS).lower()
+
+
+def is_short_place(text: str) -> bool:
+    """True of UK, and not of British."""
+    return " ".join(text.lower().split()) in _file()["short_names"]
+
+
+def _is_taken(said: str, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> bool:
+    """True where the graph has `said` itself. What is said behind "the" alone is taken only so."""
+    if said in _file()["short_names"] and said in _file()["lower_case_is_another_word"]["words"]:
+        return is_own(f"the {said}")
+    return is_spelt(said) or is_own(said)
+
+
+@cache
+def _file() -> dict[str, dict[str, str]]:
+    return tomllib.loads((_FOLDER / "place_adjectives.toml").read_text("utf-8"))
+
+
+@cache
+def _table() -> dict[str, tuple[str, ...]]:
+    """The names of the places of each adjective and short name, in small letters."""
+    said = {**_file()["adjectives"], **_file()["short_names"]}
+    return {adjective: tuple(names.lower().split(", ")) for adjective, names in said.items()}

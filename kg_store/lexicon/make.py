@@ -23,38 +23,22 @@ from wordfreq import top_n_list, zipf_frequency
 
 from kg_store.lexicon.lexicon import ENGLISH, KINDS, OTHER, OWN, SOURCES
 
-MIN_ZIPF: Final = 1.0
-"""Of a word that lemminflect has: once in a hundred million words."""
-
-MIN_OLD_ZIPF: Final = 2.5
-"""Of a word that only Webster's Second of 1934 has."""
-
+MIN_ZIPF: Final = 1.0  # Of a word that lemminflect has: once in a hundred million words.
+MIN_OLD_ZIPF: Final = 2.5  # Of a word that only Webster's Second of 1934 has.
 LONG_WORD: Final = 4
 MIN_SHORT_ZIPF: Final = 3.7
 """Of a word of fewer letters: dictionaries have nearly any two or three letters, and so have names."""
 
-ALWAYS_WORDS: Final = 300
-"""So many of the most frequent words are in, with dictionary or without."""
-
-MIN_MARGIN: Final = 0.8
-"""A word stays that is written six times as often as a name spelt like it would be."""
-
-MIN_CAPITAL_MARGIN: Final = 1.2
-"""The same of a word that dictionaries have with a capital, too."""
-
+ALWAYS_WORDS: Final = 300  # So many of the most frequent words are in, with dictionary or without.
+MIN_MARGIN: Final = 0.8  # A word stays that is written six times as often as a name spelt like it would be.
+MIN_CAPITAL_MARGIN: Final = 1.2  # The same of a word that dictionaries have with a capital, too.
 MIN_SHORT_MARGIN: Final = 2.0
 """The same of a word of two or three letters, which may be a name in more languages than the lists cover."""
 
 MAX_CAPITAL_ZIPF: Final = 5.5
-MAX_POSSESSIVE_ZIPF: Final = 4.8
-"""A word that is a name and an s stays where it is as frequent."""
-
-UNCOUNTED_NAME: Final = 2.9
-"""Zipf frequency that a name of faker's lists, which have no counts, is given."""
-
-NAMES_IN_TEXT: Final = 0.01
-"""Of the words of a text so many are given names, and as many surnames."""
-
+MAX_POSSESSIVE_ZIPF: Final = 4.8  # A word that is a name and an s stays where it is as frequent.
+UNCOUNTED_NAME: Final = 2.9  # Zipf frequency that a name of faker's lists, which have no counts, is given.
+NAMES_IN_TEXT: Final = 0.01  # Of the words of a text so many are given names, and as many surnames.
 OTHER_WORDS: Final = 600
 OTHER_SMALL_WORDS: Final = 60
 """So many are articles, prepositions and the like, whatever names are spelt like them (les, das)."""

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from kg_store.graph.masked_relations import own_words
+from kg_store.graph.schema import own_words
 from kg_store.loading.node_names import Names
 from kg_store.loading.relations import is_shown, relation_label
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples

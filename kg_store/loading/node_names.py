@@ -16,7 +16,7 @@ from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, p
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import TermIds, TermKind, literal_of, text_of
 from kg_store.text.labels import local_name, readable
-from kg_store.text.safe_regex import is_in
+from kg_store.text.words import pattern_is_in
 
 Names = dict[int, tuple[str, ...]]
 """Per node (position of its term): the preferred name, then aliases, each spelling once."""
@@ -267,6 +267,8 @@ def find_mediators(
     if pattern is None and not wanted:
         return mediating
     for term in np.flatnonzero(nameless & ~mediating).tolist():
-        is_like = pattern is not None and kinds[term] != TermKind.BLANK and is_in(pattern, triples.raw.text(term))
+        is_like = (
+            pattern is not None and kinds[term] != TermKind.BLANK and pattern_is_in(pattern, triples.raw.text(term))
+        )
         mediating[term] = is_like or bool(wanted & classes.iris_of(term))
     return mediating

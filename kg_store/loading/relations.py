@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.graph.masked_relations import mask_word, own_words
+from kg_store.graph.schema import mask_word, own_words
 from kg_store.loading.sorted_triples import Flags, SortedTriples
 from kg_store.sources.policy import INVERSE_PREDICATE, Policy
 from kg_store.sources.raw_graph import TermIds, TermKind

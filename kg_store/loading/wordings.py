@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from kg_store.graph.masked_relations import holds_any
-from kg_store.lexicon import in_lexicon
+from kg_store.graph.schema import holds_any
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.loading.node_names import Names, speaks_of_schema
 from kg_store.loading.relations import MAX_LINKABLE_CHARS
 from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, property_twins
@@ -21,8 +21,8 @@ from kg_store.sources.raw_graph import TermKind
 from kg_store.sources.triple_files import words_of
 from kg_store.terms import Relation
 from kg_store.text.english import is_ordinary
+from kg_store.text.inflection import singular, singular_phrase
 from kg_store.text.labels import clean, is_short_label, local_name, readable, readable_relation
-from kg_store.text.plurals import singular, singular_phrase
 
 _TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
 _BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})

@@ -10,11 +10,11 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.names.name_markup import COMMON_WORDS
 from kg_store.names.name_table import ROMAN_NUMERALS, NameRow, NameTable, Numbers, RowPlaces
+from kg_store.names.name_words import COMMON_WORDS
 from kg_store.text.english import is_ordinary
-from kg_store.text.fuzzy_words import slips_allowed
 from kg_store.text.normalise import is_letters
+from kg_store.text.words import slips_allowed
 
 COST_OF_SLIP = 0.08
 COST_OF_INITIAL = 0.05
@@ -34,15 +34,28 @@ _MAX_LEFT_OUT = 2
 _MIN_SHORT_LENGTH = 3
 
 
-class TypedText(Protocol):
-    """The words of a text; `near` returns the vocabulary words that typed word `at` may be, with their number of
-    slips.
+_Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class Standing:
+    """Words of names by number: those that were `asked` about one typed word, and those that it stands for."""
+
+    asked: set[int] = field(default_factory=set)
+    words: list[int] = field(default_factory=list)
+
+
+class TypedWords(Protocol):
+    """The words of a text; `near`: the name words that typed word `at` may be, with their slips; `numbers_near`: these
+    words alone.
     """
 
     @property
     def spellings(self) -> Sequence[str]: ...
     def joins(self, at: int) -> bool: ...
     def near(self, at: int) -> Mapping[int, int]: ...
+    def numbers_near(self, at: int) -> Numbers: ...
+    def standing(self, at: int) -> Standing: ...
     def is_initial(self, at: int) -> bool: ...
     def is_everyday(self, at: int) -> bool: ...
 
@@ -68,7 +81,7 @@ class _Matching:
     initials: set[int] = field(default_factory=set)
 
 
-def fit_row(row: NameRow, typed: TypedText, at: int) -> RowMatch | None:
+def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
     """Returns the best reading of `row` around typed word `at`, which is one of its words; None if none fits."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
@@ -82,7 +95,7 @@ def fit_row(row: NameRow, typed: TypedText, at: int) -> RowMatch | None:
     return max((fit for fit in fits if fit is not None), key=lambda fit: fit.score, default=None)
 
 
-def _extend(found: _Matching, row: NameRow, typed: TypedText, at: int, step: int) -> None:
+def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: int) -> None:
     """Adds the words beside `at` while they are words of the row; an initial that the row lacks is skipped."""
     for _ in range(_WINDOW):
         beside = at + step
@@ -98,7 +111,7 @@ def _extend(found: _Matching, row: NameRow, typed: TypedText, at: int, step: int
         at = beyond
 
 
-def _take(found: _Matching, row: NameRow, typed: TypedText, at: int, wanted: int) -> bool:
+def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: int) -> bool:
     """Takes typed word `at` as a free word of the row, preferably the one at position `wanted`."""
     taken, near = found.used.values(), typed.near(at)
     free = [place for place in range(len(row.words)) if place not in taken]
@@ -118,12 +131,12 @@ def _take(found: _Matching, row: NameRow, typed: TypedText, at: int, wanted: int
     return True
 
 
-def _letters(row: NameRow, place: int, typed: TypedText, at: int) -> int:
+def _letters(row: NameRow, place: int, typed: TypedWords, at: int) -> int:
     """The length of the longer word, since a slip may have dropped a letter."""
     return max(len(row.spelt[place]), len(typed.spellings[at]))
 
 
-def stands_for(typed: TypedText, at: int, word: str) -> bool:
+def stands_for(typed: TypedWords, at: int, word: str) -> bool:
     """True if one word is the other's initial, or a short form of a first name (Ben)."""
     said = typed.spellings[at]
     if said[0] != word[0]:
@@ -135,7 +148,7 @@ def stands_for(typed: TypedText, at: int, word: str) -> bool:
     return not typed.is_everyday(at) and len(said) >= _MIN_SHORT_LENGTH and word.startswith(said)
 
 
-def _judge(found: _Matching, row: NameRow, typed: TypedText) -> RowMatch | None:
+def _judge(found: _Matching, row: NameRow, typed: TypedWords) -> RowMatch | None:
     """The score of the match, without function words at its ends; None if it does not identify the name."""
     needed = [place for place, each in enumerate(row.needed) if each]
     first, last = min(found.used), max(found.used)
@@ -171,27 +184,9 @@ def _is_jumbled(places: Sequence[int]) -> bool:
     return sum(after < before for before, after in pairwise(places)) > 1
 
 
-def _is_title(typed: TypedText, first: int) -> bool:
+def _is_title(typed: TypedWords, first: int) -> bool:
     """True of a title, which has everyday words at its ends; only names of people leave out middle words."""
     return is_ordinary(typed.spellings[first]) and not typed.is_initial(first)
-
-
-_Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(slots=True)
-class Standing:
-    """Words of names by number: those that were `asked` about one typed word, and those that it stands for."""
-
-    asked: set[int] = field(default_factory=set)
-    words: list[int] = field(default_factory=list)
-
-
-class TypedWords(TypedText, Protocol):
-    """The words of a text, and for each the numbers of the name words that it may be."""
-
-    def numbers_near(self, at: int) -> Numbers: ...
-    def standing(self, at: int) -> Standing: ...
 
 
 def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> tuple[list[list[int]], int]:

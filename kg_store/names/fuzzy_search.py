@@ -1,31 +1,25 @@
-"""Reads one stretch of a text for names in inexact forms."""
+"""InexactNames: finds names as people type them: misspelt, abbreviated, reordered, joined or incomplete."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 
 from kg_store.names.fuzzy_match import MAX_REACH, RowMatch, Standing, fit_row, group_rows
-from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.names.name_table import Numbers, RowPlaces
-from kg_store.names.name_words import (
-    NameVocabulary,
-    may_be_ordinary,
-)
-from kg_store.text.normalise import Normalised
-from kg_store.text.word_matcher import WordForms, behind_prefixes, nominatives
+from kg_store.names.name_table import NameTable, NameVocabulary, Numbers, RowPlaces, may_be_ordinary
+from kg_store.names.name_words import COMMON_WORDS
+from kg_store.text.english import PublicWords
+from kg_store.text.normalise import Normalised, is_letters, normalise
+from kg_store.text.words import WordForms, behind_prefixes, nominatives, stretches, words_of
 
 MAX_ROWS = 128
 """The greatest number of rows tried around one word; of more, those that share most words with the text. By hand."""
 
-_NEAREST = 4
-"""The number of words on each side that choose among too many rows. Chosen by hand."""
-
-MAX_HELD = 64
-"""The greatest number of sets of rows cached while one text is read. Chosen by hand."""
-
+_NEAREST = 4  # The number of words on each side that choose among too many rows. Chosen by hand.
+MAX_HELD = 64  # The greatest number of sets of rows cached while one text is read. Chosen by hand.
 _SCORE_OF_JOINED, _SCORE_OF_REORDERED, _SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE = 0.97, 0.95, 0.75, 0.7
 _AS_GOOD = (_SCORE_OF_ABBREVIATED, _SCORE_OF_ADJECTIVE)
 _MAX_ABBREVIATED = 3
@@ -99,17 +93,14 @@ class FuzzyWindow:
 
     def hits(self) -> list[InexactHit]:
         self.spellings = [word.text for word in self.words]
-        self._signs = [self._sign(at, word) for at, word in enumerate(self.words)]
+        for at, word in enumerate(self.words):
+            start, end = self._span(at, at) if self.skip else (0, 0)
+            is_skipped = bool(self.skip) and self.text[start:end] in self.skip
+            self._signs.append((word.forms, self._reads_as_initial(at), word.joins, is_skipped))
         for at in range(len(self.words)):
             if self._may_be_name(at):
                 self._read_around(at)
         return [self._hit(first, last, found) for (first, last), found in self._found.items()]
-
-    def skips_any(self) -> bool:
-        return any(map(self._is_skipped, range(len(self.words))))
-
-    def _sign(self, at: int, word: WordForms) -> _Sign:
-        return word.forms, self._reads_as_initial(at), word.joins, bool(self.skip) and self._stands_in_skip(at)
 
     def joins(self, at: int) -> bool:
         return self.words[at].joins
@@ -118,7 +109,7 @@ class FuzzyWindow:
         """Returns the name words that the typed word may be, with the number of slips, most slips first."""
         found = self._near.get(at)
         if found is None:
-            forms = () if self._is_skipped(at) else self.words[at].forms
+            forms = () if self.is_skipped(at) else self.words[at].forms
             more = [behind for form in forms for behind in (*behind_prefixes(form), *nominatives(form))]
             near = [pair for form in (*forms, *more) for pair in self.names.near(form).items()]
             found = self._near[at] = dict(sorted(near, key=lambda pair: -pair[1]))
@@ -157,7 +148,7 @@ class FuzzyWindow:
     def _may_be_name(self, at: int) -> bool:
         """True if names are looked for around this word; False for everyday words that nothing marks as a name."""
         word = self.spellings[at]
-        if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self._is_skipped(at):
+        if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self.is_skipped(at):
             return False
         if not self.names.is_everyday(word):
             return True
@@ -167,24 +158,20 @@ class FuzzyWindow:
 
     def _follows_initial(self, at: int) -> bool:
         """True of "J. Smith", "J Smith": only a space and at most a point in between."""
-        if not at or not self.is_initial(at - 1) or self._is_skipped(at - 1):
+        if not at or not self.is_initial(at - 1) or self.is_skipped(at - 1):
             return False
-        if self.spellings[at] in COMMON_WORDS or self.names.is_own(self.spellings[at]):
+        if self.spellings[at] in COMMON_WORDS or self.names.public.is_own(self.spellings[at]):
             return False
         return self.normalised.text[self.words[at - 1].end : self.words[at].start] in (" ", ". ", ".")
 
     def _follows_stranger(self, at: int) -> bool:
         """True if the word before is in no dictionary: `thad field` may be Thaddeus Field."""
-        if not at or not self.joins(at) or self._is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
+        if not at or not self.joins(at) or self.is_skipped(at - 1) or self.spellings[at] in COMMON_WORDS:
             return False
         return len(self.spellings[at - 1]) >= _SHORTEST_ALONE and self.names.looks_like_name(self.spellings[at - 1])
 
-    def _is_skipped(self, at: int) -> bool:
+    def is_skipped(self, at: int) -> bool:
         return self._signs[at][3]
-
-    def _stands_in_skip(self, at: int) -> bool:
-        start, end = self._span(at, at)
-        return self.text[start:end] in self.skip
 
     def _span(self, first: int, last: int) -> tuple[int, int]:
         return self.normalised.span(self.words[first].start, self.words[last].end)
@@ -273,15 +260,13 @@ class FuzzyWindow:
         if self.is_everyday(at):
             return
         spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
-        short = [] if spells_out or not self._may_be_initials(at) else rows.abbreviated(word)
+        # A frequent word (USA) is read as initials in capitals alone.
+        start, end = self._span(at, at)
+        may_be_initials = not self.names.is_public(word) or self.text[start:end].isupper()
+        short = rows.abbreviated(word) if may_be_initials and not spells_out else []
         if short and len(rows.mids_of(short)) <= _MAX_ABBREVIATED:
             self._add(at, at, _SCORE_OF_ABBREVIATED, True, short)
         self._add(at, at, _SCORE_OF_ADJECTIVE, True, rows.of_adjective(word))
-
-    def _may_be_initials(self, at: int) -> bool:
-        """True if the word may be initials; a frequent word (USA) only in capitals."""
-        start, end = self._span(at, at)
-        return not self.names.is_public(self.spellings[at]) or self.text[start:end].isupper()
 
     def _add(self, first: int, last: int, score: float, whole: bool, rows: Sequence[int]) -> None:
         if rows:
@@ -296,3 +281,128 @@ class FuzzyWindow:
         initial = any(map(self.is_initial, range(first, last + 1)))
         public = not initial and all(map(self.names.is_public, self.spellings[first : last + 1]))
         return InexactHit(*self._span(first, last), mids, best, any(whole for whole, _ in good), public)
+
+
+MAX_CACHED = 20_000
+"""The greatest number of stretches without a name in the cache, before it is emptied. Chosen by hand."""
+
+_MAX_CACHED_LENGTH = 64
+"""The greatest length of a cached stretch in characters: labels fit, sentences hardly do. Chosen by hand."""
+
+_KnownT = TypeVar("_KnownT")
+
+
+class InexactNames:
+    """Finds inexact names.
+
+    Promise: `find` gives the same hits for the same words for every caller; the linker and the guard share it. Limit:
+    the forms in docs/linking.md; everyday words alone unless something marks them as a name.
+    """
+
+    def __init__(self, rows: NameTable, public: PublicWords) -> None:
+        self.words = NameVocabulary(rows, public)
+        # Requests repeat the labels of the schema and the numbers of their candidates: each is read once. Beside its
+        # normalised text a stretch as it stands: capitals may tell initials.
+        self._nameless: set[tuple[str, str]] = set()
+        self._nameless_pieces: set[str] = set()
+        self._dull: set[str] = set()
+
+    def find(
+        self,
+        text: str,
+        skip: Collection[str] = (),
+        is_name: IsName | None = None,
+        may_hold: MayHold | None = None,
+        fits: Fits | None = None,
+    ) -> list[InexactHit]:
+        """Returns hits by start and then the longest first; they may overlap. Words in `skip` stand for nothing.
+
+        `may_hold` tells which stretches of everyday words can be skipped; `fits` caches the findings of one request.
+        """
+        normalised = normalise(text)
+        fits = {} if fits is None else fits
+        found: list[InexactHit] = []
+        whole = [(0, len(normalised.text))]
+        for begin, stop in self._unread(text, skip) if is_name is None and normalised.is_one_to_one else whole:
+            is_nameless = is_name is None
+            for start, end in stretches(normalised.text, begin, stop):
+                stretch = normalised.text[start:end]
+                is_plain = may_hold and normalised.is_one_to_one and stretch.isascii() and not may_hold(start, end)
+                if is_plain and not self._may_hold_name(stretch):
+                    continue  # Beyond ASCII, digits may be letters of words.
+                hits, tells_nothing = self._read(text, normalised, start, end, skip, is_name, fits)
+                found += hits
+                is_nameless = is_nameless and tells_nothing
+            if is_nameless and normalised.is_one_to_one:
+                _remember(self._nameless_pieces, text[begin:stop], stop - begin)
+        return sorted(found, key=lambda hit: (hit.start, -hit.end))
+
+    def _unread(self, text: str, skip: Collection[str]) -> Iterator[tuple[int, int]]:
+        """Pieces between quotes, which no name crosses, without those that certainly hold no name and those in `skip`.
+
+        Only possible if every character is normalised by itself, so that the pieces are too.
+        """
+        pieces = text.split('"')
+        unread = {
+            piece
+            for piece in set(pieces).difference(self._nameless_pieces, skip)
+            if piece[_after_skipped(piece, skip) :] not in self._nameless_pieces
+        }
+        start = done = 0
+        for at in [place for place, piece in enumerate(pieces) if piece in unread] if unread else ():
+            start += sum(map(len, pieces[done:at])) + at - done
+            done = at
+            yield start + _after_skipped(pieces[at], skip), start + len(pieces[at])
+
+    def _read(
+        self,
+        text: str,
+        normalised: Normalised,
+        start: int,
+        end: int,
+        skip: Collection[str],
+        is_name: IsName | None,
+        fits: Fits,
+    ) -> tuple[list[InexactHit], bool]:
+        """The hits of one stretch, and True if it holds no name, whatever is skipped or marked."""
+        first, last = normalised.span(start, end)
+        stretch = normalised.text[start:end], text[first:last]
+        if is_name is None and (stretch in self._nameless or stretch[1] in skip):
+            return [], stretch[1] not in skip
+        if is_name is None and not self._may_hold_name(stretch[0]):
+            _remember(self._nameless, stretch, end - start)
+            return [], True
+        reading = FuzzyWindow(self.words, text, normalised, words_of(normalised.text, start, end), skip, is_name, fits)
+        hits = reading.hits()
+        is_nameless = is_name is None and not hits and not any(map(reading.is_skipped, range(len(reading.words))))
+        if is_nameless:
+            _remember(self._nameless, stretch, end - start)
+        return hits, is_nameless
+
+    def _may_hold_name(self, stretch: str) -> bool:
+        """False for everyday words, which make up nearly all of a request; a cheap first test."""
+        for word in stretch.split():
+            if word in self._dull:
+                continue
+            forms = [each.text for each in words_of(word)]
+            has_initial = any(len(form) == 1 and (form not in NOT_INITIALS or "." in word) for form in forms)
+            if has_initial or not all(self.words.is_everyday(form) or not is_letters(form) for form in forms):
+                return True
+            # Nothing but an everyday word outlives the request: figures may be somebody's number.
+            if len(forms) == 1 and forms[0].isalpha() and self.words.is_everyday(forms[0]):
+                _remember(self._dull, word, len(word))
+        return False
+
+
+def _after_skipped(piece: str, skip: Collection[str]) -> int:
+    """The position after a word of `skip` and a bracket, as in `Eq7f2k (person)`: no name crosses that."""
+    bracket = piece.find(" (")
+    return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
+
+
+def _remember(nameless: set[_KnownT], known: _KnownT, length: int) -> None:
+    if length > _MAX_CACHED_LENGTH:
+        return
+    if len(nameless) >= MAX_CACHED:
+        nameless.clear()
+    nameless.add(known)

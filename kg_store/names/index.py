@@ -3,26 +3,174 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+import struct
+import sys
+import unicodedata
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
+from typing import Literal
 
 import numpy as np
 
-from kg_store.errors import StoreError
-from kg_store.lexicon.place_adjectives import PlaceAdjectives, places_called
-from kg_store.names import index_format
-from kg_store.names.fuzzy_index import Fits, InexactHit, InexactNames, IsName, MayHold
-from kg_store.names.name_hits import NameEntry, NameHit, NameReport
+from kg_store.errors import FormatTooNewError, StoreError
+from kg_store.lexicon.lexicon import PlaceAdjectives, places_called
+from kg_store.names.fuzzy_search import Fits, InexactHit, InexactNames, IsName, MayHold
 from kg_store.names.name_table import NameTable
-from kg_store.names.words.spellings import AROUND_NAMES, can_be_found, spellings_of, stands_in
 from kg_store.terms import Mids, ValueKind
-from kg_store.text.english import PublicWords
+from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.literals import canonical
-from kg_store.text.normalise import Normalised, normalise
-from kg_store.text.word_matcher import WordMatcher, words_of
+from kg_store.text.normalise import MARKS, Normalised, is_unspaced, is_word_character, normalise
+from kg_store.text.words import WordMatcher, without_accents, words_of
 
-__all__ = ["NameEntry", "NameHit", "NameIndex", "NameReport", "normalise"]
+EntryKind = Literal["name", "value"]
+
+
+@dataclass(frozen=True, slots=True)
+class NameEntry:
+    """One spelling of one node. `linkable`: its mentions are replaced; `protected`: the guard blocks it."""
+
+    mid: int
+    text: str = field(repr=False)
+    kind: EntryKind
+    value_kind: ValueKind | None
+    linkable: bool
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NameHit:
+    """A match between word borders: its span, all nodes with this spelling, and its normalised text."""
+
+    start: int
+    end: int
+    mids: tuple[int, ...]
+    kind: EntryKind
+    value_kind: ValueKind | None
+    public: bool
+    linkable: bool
+    protected: bool
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NameReport:
+    """Counts of distinct spellings, the names that equal public words, and the nodes that cannot be guarded.
+
+    `too_short`: nodes with a spelling of punctuation only, which is not searched. `unguarded`: nodes whose every name
+    is such a spelling or a public word.
+    """
+
+    names: int
+    values: int
+    public_words: tuple[str, ...]
+    too_short: tuple[int, ...]
+    unguarded: int
+
+
+AROUND_NAMES = " \"«»‹›'"
+_POINT = re.compile(r"[.,](?= |$)")
+_INSIDE_NAMES = re.compile(r"(?<=\w)[^\w\s]+(?=\w| \w)|(?<=\w )[^\w\s]+(?=\w)")
+_SIGNS = re.compile(rf"[^\w\s'{MARKS}]+")
+_APOSTROPHE = re.compile(r"(?<=\w) ?'(?=\w)")
+_MIN_BARE_LENGTH = 5  # With fewer letters a name without its punctuation (E.T.) could be any word.
+_SHORTEST_UNSPACED, _LONGEST_SPREAD = 2, 8
+"""Lengths in characters: the shortest part of a name that counts alone, and the longest name typed letter by letter.
+"""
+
+
+def stands_in(name: str, text: str) -> bool:
+    """True if `name` occurs between word borders in `text`; both are normalised."""
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        begins = start == 0 or not (is_word_character(name[0]) and is_word_character(text[start - 1]))
+        if begins and (end == len(text) or not (is_word_character(name[-1]) and is_word_character(text[end]))):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def can_be_found(pattern: str) -> bool:
+    """False for punctuation alone, which JSON is full of."""
+    return any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
+
+
+def spellings_of(pattern: str) -> list[str]:
+    """Returns the pattern and other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
+    plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
+    typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
+    typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
+    typed |= dict.fromkeys(_APOSTROPHE.sub(mark, spelling) for spelling in tuple(typed) for mark in ("'", " '", " "))
+    bare = _INSIDE_NAMES.sub("", without_accents(pattern.replace("&", "and"))).strip()
+    if pattern.startswith("saint "):
+        typed |= dict.fromkeys(("st. " + pattern[6:], "st " + without_accents(pattern[6:])))
+    typed |= dict.fromkeys(_unspaced_spellings(pattern))
+    if bare.isascii() and len(bare) >= _MIN_BARE_LENGTH and (" " in bare or not is_ordinary(bare)):
+        typed[bare] = None
+    return [spelling for spelling in typed if spelling == pattern or can_be_found(spelling)]
+
+
+def _unspaced_spellings(pattern: str) -> Iterator[str]:
+    """Of names in scripts without spaces, which are not read inexactly: joined, by letters, and their parts."""
+    parts = pattern.split(" ")
+    if not all(part and all(map(is_unspaced, part)) for part in parts):
+        return
+    if len(parts) > 1:
+        yield "".join(parts)
+        yield from (part for part in parts if len(part) >= _SHORTEST_UNSPACED)
+    if len(pattern) <= _LONGEST_SPREAD:
+        yield " ".join("".join(parts))
+
+
+def _without_signs(spelling: str) -> str:
+    """The spelling with spaces for signs between letters; unchanged if that leaves one word, or digits."""
+    apart = " ".join(_SIGNS.sub(" ", spelling).split())
+    return apart if " " in apart and any(map(str.isalpha, apart)) else spelling
+
+
+_MAGIC = b"AROGNAM1"
+_LENGTH = struct.Struct("<Q")
+
+
+def pack(sections: Sequence[bytes | memoryview]) -> bytes:
+    """Returns the sections, each after its length and padded to 8 bytes so that arrays stay aligned."""
+    parts = [_MAGIC, _LENGTH.pack(len(sections))]
+    for section in sections:
+        data = bytes(section)
+        parts += [_LENGTH.pack(len(data)), data, bytes(-len(data) % 8)]
+    return b"".join(parts)
+
+
+def unpack(data: bytes) -> list[memoryview]:
+    """Returns the sections of `pack` without copying. Raises FormatTooNewError or StoreError."""
+    if data[: len(_MAGIC)] != _MAGIC:
+        raise FormatTooNewError("the name index was written by another format version")
+    view, position = memoryview(data), len(_MAGIC) + _LENGTH.size
+    sections = []
+    for _ in range(_number_at(data, len(_MAGIC))):
+        length = _number_at(data, position)
+        start, end = position + _LENGTH.size, position + _LENGTH.size + length
+        if end > len(data):
+            raise StoreError("the name index is cut off")
+        sections.append(view[start:end])
+        position = end + -length % 8
+    return sections
+
+
+def packed_numbers(values: Iterable[int]) -> memoryview:
+    """Returns signed 64-bit packed_numbers as a read-only buffer."""
+    if sys.byteorder != "little":
+        raise StoreError("name indexes are written on little-endian machines only")
+    return memoryview(array("q", values)).toreadonly()
+
+
+def _number_at(data: bytes, position: int) -> int:
+    if position + _LENGTH.size > len(data):
+        raise StoreError("the name index is cut off")
+    return int(_LENGTH.unpack_from(data, position)[0])
+
 
 _KINDS: tuple[ValueKind | None, ...] = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 _VALUE, _KIND_SHIFT, _KIND_MASK = 1, 1, 7
@@ -31,11 +179,8 @@ _SECRET = bytes(flags & (_PROTECTED | _PUBLIC) == _PROTECTED for flags in range(
 """For the flags of a spelling: 1 if the guard blocks it."""
 
 _KEY_MARK = "\x01"  # Normalising drops it from every text, so no text matches a key.
-_SECTIONS = 7
-"""The number of sections of a name index before those of its rows."""
-
-_NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)
-"""The "t" of "don't", which does not mention Don."""
+_SECTIONS = 7  # The number of sections of a name index before those of its rows.
+_NOT = re.compile(r"(?<=n)['’]t\b", re.IGNORECASE)  # The "t" of "don't", which does not mention Don.
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +228,11 @@ class NameIndex:
         return cls(
             WordMatcher.of([text for text, _ in groups]),
             b"".join(texts),
-            index_format.numbers(accumulate(map(len, texts))),
+            packed_numbers(accumulate(map(len, texts))),
             bytes(flags for _, flags in groups),
-            index_format.numbers(mid for group in mids for mid in group),
-            index_format.numbers(accumulate(map(len, mids))),
-            index_format.numbers(sorted(too_short)),
+            packed_numbers(mid for group in mids for mid in group),
+            packed_numbers(accumulate(map(len, mids))),
+            packed_numbers(sorted(too_short)),
         )
 
     def without(self, mids: Collection[int]) -> NameIndex:
@@ -103,14 +248,12 @@ class NameIndex:
         """Returns everything unencrypted, for the catalog, which seals it."""
         numbers = (self._text_ends, self._mids, self._mid_ends, self._too_short)
         rows = self._rows or NameTable.of(self._names())
-        return index_format.pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
+        return pack([self._matcher.to_bytes(), self._texts, self._flags, *numbers, *rows.sections()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Reads what `to_bytes` wrote, and keeps nothing of `data`. Raises FormatTooNewError or StoreError on other
-        bytes.
-        """
-        sections = index_format.unpack(data)
+        """Reads what `to_bytes` wrote, keeping nothing of `data`. Raises FormatTooNewError or StoreError."""
+        sections = unpack(data)
         if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")
         texts, flags = (bytes(section) for section in sections[1:3])
@@ -134,17 +277,13 @@ class NameIndex:
         )  # fmt: skip
 
     def find(self, text: str) -> list[NameHit]:
-        """Returns every match between word borders, including overlapping ones, by start and then the
-        longest first.
-        """
+        """Returns every match, also overlapping ones, by start and then the longest first."""
         normalised = normalise(text)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised)]
         return sorted(hits, key=lambda hit: (hit.start, -hit.end))
 
     def find_secret(self, text: str) -> list[NameHit]:
-        """Returns those of `find` that the guard blocks: protected, and not a public word, of which
-        requests are full.
-        """
+        """Returns those of `find` that the guard blocks: protected, and not public words."""
         normalised = normalise(text)
         wanted = self._secret or self._flags.translate(_SECRET)
         hits = [self._hit(normalised, *match) for match in self._matcher.matches(normalised, wanted)]
@@ -153,8 +292,8 @@ class NameIndex:
 
     def find_adjectives(self, text: str) -> list[NameHit]:
         """Returns the names and text values of places behind adjectives in `text`: France for French."""
-        found = ((each, hit) for each in self._adjectives.said_in(text) for hit in self._places(each.names))
-        return [replace(hit, start=each.start, end=each.end) for each, hit in found]
+        said = self._adjectives.said_in(text)
+        return [replace(hit, start=start, end=end) for start, end, names in said for hit in self._places(names)]
 
     def _places(self, names: Iterable[str]) -> Iterator[NameHit]:
         for name in names:
@@ -169,9 +308,7 @@ class NameIndex:
         may_hold: MayHold | None = None,
         fits: Fits | None = None,
     ) -> list[InexactHit]:
-        """Returns names in inexact forms (`InexactNames.find`), with exact ones among them; none
-        before `with_public`.
-        """
+        """Returns names in inexact forms, with exact ones among them; none before `with_public`."""
         hits = [] if self._inexact is None else self._inexact.find(text, skip, is_name, may_hold, fits)
         return [hit for hit in hits if not _NOT.match(text, hit.end)]
 
@@ -206,15 +343,11 @@ class NameIndex:
 
     def looks_like_name(self, text: str) -> bool:
         """True if a word of `text` is neither in the dictionary nor in the service's phrases."""
-        return self._inexact is not None and self._inexact.looks_like_name(text)
+        return self._inexact is not None and self._inexact.words.looks_like_name(text)
 
     def is_own(self, text: str) -> bool:
         """True if `text`, in lower case, is in the service's phrases or the shown schema."""
-        return self._inexact is not None and self._inexact.is_own(text)
-
-    def is_public(self, hit: NameHit) -> bool:
-        """True if the spelling of the hit equals a public word."""
-        return hit.public
+        return self._inexact is not None and self._inexact.words.public.is_own(text)
 
     def mids_of_value(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
         """Returns the linkable values equal to a number or date, in whatever notation; empty if there is none."""

@@ -3,26 +3,153 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kg_store.lexicon import in_lexicon
-from kg_store.names.common_names import find_common_names
-from kg_store.names.fuzzy_index import Fits, IsName
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.names.fuzzy_match import SCORE_OF_PART
-from kg_store.names.fuzzy_search import InexactHit
-from kg_store.names.fuzzy_selection import choose_inexact
+from kg_store.names.fuzzy_search import Fits, InexactHit, IsName
 from kg_store.names.index import NameHit, NameIndex
-from kg_store.names.name_hits import Mention, longest_mentions, merged
-from kg_store.names.name_markup import COMMON_WORDS, EmphasisMarks
-from kg_store.names.namesakes import FactCounts, no_facts, well_known, with_namesakes
-from kg_store.names.other_forms import find_in_other_number, find_plural_names, with_adjectives
+from kg_store.names.name_table import SMALL_WORDS
+from kg_store.names.name_words import COMMON_WORDS, EmphasisMarks
+from kg_store.names.other_forms import (
+    FactCounts,
+    Mention,
+    find_common_names,
+    find_in_other_number,
+    find_plural_names,
+    longest_mentions,
+    merged,
+    no_facts,
+    well_known,
+    with_adjectives,
+    with_namesakes,
+)
 from kg_store.terms import ValueKind
-from kg_store.text.english import PublicWords, is_ordinary, is_plural, is_rare, stems
+from kg_store.text.english import PublicWords, is_ordinary, is_plural, is_rare, may_be_proper, stems
 from kg_store.text.literals import LiteralSpan, find_literals
-from kg_store.text.normalise import normalise
-from kg_store.text.numbers.number_words import find_number_expressions
+from kg_store.text.normalise import is_letters, normalise
+from kg_store.text.number_expressions import find_number_expressions
+from kg_store.text.words import words_of
+
+MIN_SCORE = 0.5
+"""The least score of a mention; below it are single words of a long title, which are protected but not linked. By
+hand.
+"""
+
+NOTHING_MISSING = 0.98
+"""From this score on all necessary words of the name are there, in order and without slips. Chosen by hand."""
+
+_A_FEW = 3
+
+Span = tuple[int, int]
+
+IsKnownBetter = Callable[[InexactHit], bool]
+
+
+def choose_inexact(
+    text: str,
+    exact: Sequence[Span],
+    fixed: Collection[Span],
+    hits: Iterable[InexactHit],
+    is_name: IsName,
+    is_known_better: IsKnownBetter = lambda _hit: False,
+) -> list[InexactHit]:
+    """Returns the hits that are mentions, in order, without overlaps.
+
+    A hit that covers a whole exact name and more (Los Angeles Dogers over Los Angeles) replaces it, unless that is in
+    `fixed`. If it is better known (`is_known_better`) than all exact names that it covers, it may replace several.
+    Part of a name counts only if no unknown name stands beside it: Jennifer Smith is not John Smith.
+    """
+    able = [hit for hit in hits if hit.score >= MIN_SCORE]
+    if not able:
+        return []
+    normalised = normalise(text)
+    typed = (word for word in words_of(normalised.text) if word.text not in SMALL_WORDS)
+    words = _WordSpans([normalised.span(word.start, word.end) for word in typed])
+    able = [hit for hit in able if not hit.public or _is_marked(hit, words, is_name)]
+    chosen: list[InexactHit] = []
+    taken = bytearray(len(text))
+    for hit in sorted(able, key=lambda hit: (hit.start - hit.end, -hit.score, hit.start)):
+        if not any(taken[hit.start : hit.end]) and _may_cover(
+            text, hit, exact, fixed, words, is_name, is_known_better
+        ):
+            chosen.append(hit)
+            _cover(taken, [(hit.start, hit.end)])
+    known = bytearray(len(text))
+    _cover(known, [*exact, *((hit.start, hit.end) for hit in chosen if hit.whole)])
+    unknown = [span for span in words.spans if span[1] - span[0] > 1 and not any(known[slice(*span)])]
+    strangers = _WordSpans([span for span in unknown if is_name(*span)])
+    return sorted((hit for hit in chosen if not _is_doubtful(text, hit, strangers)), key=lambda hit: hit.start)
+
+
+class _WordSpans:
+    """Words of a text by position, in order and without overlaps."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self.spans = spans
+        self._starts, self._ends = [start for start, _ in spans], [end for _, end in spans]
+
+    def inside(self, start: int, end: int) -> Sequence[Span]:
+        return self.spans[bisect_left(self._starts, start) : bisect_right(self._ends, end)]
+
+    def beside(self, start: int, end: int) -> Iterator[Span]:
+        """Yields the gaps to the next word on either side."""
+        before, after = bisect_right(self._ends, start), bisect_left(self._starts, end)
+        if before:
+            yield self._ends[before - 1], start
+        if after < len(self.spans):
+            yield end, self._starts[after]
+
+
+def _cover(taken: bytearray, spans: Iterable[Span]) -> None:
+    for start, end in spans:
+        taken[start:end] = b"\x01" * (end - start)
+
+
+def _is_marked(hit: InexactHit, words: _WordSpans, is_name: IsName) -> bool:
+    """True if the hit, or one word of a whole name, is marked as a name: "a Sparrow hawk"."""
+    inside = words.inside(hit.start, hit.end)
+    return is_name(hit.start, hit.end) or (hit.whole and any(is_name(*span) for span in inside))
+
+
+def _is_doubtful(text: str, hit: InexactHit, strangers: _WordSpans) -> bool:
+    """True of part of a name, or of a single misspelt word, beside a stranger's name."""
+    if hit.whole and (hit.score >= 1 or not is_letters(text[hit.start : hit.end])):
+        return False
+    gaps = (text[first:last] for first, last in strangers.beside(hit.start, hit.end))
+    return any(gap and not gap.strip(" \t-") for gap in gaps)
+
+
+def _may_cover(
+    text: str,
+    hit: InexactHit,
+    exact: Sequence[Span],
+    fixed: Collection[Span],
+    words: _WordSpans,
+    is_name: IsName,
+    is_known_better: IsKnownBetter,
+) -> bool:
+    """True if the hit covers no exact name; or whole ones with further words that are names, or parts of itself."""
+    over = [(start, end) for start, end in exact if start < hit.end and hit.start < end]
+    if not over:
+        return True
+    if any(span in fixed or span[0] < hit.start or hit.end < span[1] for span in over):
+        return False
+    inside = words.inside(hit.start, hit.end)
+    named = [span for span in inside if span[1] - span[0] == 1 or is_name(*span)]
+    more = [span for span in inside if all(span[1] <= start or end <= span[0] for start, end in over)]
+    if hit.whole and len(over) > 1 and not more and is_known_better(hit):
+        return True
+    if hit.score >= NOTHING_MISSING:
+        return bool(more)
+    if hit.whole and not more:
+        return len(over) > 1 and all(may_be_proper(text[start:end]) for start, end in inside)
+    is_long = hit.whole or len(inside) > _A_FEW
+    return any(span in named for span in more) and (is_long or all(span in named for span in more))
+
 
 MAX_SHARING: Final = 20
 """A word that is part of more names than this identifies none of them (a title, a kind). Chosen by hand."""
@@ -38,9 +165,7 @@ _INDEFINITE: Final = [[word] for word in "a an any some no every each many sever
 
 @dataclass(frozen=True, slots=True)
 class EntityLinker:
-    """Finds what the index knows: names as they are written, then as people type them (docs/linking.md). It uses no
-    model.
-    """
+    """Finds names as they are written, then as people type them (docs/linking.md). It uses no model."""
 
     index: NameIndex = field(repr=False)
     counts: FactCounts = field(default=no_facts, repr=False)
@@ -57,7 +182,8 @@ class EntityLinker:
         written_out = [each for each in find_number_expressions(text) if not each.is_everyday]
         found = [*self._named(text, marks, literals), *self._meant(text, [*literals, *written_out])]
         is_name = self._telling(text, marks)
-        exact = self._with_all_alternatives(text, merged(longest_mentions(found, marks.enclosed)), found, marks)
+        longest = merged(longest_mentions(found, marks.enclosed))
+        exact = [self._with_alternatives(text, each, found, marks) for each in longest]
         read = with_adjectives(self.index, text, self._with_inexact(text, exact, marks, is_name, fits), is_name)
         return with_namesakes(self.index, text, read, marks.enclosed, self.counts)
 
@@ -81,7 +207,7 @@ class EntityLinker:
         chosen = choose_inexact(text, [], (), able, lambda start, end: _is_telling(text[start:end]))
         read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
         # What is spelt as it is goes before what only comes near, but for a word out of a name.
-        longer = [each for each in read if not any(_overlap(each, other) and _within(each, other) for other in exact)]
+        longer = [each for each in read if not any(_within(each, other) for other in exact)]
         kept = [each for each in exact if not any(_overlap(each, other) for other in longer)]
         found = sorted([*kept, *longer], key=lambda mention: mention.start) or self._plural_names(text, public)
         return with_namesakes(self.index, text, found, marks.enclosed, self.counts)
@@ -93,9 +219,7 @@ class EntityLinker:
         return merged([Mention(hit.start, hit.end, hit.mids, None) for hit in named])
 
     def find_categories(self, text: str, public: PublicWords) -> list[Mention]:
-        """Returns everyday words that equal a text value, in singular or plural, and no word of the schema: "lost"
-        shipments.
-        """
+        """Returns everyday words that equal a text value, in singular or plural: "lost" shipments."""
         found = [*self.index.find(text), *find_in_other_number(self.index, text)]
         hits = [hit for hit in found if hit.linkable and hit.public and hit.kind == "value"]
         mentions = [
@@ -109,23 +233,13 @@ class EntityLinker:
     def find_common(
         self, text: str, public: PublicWords, taken: Collection[tuple[int, int]], is_concept: Callable[[str], bool]
     ) -> list[Mention]:
-        """Returns common nouns outside of `taken` that name well-known things: "guitarists", if many have the
-        occupation Guitarist.
-        """
+        """Returns common nouns outside of `taken` that name well-known things: guitarists for Guitarist."""
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
-    def _with_all_alternatives(
-        self, text: str, mentions: list[Mention], found: list[Mention], marks: EmphasisMarks
-    ) -> list[Mention]:
-        """Mentions with alternatives: in a text without marks, a name inside a longer one may be what was meant.
-
-        "Who is governor of arizona" names a post, or Arizona.
-        """
-        if has_capitals(text):
-            return mentions
-        return [self._with_alternatives(text, each, found, marks) for each in mentions]
-
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
+        """In a text without capitals a name inside a longer one may be meant: "who is governor of arizona"."""
+        if has_capitals(text):
+            return mention
         named = text[mention.start : mention.end]
         # In scripts without capitals no small letter says that a word is a word.
         has_case = named.lower() != named.upper()
@@ -149,9 +263,7 @@ class EntityLinker:
         spans = [(each.start, each.end) for each in exact if each.value_kind is not ValueKind.TEXT]
 
         def is_more(start: int, end: int) -> bool:
-            """True if the span may lead to a better name than an exact one; everyday words inside an exact name do
-            not.
-            """
+            """False of everyday words inside an exact name: they lead to no better one."""
             return is_name(start, end) and all(end <= first or last <= start for first, last in spans)
 
         rare = {span for span in self._rare_words(text) if not is_name(*span)}
@@ -164,8 +276,15 @@ class EntityLinker:
 
         hits = self.index.find_inexact(text, (), lambda *at: at in rare or is_more(*at), may_hold, fits)
         values = {(each.start, each.end) for each in exact if each.value_kind is ValueKind.TEXT}
-        able = [hit for hit in hits if not (_is_common_noun(text, hit) or _is_shared(hit, rare))]
-        able = [hit for hit in able if not (_is_of_title(hit) and (hit.start, hit.end) in values)]
+        able = [
+            hit
+            for hit in hits
+            if not _is_common_noun(text, hit)
+            # Several things have as a name what only its rarity marks.
+            and not (len(hit.mids) > 1 and (hit.start, hit.end) in rare)
+            # A whole value precedes part of a title; the last name of a person is no such part.
+            and not (not hit.whole and hit.score < SCORE_OF_PART and (hit.start, hit.end) in values)
+        ]
 
         def is_known_better(hit: InexactHit) -> bool:
             over = [mid for each in exact if each.start < hit.end and hit.start < each.end for mid in each.mids]
@@ -173,9 +292,9 @@ class EntityLinker:
 
         chosen = choose_inexact(text, spans, marks.enclosed, able, may_name, is_known_better)
         kept = [each for each in exact if all(each.end <= hit.start or hit.end <= each.start for hit in chosen)]
-        read = [Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen]
-        read = self._with_all_alternatives(text, read, exact, marks)
-        return sorted([*kept, *read], key=lambda mention: mention.start)
+        read = (Mention(hit.start, hit.end, hit.mids, None, inexact=True) for hit in chosen)
+        meant = (self._with_alternatives(text, each, exact, marks) for each in read)
+        return sorted([*kept, *meant], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
         """True if a span of `text` is marked as a name; in a text without marks the dictionary decides."""
@@ -193,9 +312,7 @@ class EntityLinker:
         return looks_like_name
 
     def _rare_words(self, text: str) -> Iterator[tuple[int, int]]:
-        """Rare dictionary words outside the lexicon: questions do not use them, so they are names if a name holds them
-        ("palisander patients").
-        """
+        """Rare words outside the lexicon, which are names if a name holds them ("palisander patients")."""
         for word in _RARE.finditer(text):
             plain = word[0].lower()
             if is_rare(plain) and is_ordinary(plain) and not (in_lexicon(plain) or self.index.is_own(plain)):
@@ -206,7 +323,9 @@ class EntityLinker:
         for hit in (*self.index.find(text), *find_in_other_number(self.index, text)):
             if not hit.linkable or (hit.public and not is_name(hit.start, hit.end)) or _is_genitive(text, hit):
                 continue
-            if not _is_part_of_literal(hit, literals):
+            # A number or date inside a longer one means something else: 120 is not -120.
+            is_value = hit.value_kind in (ValueKind.NUMBER, ValueKind.DATE)
+            if not is_value or not any(each.start <= hit.start and hit.end <= each.end for each in literals):
                 yield Mention(hit.start, hit.end, hit.mids, hit.value_kind if hit.kind == "value" else None)
 
     def _meant(self, text: str, literals: list[LiteralSpan]) -> Iterator[Mention]:
@@ -248,25 +367,12 @@ def _is_common_noun(text: str, hit: InexactHit) -> bool:
     return len(hit.mids) > MAX_SHARING or before in _INDEFINITE or (is_plural(written) and not is_family)
 
 
-def _is_of_title(hit: InexactHit) -> bool:
-    """True of part of a long name or title; a whole value precedes it.
-
-    The last name of a person is not such a part.
-    """
-    return not hit.whole and hit.score < SCORE_OF_PART
-
-
-def _is_shared(hit: InexactHit, rare: Collection[tuple[int, int]]) -> bool:
-    """True of a word that only its rarity marks, and that several things have as a name."""
-    return len(hit.mids) > 1 and (hit.start, hit.end) in rare
+def _within(inner: Mention, outer: Mention) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def _overlap(one: Mention, other: Mention) -> bool:
     return one.start < other.end and other.start < one.end
-
-
-def _within(inner: Mention, outer: Mention) -> bool:
-    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def has_capitals(text: str) -> bool:
@@ -276,13 +382,6 @@ def has_capitals(text: str) -> bool:
 def _is_genitive(text: str, hit: NameHit) -> bool:
     """True of the "s" after an apostrophe: "X's spouse" does not mention anything called S."""
     return hit.text == "s" and hit.start > 1 and text[hit.start - 1] in "'’" and text[hit.start - 2].isalnum()
-
-
-def _is_part_of_literal(hit: NameHit, literals: list[LiteralSpan]) -> bool:
-    """True of a number or date inside a longer one, which means something else: 120 is not -120."""
-    if hit.value_kind not in (ValueKind.NUMBER, ValueKind.DATE):
-        return False
-    return any(literal.start <= hit.start and hit.end <= literal.end for literal in literals)
 
 
 def _is_small_number(written: str) -> bool:

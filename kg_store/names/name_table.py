@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Any
@@ -13,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kg_store.errors import StoreError
+from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
-from kg_store.text.english import is_ordinary
-from kg_store.text.fuzzy_words import NearWords
-from kg_store.text.word_matcher import WordForms, words_of
+from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
+from kg_store.text.normalise import is_letters, normalise
+from kg_store.text.words import NearWords, WordForms, words_of
 
 Numbers = npt.NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -179,9 +181,7 @@ class NameTable:
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
-        """Returns rows that begin or end with `words`, ignoring words that are not needed, and have
-        more needed ones.
-        """
+        """Returns rows that begin or end with `words`, and have more words that are needed."""
         known = [self._number_of.get(word, -1) for word in words if word not in SMALL_WORDS]
         typed = np.array([self._number_of.get(word, -1) for word in words], dtype=np.int32)
         if not known or (typed < 0).any():
@@ -249,7 +249,6 @@ def _numbers(values: Iterable[int]) -> Numbers:
 
 
 def _initials_of(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """The last eight bits of each word's first letter."""
     return np.fromiter((ord(word[0]) % 256 for word in words), dtype=np.uint8, count=len(words))
 
 
@@ -263,31 +262,23 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
     words = words_of(name)
     if not words:
         return
-    depth = _inside_parentheses(name)
-    alias = [word.text for word in words if word.start in depth]
+    # Where parentheses open; at the beginning of a name they are part of it.
+    opened = name.find("(") if name.find("(") > 0 else len(name)
+    alias = [word.text for word in words if word.start >= opened]
     if len(alias) == 1 and len(alias[0]) > 2 and not is_ordinary(alias[0]) and len(words) > 1:
         yield (alias[0],), (True,)
     for form in (0, -1):
         spelt = tuple(word.forms[form] for word in words)
-        needed = tuple(_is_needed(text, word, depth) for text, word in zip(spelt, words, strict=True))
+        needed = tuple(_is_needed(text, word, opened) for text, word in zip(spelt, words, strict=True))
         yield spelt, needed if any(needed) else (True,) * len(spelt)
         if all(len(word.forms) == 1 for word in words):
             return
 
 
-def _is_needed(text: str, word: WordForms, inside: frozenset[int]) -> bool:
+def _is_needed(text: str, word: WordForms, opened: int) -> bool:
     """True of a word that a mention can't leave out. A figure can't be, however short: `ward 1` is not the ward."""
-    return (
-        (len(text) > 1 or text.isdigit())
-        and text not in SMALL_WORDS
-        and text not in _SUFFIXES
-        and word.start not in inside
-    )
-
-
-def _inside_parentheses(name: str) -> frozenset[int]:
-    opened = name.find("(")
-    return frozenset(range(opened, len(name))) if opened > 0 else frozenset()
+    is_small = text in SMALL_WORDS or text in _SUFFIXES or (len(text) == 1 and not text.isdigit())
+    return not is_small and word.start < opened
 
 
 def _keys_of(words: Sequence[str]) -> Iterator[str]:
@@ -302,3 +293,61 @@ def _keys_of(words: Sequence[str]) -> Iterator[str]:
     if len(words) == 1 and words[0].isalpha():
         stems = (words[0].removesuffix(ending).rstrip(_VOWELS) for ending in _OF_NAMES)
         yield from {"~" + stem for stem in stems if len(stem) >= _MIN_STEM_LENGTH}
+
+
+_MIN_PLURAL_LENGTH = 4
+_COMPARED = ("er", "est")
+_MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
+"""Forms that the dictionary of ordinary words lacks: of verbs, and "ive" for "I've"."""
+
+_MAX_CACHED = 100_000
+
+
+class NameVocabulary:
+    """The words of names as a vocabulary; words are passed as `words_of` returns them."""
+
+    def __init__(self, rows: NameTable, public: PublicWords) -> None:
+        self.rows = rows
+        self.public = public
+        self._near: dict[str, dict[int, int]] = {}
+        may_be_ordinary("")  # Reads the dictionary now, and not with the first question.
+
+    def is_everyday(self, word: str) -> bool:
+        """True of a word of the service's phrases, a small number, or an ordinary English word or a form of one."""
+        is_compared = word.endswith(_COMPARED) and in_lexicon(word)
+        return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
+
+    def is_public(self, word: str) -> bool:
+        return word in _MORE_EVERYDAY or word in self.public or is_ordinary(word)
+
+    def looks_like_name(self, text: str) -> bool:
+        """True where a word of `text` is no everyday word, but letters."""
+        words = (word.text for word in words_of(normalise(text).text))
+        return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
+
+    def near(self, word: str) -> dict[int, int]:
+        """Returns name words that `word` may stand for, with the number of slips; 0 for itself."""
+        if word in self._near:
+            return self._near[word]
+        is_plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
+        if is_plural and word in self.public:
+            is_plural = self.is_everyday(word[:-1]) or bool(places_called(word[:-1]))
+        spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if is_plural else None]
+        found = {number: 0 for number in spelt if number is not None}
+        if not self.is_public(word) and word not in ROMAN_NUMERALS:
+            found = {**self.rows.near.near(word), **found}
+        if len(self._near) >= _MAX_CACHED:
+            self._near.clear()
+        self._near[word] = found
+        return found
+
+
+@cache
+def may_be_ordinary(word: str) -> bool:
+    """True if `word` is a slip away from a frequent English word, and so alone is no misspelt name."""
+    return bool(_frequent().near(word))
+
+
+@cache
+def _frequent() -> NearWords:
+    return NearWords.of(frequent_ordinary())

@@ -1,4 +1,5 @@
-"""The words of names: those of one graph, and those that are also in the lexicon, for all graphs of a tenant together.
+"""The words of names: where a text marks some as such, and those of one graph that are also in the lexicon, for all
+graphs of a tenant together.
 
 A word outside the lexicon never leaves anyway, so an index of names over many graphs only needs the words that the
 lexicon would permit.
@@ -7,38 +8,250 @@ lexicon would permit.
 from __future__ import annotations
 
 import re
+from base64 import b64decode, b64encode
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
-from itertools import pairwise
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import groupby, pairwise
+from string import ascii_lowercase
 from typing import Final
 
+import numpy as np
+
 from kg_store.errors import StoreError
-from kg_store.lexicon import in_any_lexicon, in_lexicon
-from kg_store.lexicon.place_adjectives import places_called
-from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.names.name_table import ROMAN_NUMERALS, NameTable
-from kg_store.names.words.word_hashes import WordHashes, hash_of, one_slip_away, pair_of
+from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import ValueKind
-from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary, is_rare
-from kg_store.text.fuzzy_words import NearWords
-from kg_store.text.normalise import MARKS, is_letters, normalise
-from kg_store.text.word_matcher import without_accents, words_of
+from kg_store.text.english import is_rare
+from kg_store.text.normalise import MARKS, is_unspaced
+from kg_store.text.words import without_accents
+
+_MARKED_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?…:]+[\"'”’»)\]]*\s+|\n+|[。！？]")
+_ABBREVIATION = re.compile(
+    r"\b(?:[^\W\d_]|dr|mr|mrs|ms|prof|st|sr|jr|vs|mt|ft|rev|gen|col|lt|capt|sgt|hon)\.[ \t]+$", re.I
+)
+_ENCLOSED = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\[([^\[\]\n]+)\]",
+        r"«([^«»\n]+)»",
+        r"»([^«»\n]+)«",
+        r"‹([^‹›\n]+)›",
+        r"[“„”]([^“”„\n]+)[“”]",
+        r"[「『]([^「」『』\n]+)[」』]",
+        r'"([^"\n]+)"',
+        r"[‘‚](?!\s)([^‘‚\n]+?)[’‘](?!\w)",
+        r"(?<!\w)'(?!\s)([^'\n]+(?:'\w[^'\n]*)*)'(?!\w)",
+        r"`([^`\n]+)`",
+    )
+)
+_AROUND_CONTENT = " \t.,;:!?"
+
+_SMALL = frozenset(
+    ("a", "an", "the", "and", "or", "but", "of", "for", "from", "in", "on", "at", "by", "to", "with", "as")
+)
+_ASKING = """
+    who whom whose what which where when why how is are was were be been am do does did has have had can could
+    would shall should must that this these those there it he she they we you my your his her its our their me
+    him us them
+"""
+_OPENING = """
+    will may might not no if then than i all any each every some list name give show tell find count get compare
+    ask please about into over under between after before during since until also so yes well ok okay hello hi
+    thanks
+"""
+_ASKED = frozenset(_ASKING.split())
+COMMON_WORDS = _SMALL | _ASKED | frozenset(_OPENING.split())
+"""Words that open or join questions; their capital at the beginning of a sentence never marks a name."""
+
+_HEADLINE_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    start: int
+    end: int
+    text: str = field(repr=False)
+
+    @property
+    def is_capital(self) -> bool:
+        return not self.text.islower() and any(map(str.isupper, self.text))
+
+    @property
+    def lower(self) -> str:
+        return self.text.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class EmphasisMarks:
+    """The marks of a text; `enclosed`: the contents of quotes and brackets.
+
+    A capital marks a name if it is not at the beginning of a sentence (unless that word or the next has more capitals)
+    and the sentence does not use capitals everywhere.
+    """
+
+    enclosed: frozenset[tuple[int, int]]
+    _words: tuple[_Word, ...] = field(repr=False)
+    _ends: tuple[int, ...] = field(repr=False)
+    _telling: frozenset[int] = field(repr=False)
+    _marked: bytes = field(repr=False)
+    """A byte array: 1 where something enclosed stands, or a word with a meaningful capital."""
+
+    @classmethod
+    def of(cls, text: str) -> EmphasisMarks:
+        words = tuple(_Word(*match.span(), match.group()) for match in _MARKED_WORD.finditer(text))
+        telling = frozenset(start for sentence in _sentences(text, words) for start in _telling_capitals(sentence))
+        enclosed = frozenset(_enclosed(text))
+        marked = bytearray(len(text))
+        for start, end in (*enclosed, *((word.start, word.end) for word in words if word.start in telling)):
+            marked[start:end] = b"\x01" * (end - start)
+        return cls(enclosed, words, tuple(word.end for word in words), telling, bytes(marked))
+
+    @property
+    def has_any(self) -> bool:
+        """True where anything in the text is marked as a name."""
+        return bool(self.enclosed or self._telling)
+
+    def may_mark(self, start: int, end: int) -> bool:
+        """True where `is_marked` may be true of a span in [start, end)."""
+        return self._marked.find(1, start, end) >= 0
+
+    def is_marked(self, start: int, end: int) -> bool:
+        """True if the span is enclosed, or has a telling capital and no lower-case words but function words."""
+        if (start, end) in self.enclosed:
+            return True
+        has_telling = False
+        for index in range(bisect_left(self._ends, start + 1), len(self._words)):
+            word = self._words[index]
+            if word.start >= end:
+                break
+            if not word.is_capital and word.lower not in _SMALL:
+                return False
+            has_telling = has_telling or word.start in self._telling
+        return has_telling
+
+
+def _enclosed(text: str) -> set[tuple[int, int]]:
+    """The contents of quotes and brackets, with and without punctuation at their ends."""
+    spans = set()
+    for pattern in _ENCLOSED:
+        for match in pattern.finditer(text):
+            start, end = match.span(1)
+            content = match[1]
+            inner = start + len(content) - len(content.lstrip(_AROUND_CONTENT))
+            spans |= {(start, end), (inner, inner + len(content.strip(_AROUND_CONTENT)))}
+    return spans
+
+
+def _sentences(text: str, words: tuple[_Word, ...]) -> list[list[_Word]]:
+    ends = [match.end() for match in _SENTENCE_END.finditer(text) if not _is_abbreviation(text, match.end())]
+    return [list(group) for _, group in groupby(words, key=lambda word: bisect_left(ends, word.start + 1))]
+
+
+def _is_abbreviation(text: str, end: int) -> bool:
+    return _ABBREVIATION.search(text, max(0, end - 10), end) is not None
+
+
+def _telling_capitals(sentence: list[_Word]) -> set[int]:
+    """The starts of words whose capital shows that they are names."""
+    if _has_capitals_everywhere(sentence):
+        return set()
+    telling = {word.start for word in sentence[1:] if word.is_capital and not word.lower.startswith(("i'", "i’"))}
+    first = sentence[0]
+    goes_on = len(sentence) > 1 and sentence[1].is_capital and sentence[1].start == first.end + 1
+    shouts = len(first.text) > 1 and first.text.isupper()
+    if first.is_capital and (goes_on or shouts) and first.lower not in COMMON_WORDS:
+        telling.add(first.start)
+    return telling
+
+
+def _has_capitals_everywhere(sentence: list[_Word]) -> bool:
+    """True of shouting, and of a headline, which has only function words in lower case."""
+    if any(is_unspaced(letter) for word in sentence if not word.text.isascii() for letter in word.text):
+        return False  # Latin words in it are names, or words of another language.
+    if len(sentence) > 1 and "".join(word.text for word in sentence).isupper():
+        return True
+    if not sentence[0].is_capital:
+        return False
+    later = [word for word in sentence[1:] if word.lower not in _SMALL and word.text[0].isalpha()]
+    if not all(word.is_capital for word in later):
+        return False
+    return len(later) >= _HEADLINE_WORDS or any(word.lower in _ASKED for word in later)
+
+
+_BYTES: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class WordHashes:
+    """`packed`: 64-bit hashes in ascending order.
+
+    Promise: what was added is found. Limit: with a million words, a word that was not added is found by chance once in
+    10^13.
+    """
+
+    packed: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def of(cls, hashes: Iterable[int]) -> WordHashes:
+        """Builds the set from results of `hash_of`."""
+        return cls(np.unique(np.fromiter(hashes, dtype=np.uint64)).tobytes())
+
+    @classmethod
+    def union(cls, each: Iterable[WordHashes]) -> WordHashes:
+        packed = b"".join(hashes.packed for hashes in each)
+        return cls(np.unique(np.frombuffer(packed, dtype=np.uint64)).tobytes())
+
+    @classmethod
+    def from_text(cls, text: str) -> WordHashes:
+        return cls(b64decode(text))
+
+    def to_text(self) -> str:
+        return b64encode(self.packed).decode()
+
+    def __len__(self) -> int:
+        return len(self.packed) // _BYTES
+
+    def __contains__(self, word: object) -> bool:
+        hashes, wanted = memoryview(self.packed).cast("Q"), hash_of(str(word))
+        at = bisect_left(hashes, wanted)
+        return at < len(hashes) and hashes[at] == wanted
+
+
+def hash_of(word: str) -> int:
+    return int.from_bytes(blake2b(word.encode(), digest_size=_BYTES).digest(), "little")
+
+
+def pair_of(word: str, other: str) -> str:
+    """Returns a key for two neighbouring words, in either order."""
+    return " ".join(sorted((word, other)))
+
+
+def one_slip_away(word: str) -> Iterator[str]:
+    """Yields `word` and all words with one letter removed, added, changed or swapped (letters a to z)."""
+    yield word
+    for at in range(len(word) + 1):
+        head, tail = word[:at], word[at:]
+        yield from (head + letter + tail for letter in ascii_lowercase)
+        if tail:
+            yield head + tail[1:]
+            yield from (head + letter + tail[1:] for letter in ascii_lowercase)
+        if len(tail) > 1:
+            yield head + tail[1] + tail[0] + tail[2:]
+
 
 MODALS: Final = frozenset(("will", "may", "can", "might", "must"))
 """Modal verbs, which are names in places where no verb can stand."""
 
-_RANKS: Final = frozenset(("count",))
-"""Words that open a question as orders, and that are also parts of names."""
-
+_RANKS: Final = frozenset(("count",))  # Words that open a question as orders, and that are also parts of names.
 MIN_LETTERS: Final = 3
 """The least number of letters of a word that may name somebody; shorter ones are endings and function words. By hand.
 """
 
-SHORT_LETTERS: Final = 2
-"""The length of words that are names only if they are marked. Chosen by hand."""
-
+SHORT_LETTERS: Final = 2  # The length of words that are names only if they are marked. Chosen by hand.
 MAX_NAME_WORDS: Final = 6
 """A text value of at most this many words may be a name; of longer ones only capitalised words are. Chosen by hand."""
 
@@ -123,9 +336,7 @@ class NameWords:
 
 
 def may_name(word: str) -> bool:
-    """True if a word of the lexicon that is part of a name can identify somebody; "the", "of" and single letters
-    cannot.
-    """
+    """True if a word of the lexicon that is part of a name can identify somebody; "the" cannot."""
     return len(word) >= MIN_LETTERS and (word not in COMMON_WORDS or word in MODALS or word in _RANKS)
 
 
@@ -185,70 +396,3 @@ def _everyday(word: str) -> tuple[str, ...]:
     """The forms of `word` that are in a lexicon: as written, and without accents."""
     small = word.lower()
     return tuple(form for form in dict.fromkeys((small, without_accents(small))) if in_any_lexicon(form))
-
-
-_MIN_PLURAL_LENGTH = 4
-_COMPARED = ("er", "est")
-_MORE_EVERYDAY = frozenset("died heard became began paid ive".split())
-"""Forms that the dictionary of ordinary words lacks: of verbs, and "ive" for "I've"."""
-
-_MAX_CACHED = 100_000
-
-
-class NameVocabulary:
-    """The words of names as a vocabulary; words are passed as `words_of` returns them: normalised, in plain Latin
-    letters.
-    """
-
-    def __init__(self, rows: NameTable, public: PublicWords) -> None:
-        self.rows = rows
-        self._public = public
-        self._near: dict[str, dict[int, int]] = {}
-        may_be_ordinary("")  # Reads the dictionary now, and not with the first question.
-
-    def is_own(self, word: str) -> bool:
-        """True of a word of the service's phrases, or a small number."""
-        return self._public.is_own(word)
-
-    def is_everyday(self, word: str) -> bool:
-        """True of a word of the service's phrases, a small number, or an ordinary English word or a form of one."""
-        is_compared = word.endswith(_COMPARED) and in_lexicon(word)
-        return word in _MORE_EVERYDAY or self._public.is_own(word) or is_ordinary(word) or is_compared
-
-    def is_public(self, word: str) -> bool:
-        return word in _MORE_EVERYDAY or word in self._public or is_ordinary(word)
-
-    def looks_like_name(self, text: str) -> bool:
-        """True where a word of `text` is no everyday word, but letters."""
-        words = (word.text for word in words_of(normalise(text).text))
-        return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
-
-    def near(self, word: str) -> dict[int, int]:
-        """Returns name words that `word` may stand for, with the number of slips; 0 for itself."""
-        found = self._near.get(word)
-        if found is None:
-            found = self._near[word] = self._near_words(word)
-            if len(self._near) > _MAX_CACHED:
-                self._near.clear()
-        return found
-
-    def _near_words(self, word: str) -> dict[int, int]:
-        plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
-        is_noun = self.is_everyday(word[:-1]) or bool(places_called(word[:-1]))
-        plural = plural and (word not in self._public or is_noun)
-        spelt = [self.rows.number_of(word), self.rows.number_of(word[:-1]) if plural else None]
-        found = {number: 0 for number in spelt if number is not None}
-        return found if self.is_public(word) or word in ROMAN_NUMERALS else {**self.rows.near.near(word), **found}
-
-
-@cache
-def may_be_ordinary(word: str) -> bool:
-    """True if `word` is a slip away from a frequent English word, so that alone it is not taken for a
-    misspelt name.
-    """
-    return bool(_frequent().near(word))
-
-
-@cache
-def _frequent() -> NearWords:
-    return NearWords.of(frequent_ordinary())

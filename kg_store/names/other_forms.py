@@ -1,24 +1,71 @@
-"""Finds names and values in forms that the graph does not hold: accountants, or France in "French films"."""
+"""Finds names and values in forms that the graph does not hold: accountants, France in "French films", the well-known
+Kennedy beside a book so called, and spans that only come near a name.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kg_store.lexicon.place_adjectives import is_short_name
-from kg_store.names.fuzzy_index import IsName
-from kg_store.names.index import NameIndex
-from kg_store.names.name_hits import Mention, NameHit
-from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.terms import ValueKind
-from kg_store.text.english import is_plural
-from kg_store.text.inflection import in_other_number
+import numpy as np
+import numpy.typing as npt
 
-MAX_WORDS: Final = 4
-"""The greatest number of words of a value that classifies a thing. Chosen by hand."""
+from kg_store.lexicon.lexicon import is_short_place, places_called
+from kg_store.names.fuzzy_search import Fits, IsName
+from kg_store.names.index import NameHit, NameIndex
+from kg_store.names.name_words import COMMON_WORDS
+from kg_store.terms import Mids, ValueKind
+from kg_store.text.english import PublicWords, is_ordinary, is_plural
+from kg_store.text.inflection import in_other_number, lemmas
+from kg_store.text.words import longest_spans
 
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A span of the original text and every node that it may mean, ascending. `value_kind` is set for values.
+
+    `inexact`: the text is only similar to their names.
+    """
+
+    start: int
+    end: int
+    mids: tuple[int, ...] = field(repr=False)
+    value_kind: ValueKind | None
+    inexact: bool = False
+
+
+def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
+    """Returns the chosen mentions among overlapping ones; for one span all of the better kind."""
+
+    def rank(mention: Mention) -> tuple[bool, int, int, str]:
+        is_whole = (mention.start, mention.end) in enclosed
+        return not is_whole, mention.start - mention.end, mention.start, mention.value_kind or ""
+
+    taken: dict[tuple[int, int], list[Mention]] = {}
+    covered = bytearray(max((mention.end for mention in found), default=0))
+    for mention in sorted(found, key=rank):
+        span = (mention.start, mention.end)
+        if span in taken and taken[span][0].value_kind == mention.value_kind:
+            taken[span].append(mention)
+        elif not any(covered[mention.start : mention.end]):
+            covered[mention.start : mention.end] = b"\x01" * (mention.end - mention.start)
+            taken[span] = [mention]
+    return [mention for span in sorted(taken) for mention in taken[span]]
+
+
+def merged(mentions: Sequence[Mention]) -> list[Mention]:
+    """Returns one mention for each span, with everything that those of it may mean."""
+    found: dict[tuple[int, int], Mention] = {}
+    for mention in mentions:
+        span = (mention.start, mention.end)
+        mids = {*mention.mids, *(found[span].mids if span in found else ())}
+        found[span] = Mention(*span, tuple(sorted(mids)), mention.value_kind)
+    return list(found.values())
+
+
+MAX_WORDS: Final = 4  # The greatest number of words of a value that classifies a thing. Chosen by hand.
 MIN_LETTERS: Final = 3
 _WORD: Final = re.compile(r"\w+")
 _BEFORE: Final = re.compile(r"(?:([^\W\d_]+(?:['’]t)?)\s+)?\Z")
@@ -32,9 +79,7 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 
 
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields whole text values that occur in `text` in the other number (singular or plural); none that are words of
-    the schema.
-    """
+    """Yields whole text values that occur in `text` in the other number, singular or plural."""
     yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
@@ -76,30 +121,21 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
     for (start, end), hits in found.items():
         over = [each for each in kept if each.start < end and start < each.end]
         stands_so = is_adjective(index, text, start, end)
-        is_meant = stands_so or is_short_name(text[start:end]) or all(len(each.mids) > 1 for each in over)
-        is_free = not over or (is_meant and all(_is_part(each, start, end) for each in over))
+        is_meant = stands_so or is_short_place(text[start:end]) or all(len(each.mids) > 1 for each in over)
+        are_parts = all(each.inexact and start <= each.start and each.end <= end for each in over)
+        is_free = not over or (is_meant and are_parts)
         named = [hit for hit in hits if not hit.public or stands_so or is_name(start, end)]
         if is_free and named:
-            kept = [*(each for each in kept if each not in over), _mention(named)]
+            # The things of that name, or else the values.
+            things = [hit for hit in named if hit.kind == "name"]
+            mids = sorted({mid for hit in things or named for mid in hit.mids})
+            kind = None if things else named[0].value_kind
+            kept = [*(each for each in kept if each not in over), Mention(start, end, tuple(mids), kind)]
     return sorted(kept, key=lambda mention: mention.start)
 
 
-def _mention(hits: Sequence[NameHit]) -> Mention:
-    """The things of that name, or else the values."""
-    things = [hit for hit in hits if hit.kind == "name"]
-    kind = None if things else hits[0].value_kind
-    mids = sorted({mid for hit in things or hits for mid in hit.mids})
-    return Mention(hits[0].start, hits[0].end, tuple(mids), kind)
-
-
-def _is_part(mention: Mention, start: int, end: int) -> bool:
-    return mention.inexact and start <= mention.start and mention.end <= end
-
-
 def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
-    """True before a lower-case noun ("a French actor") and at the end of a clause ("is French"); elsewhere it may be a
-    name.
-    """
+    """True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
     before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)
     behind = _BEHIND.match(text, end)
     word = (before[1] or "").lower() if before else ""
@@ -107,3 +143,213 @@ def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
         return word in _BEING
     noun = behind[1]
     return noun.islower() and (word in _OF_A_NOUN or is_plural(noun) or index.is_own(f"{noun}s"))
+
+
+FactCounts = Callable[[Mids], npt.NDArray[np.int64]]
+"""Counts the facts that the graph holds about each thing; 0 for unknown things."""
+
+MIN_FACTS: Final = 20  # A thing needs this many facts to count as well known. Chosen by hand.
+MIN_RATIO: Final = 10
+"""A namesake must have this many times as many facts as the thing with exactly that name. Chosen by hand."""
+
+MIN_LEAD: Final = 2  # A namesake must have this many times as many facts as the next one. Chosen by hand.
+_OF_LANGUAGES: Final = re.compile(r"\b(?:in|into|speaks?|spoke|speaking)\s\Z", re.IGNORECASE)
+"""Words after which an adjective means a language: "in Norwegian"."""
+
+_ARTICLE: Final = re.compile(r"\A(?:the|an?)\s+")
+
+Span = tuple[int, int]
+
+
+def no_facts(mids: Mids) -> npt.NDArray[np.int64]:
+    """Returns 0 for each thing: for names without a graph."""
+    return np.zeros(len(mids), dtype=np.int64)
+
+
+def well_known(mids: Sequence[int], others: Sequence[int], counts: FactCounts) -> list[int]:
+    """Returns the one of `mids` that is far better known than the next and than any of `others`; else empty."""
+    return _best_known(np.array(mids, dtype=np.int64), counts, MIN_RATIO * _most(others, counts))
+
+
+def with_namesakes(
+    index: NameIndex, text: str, mentions: Sequence[Mention], fixed: Collection[Span], counts: FactCounts
+) -> list[Mention]:
+    """Returns `mentions` with well-known namesakes added.
+
+    For each, this is the thing that is by far best known among those with a longer name that begins or ends so, and
+    among places with such a short name or adjective. None is added in `fixed`, or beside another name, which then is
+    part of it.
+    """
+    names = [each for each in mentions if each.value_kind is None]
+    return [
+        _with_namesake(index, text, each, counts)
+        if each in names and (each.start, each.end) not in fixed and not _is_beside_name(index, text, each, names)
+        else each
+        for each in mentions
+    ]
+
+
+def _with_namesake(index: NameIndex, text: str, mention: Mention, counts: FactCounts) -> Mention:
+    typed = text[mention.start : mention.end]
+    if not any(map(str.isalpha, typed)):
+        return mention
+    known = _most(mention.mids, counts)
+    places = index.places_called(typed)
+    others, languages = [places], list[int]()
+    if not len(places):
+        # "The guitar", if something is called Guitar.
+        rest = _ARTICLE.sub("", typed) if typed.islower() else typed
+        others = [index.longer_names(typed), np.array(index.named(rest) if rest != typed else (), dtype=np.int64)]
+    elif not is_short_place(typed):
+        languages = [*index.named(f"{typed} language")]
+        others = [] if _OF_LANGUAGES.search(text[: mention.start]) else others
+    better = [_best_known(np.setdiff1d(each, mention.mids), counts, MIN_RATIO * known) for each in others]
+    more = {mid for each in better for mid in each}.union(languages if _most(languages, counts) > known else ())
+    return replace(mention, mids=tuple(sorted(more.union(mention.mids)))) if more else mention
+
+
+def _most(mids: Sequence[int], counts: FactCounts) -> int:
+    return int(counts(np.array(mids, dtype=np.int64)).max(initial=0))
+
+
+def _best_known(mids: Mids, counts: FactCounts, least: int) -> list[int]:
+    """The best known of `mids`, if it has `least` facts and far more than the next; else empty."""
+    if not len(mids):
+        return []
+    facts = counts(mids)
+    best = int(facts.argmax())
+    least = max(MIN_FACTS, least, MIN_LEAD * int(np.delete(facts, best).max(initial=0)))
+    return [int(mids[best])] if facts[best] >= least else []
+
+
+def _is_beside_name(index: NameIndex, text: str, mention: Mention, names: Sequence[Mention]) -> bool:
+    before, behind = text[: mention.start], text[mention.end :]
+    gaps = [gap for each in names for gap in (text[each.end : mention.start], text[mention.end : each.start])]
+    if any(gap and not gap.strip(" -") for gap in gaps):
+        return True
+    words = (*before.split(" ")[-2:-1], *behind.split(" ")[1:2])
+    return any(word.isalpha() and index.looks_like_name(word) for word in words)
+
+
+MIN_BEARERS: Final = 10
+"""The least number of facts about a thing that classifies others (a trade, a sport); fewer have, say, films. By hand.
+"""
+
+_WORD_BEFORE: Final = re.compile(r"(\w+)\s+\Z")
+_OF: Final = re.compile(r"\s+of\b")
+_BEFORE_PLURALS: Final = frozenset("which what many of by".split())
+_BEFORE_SINGULARS: Final = frozenset("a an play plays played playing".split())
+
+
+def find_common_names(
+    index: NameIndex,
+    text: str,
+    public: PublicWords,
+    counts: FactCounts,
+    taken: Collection[Span],
+    is_concept: Callable[[str], bool],
+) -> list[Mention]:
+    """Returns everyday nouns in lower case, singular or plural, that are complete names of well-known things and no
+    concept of the schema, outside of `taken`. Of several things with one name the best known are taken.
+    """
+    hits = [hit for hit in (*index.find(text), *find_inflected(index, text)) if hit.linkable and hit.kind == "name"]
+    free = (hit for hit in hits if not any(start < hit.end and hit.start < end for start, end in taken))
+    found: list[Mention] = []
+    for hit in free:
+        if _is_noun(text, hit, public, is_concept):
+            found += _well_known(hit, hit.mids, counts)
+        elif (
+            places_called(hit.text) and not is_short_place(hit.text) and is_adjective(index, text, hit.start, hit.end)
+        ):
+            # "Were french", "french people", if the graph has a language or a people of that name.
+            found += _well_known(hit, (*hit.mids, *index.places_called(hit.text)), counts)
+    return longest_mentions(found, ())
+
+
+def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[[str], bool]) -> bool:
+    typed = text[hit.start : hit.end]
+    words = typed.split()
+    if not typed.islower() or not all(map(str.isalpha, words)) or _OF.match(text, hit.end):
+        return False  # Senators of a state are no senators at large.
+    is_own = public.is_own(hit.text) or words[0] in COMMON_WORDS if len(words) > 1 else is_concept(typed)
+    if is_own or not _is_kind(text, hit.start, hit.end):
+        return False
+    return all(word in COMMON_WORDS or is_ordinary(word) for word in words) and typed not in COMMON_WORDS
+
+
+def _is_kind(text: str, start: int, end: int) -> bool:
+    """True of "models" in "which models", and of "a play"; false in "who models" and "the author"."""
+    typed = text[start:end]
+    before = _WORD_BEFORE.search(text, 0, start)
+    word = before[1].lower() if before else ""
+    if is_plural(typed):
+        return not word or word in _BEFORE_PLURALS or "VERB" not in lemmas(typed)
+    return word in _BEFORE_SINGULARS
+
+
+def _well_known(hit: NameHit, mids: Collection[int], counts: FactCounts) -> Iterator[Mention]:
+    named = np.unique(np.array([*mids], dtype=np.int64))
+    facts = counts(named)
+    most = int(facts.max(initial=0))
+    if most >= MIN_BEARERS:
+        yield Mention(hit.start, hit.end, tuple(named[facts * MIN_RATIO >= most].tolist()), None)
+
+
+MAX_PASSES: Final = 3
+"""After this many passes the spans of all readings are taken, including overlapping ones: too many, but never too few.
+"""
+
+_MASK: Final = "|"  # A sign that no name crosses.
+
+
+def find_near_spans(
+    names: NameIndex, text: str, taken: Iterable[Span], skip: Collection[str] = (), fits: Fits | None = None
+) -> list[Span]:
+    """Returns spans of `text` outside of `taken`, in order, without overlaps.
+
+    Words in `skip` stand for nothing; `fits` caches the findings of one request. Promise: every reading of
+    `names.find_inexact` on `text` without `taken`, except public ones, lies in or overlaps a returned span; its
+    remainder is read again. Limit: after MAX_PASSES what is left is not read again.
+    """
+    found: list[Span] = []
+    fresh: Sequence[Span] = ()
+    fits = {} if fits is None else fits
+    left = masked(text, taken)
+    for number in range(1, MAX_PASSES + 1):
+        read = left if number == 1 else _changed(left, fresh)
+        spans = [(hit.start, hit.end) for hit in names.find_inexact(read, skip, fits=fits) if not hit.public]
+        fresh = longest_spans(spans, len(text)) if number < MAX_PASSES else _joined(spans)
+        if not fresh:
+            break
+        found += fresh
+        left = masked(left, fresh)
+    return sorted(found)
+
+
+def masked(text: str, spans: Iterable[Span]) -> str:
+    """Returns `text` with each span replaced by signs that no name crosses; the length stays the same."""
+    letters = list(text)
+    for start, end in spans:
+        letters[start:end] = _MASK * (end - start)
+    return "".join(letters)
+
+
+def _changed(text: str, fresh: Iterable[Span]) -> str:
+    """`text` reduced to the pieces beside a span of `fresh`, because the others read as before."""
+    letters = [_MASK] * len(text)
+    for start, end in fresh:
+        first, last = text.rfind(_MASK, 0, start) + 1, text.find(_MASK, end)
+        last = len(text) if last < 0 else last
+        letters[first:start], letters[end:last] = text[first:start], text[end:last]
+    return "".join(letters)
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """Overlapping spans joined to one."""
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined

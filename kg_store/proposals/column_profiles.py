@@ -13,9 +13,9 @@ from kg_store.formats.json_records import SEPARATOR
 from kg_store.sources.policy import ColumnPolicy
 from kg_store.sources.table_files import FALSE_WORDS, TRUE_WORDS, day_and_month, read_cell
 from kg_store.terms import ValueKind
+from kg_store.text.inflection import singular
 from kg_store.text.labels import readable
 from kg_store.text.literals import is_year
-from kg_store.text.plurals import singular
 
 KEY_WORDS = frozenset(
     "id ids key code nr no number num uuid guid isbn sku ean cd pk fk nummer kennung issn oid identifier schluessel "

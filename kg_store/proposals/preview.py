@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.schema import with_concepts
 from kg_store.graph.traversal import steps_from, tail_concept, walk
 from kg_store.loading.default_masks import MaskedTerm

@@ -11,7 +11,7 @@ from os.path import commonprefix
 from typing import Final
 
 from kg_store.errors import LoadError
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import full_words
 from kg_store.sources.policy import pattern_of, stem_of
 from kg_store.sources.table_files import JSON_ENDINGS, Sheet, bare_name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kg_store.formats.files import Encoding
 from kg_store.formats.json_records import PARENT
-from kg_store.lexicon import kinds_of
+from kg_store.lexicon.lexicon import kinds_of
 from kg_store.proposals.column_profiles import (
     ALIAS_PHRASES,
     ALIAS_WORDS,
@@ -28,8 +28,8 @@ from kg_store.proposals.column_profiles import (
 )
 from kg_store.sources.policy import stem_of
 from kg_store.terms import ValueKind
+from kg_store.text.inflection import singular
 from kg_store.text.literals import is_year
-from kg_store.text.plurals import singular
 
 MIN_TITLE_SHARE = 0.5
 MIN_NAME_SHARE = 0.1

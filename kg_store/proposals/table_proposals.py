@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kg_store.errors import LoadError
 from kg_store.formats.files import Encoding, encoding_of
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.proposals.column_profiles import (
     ALIKE,
     FIRST,
@@ -44,9 +44,9 @@ from kg_store.sources.table_files import (
 )
 from kg_store.sources.triple_files import places_in_header, words_of
 from kg_store.terms import ValueKind
+from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
 from kg_store.text.literals import fits
-from kg_store.text.plurals import singular
 
 MIN_VALUE_COLUMNS, MIN_VALUE_ROWS = 2, 5
 NO_HEADER, MIN_ROWS = 0, 2

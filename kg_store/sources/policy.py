@@ -16,7 +16,7 @@ from kg_store.formats.files import Encoding
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS
 from kg_store.terms import ValueKind, ValueView
 from kg_store.text.labels import MAX_LABEL_WORDS, clean_label, is_short_label, readable
-from kg_store.text.safe_regex import checked
+from kg_store.text.words import checked_pattern
 
 MAX_LABEL_CHARS = 80
 MAX_COLUMN_CHARS = 200
@@ -321,7 +321,7 @@ class MediatorPolicy(PolicyPart):
     """Nodes without a name that only join others. `pattern`: a regular expression (RE2) on the IRI or text."""
 
     blank_nodes: StrictBool = True
-    pattern: Annotated[str, Field(max_length=200), AfterValidator(checked)] | None = None
+    pattern: Annotated[str, Field(max_length=200), AfterValidator(checked_pattern)] | None = None
     classes: tuple[Predicate, ...] = ()
 
 

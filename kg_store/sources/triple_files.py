@@ -11,7 +11,7 @@ from typing import IO
 from kg_store.errors import LoadError
 from kg_store.formats.delimited_text import Cells, Rows, TableFile
 from kg_store.formats.files import Encoding
-from kg_store.lexicon import in_lexicon
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.sources.policy import TriplesPolicy
 from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, TEXT_MARK, Term
 from kg_store.terms import ValueKind

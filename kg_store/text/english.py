@@ -1,20 +1,25 @@
-"""English and public words: words that a text may hold without naming anybody, and that a name may
-equal without harm.
+"""English and public words: words that a text may hold without naming anybody, and that a name may equal without harm;
+and everyday words for common relations and kinds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import groupby
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, Final
 
 from english_words import get_english_words_set
 from wordfreq import get_frequency_dict, lossy_tokenize, top_n_list
 from wordfreq.numbers import digit_freq, smash_numbers
 
-from kg_store.text.normalise import is_unspaced, is_word_character, normalise
+from kg_store.text.inflection import singular
+from kg_store.text.normalise import MARKS, is_unspaced, normalise
 
 ALWAYS_ORDINARY = 1_000
 """This many of the most frequent words are ordinary even if the dictionary also has them with a capital (May). By
@@ -32,9 +37,7 @@ MAX_ABOVE_STEM = 1.0
 words are mostly names (Dodgers). Chosen by hand.
 """
 
-RARE_BELOW = 4.0
-"""Words below this Zipf frequency (ten uses in a million words) are rare. Chosen by hand."""
-
+RARE_BELOW = 4.0  # Words below this Zipf frequency (ten uses in a million words) are rare. Chosen by hand.
 _ENDINGS = (("ies", "y"), ("es", ""), ("s", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"))
 
 
@@ -125,6 +128,7 @@ def _ordinary() -> frozenset[str]:
 
 FREQUENT_WORDS = 3_000
 MAX_PHRASE_WORDS = 6
+_WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])+")
 _MAX_UNSPACED_LENGTH = 12
 
 
@@ -141,9 +145,7 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """Returns the frequent English words, the numbers 0 to 99, and every run of up to MAX_PHRASE_WORDS words of
-        each phrase.
-        """
+        """Returns the frequent English words, the numbers 0 to 99, and every run of words of each phrase."""
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))
@@ -173,7 +175,7 @@ def _most_frequent() -> frozenset[str]:
 
 def _runs(text: str) -> set[str]:
     """Every run of words of `text`, with the punctuation between them and none around them."""
-    words = _word_spans(text)
+    words = [match.span() for match in _WORD.finditer(text)]
     found: set[str] = set()
     for first, (start, _) in enumerate(words):
         found.update(text[start:end] for _, end in words[first : first + MAX_PHRASE_WORDS])
@@ -182,18 +184,82 @@ def _runs(text: str) -> set[str]:
     return found
 
 
-def _word_spans(text: str) -> list[tuple[int, int]]:
-    spans = []
-    for is_word, group in groupby(enumerate(text), key=lambda pair: is_word_character(pair[1])):
-        positions = [position for position, _ in group]
-        if is_word:
-            spans.append((positions[0], positions[-1] + 1))
-    return spans
-
-
 def _unspaced_runs(word: str) -> set[str]:
     """In a script without spaces, every run of 2 to 12 characters, because words cannot be told apart there."""
     if not any(map(is_unspaced, word)):
         return set()
     ends = range(2, _MAX_UNSPACED_LENGTH + 1)
     return {word[start : start + length] for start in range(len(word)) for length in ends}
+
+
+_TABLE: Final[dict[str, dict[str, Any]]] = tomllib.loads(
+    (Path(__file__).parent / "everyday_words.toml").read_text("utf-8")
+)
+_BACKWARDS: Final = "backwards"
+_KINDS: Final = "kinds"
+_PLAINER: Final = "plainer"
+_NOUNS: Final = "nouns"
+_VERBAL: Final = 2
+"""The number of words at the beginning of a relation that may say it: `admitted to` in `admitted to ward`."""
+
+
+def _words(parts: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:
+    said: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
+    for part in parts:
+        for names, words in part.items():
+            for name in names.split(", "):
+                said[name] = tuple(dict.fromkeys((*said[name], *words.split(", "))))
+    return dict(said)
+
+
+_SAID: Final = _words(part for field, part in _TABLE.items() if field not in (_BACKWARDS, _KINDS, _PLAINER, _NOUNS))
+_SAID_BACKWARDS: Final = _words([_TABLE[_BACKWARDS]])
+_SAME: Final = tuple(frozenset(line.split(", ")) for line in _TABLE[_KINDS]["same"].strip().splitlines())
+
+PLAINER: Final[Mapping[str, str]] = _TABLE[_PLAINER]
+"""Everyday phrases, separated by commas, with the plainer words that replace them."""
+
+
+@lru_cache(maxsize=50_000)
+def kind_words(noun: str) -> frozenset[str]:
+    """Returns `noun` (singular) and other words for the same kind of thing."""
+    return frozenset({noun}).union(*(group for group in _SAME if noun in group))
+
+
+def names_one_of(noun: str, kinds: Iterable[str]) -> bool:
+    """True if `noun` names one of `kinds` or its last word: "practice" names "veterinary practice"."""
+    names = {name for kind in kinds for name in (kind.lower(), kind.lower().split()[-1])}
+    return not kind_words(singular(noun)).isdisjoint(names)
+
+
+def synonyms_of(relation: str) -> tuple[str, ...]:
+    """Returns everyday words for `relation`; empty if none are known."""
+    words = relation.lower().removeprefix("has ").removeprefix("is ")
+    whole = _SAID.get(words) or _SAID.get(words.removesuffix(" of"))
+    if whole or not words:
+        return whole or ()
+    parts = words.removesuffix(" of").split()
+    last = _SAID.get(" ".join(parts[-_VERBAL:])) or _SAID.get(singular(parts[-1]), ())
+    front = _SAID.get(" ".join(parts[:_VERBAL]), ()) if len(parts) > _VERBAL else ()
+    return tuple(dict.fromkeys((*front, *last)))
+
+
+def synonyms_backwards(relation: str) -> tuple[str, ...]:
+    """Returns everyday words for `relation` walked backwards."""
+    return _SAID_BACKWARDS.get(relation.lower(), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Noun:
+    """A general noun for a concept, with the relations that leave such a thing (`has`) and lead to one (`plays`)."""
+
+    word: str
+    has: tuple[str, ...]
+    plays: tuple[str, ...]
+
+
+NOUNS: Final = tuple(
+    Noun(word, tuple(has.split(", ")), tuple(plays.split(", "))) for word, (has, plays) in _TABLE[_NOUNS].items()
+)
+
+GENERAL_NOUNS: Final = tuple(noun.word for noun in NOUNS)

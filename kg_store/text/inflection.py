@@ -1,14 +1,86 @@
-"""Inflection of English nouns, by a dictionary of word forms."""
+"""Forms of English words: singular, plural, parts of speech, and the verb or the field behind a noun for a person."""
 
 from __future__ import annotations
 
 import importlib
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from importlib.machinery import ModuleSpec
-from typing import Any
+from typing import Any, Final
 
-from kg_store.text.plurals import singular
+IRREGULAR: Final = {"people": "person", "men": "man", "women": "woman", "children": "child"}
+
+_OF_IE: Final = frozenset(
+    "aunties birdies bookies brownies calories cookies genies goalies hippies hoodies movies newbies pixies prairies "
+    "rookies selfies smoothies talkies zombies".split()
+)
+_OF_ONE_FORM: Final = frozenset("series species news staff personnel equipment information aircraft".split())
+_IRREGULAR_PLURALS: Final = {one: many for many, one in IRREGULAR.items()}
+_NO_MEN: Final = frozenset("human german roman norman ottoman shaman talisman caiman".split())
+_BEHIND_HEAD: Final = frozenset(
+    "in at on to from for with by into about since under against near after before of".split()
+)
+
+
+def singular(word: str) -> str:
+    """Returns an English noun without its plural ending: cities -> city."""
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    if word in _OF_ONE_FORM:
+        return word
+    if word.endswith("ies") and len(word) > 4 and word not in _OF_IE:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "ches", "shes", "xes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3 else word
+
+
+def regular_plural(word: str) -> str:
+    """Returns an English noun with its regular plural ending: city -> cities."""
+    if word.endswith("sis"):
+        return word[:-2] + "es"
+    if word.endswith(("s", "x", "ch", "sh")):
+        return word + "es"
+    if word.endswith("y") and word[-2:-1] not in tuple("aeiou"):
+        return word[:-1] + "ies"
+    return word + "s"
+
+
+def plural(noun: str) -> str:
+    """Returns the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
+    words = noun.split()
+    at = head_of(words)
+    words[at] = _plural_word(words[at])
+    return " ".join(words)
+
+
+def singular_phrase(words: Sequence[str]) -> str:
+    """Returns the singular of a noun phrase."""
+    at = head_of(words)
+    return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
+
+
+def head_of(words: Sequence[str]) -> int:
+    """Returns the position of a noun phrase's head: the last word before its first preposition."""
+    before = next((at for at, word in enumerate(words) if at and word in _BEHIND_HEAD), len(words))
+    return before - 1
+
+
+def with_article(noun: str) -> str:
+    """`ward` -> `a ward`."""
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
+def _plural_word(word: str) -> str:
+    if word in _OF_ONE_FORM:
+        return word
+    if word in _IRREGULAR_PLURALS:
+        return _IRREGULAR_PLURALS[word]
+    if word.endswith("man") and len(word) > 3 and word not in _NO_MEN:
+        return word[:-3] + "men"
+    return regular_plural(word)
 
 
 class _NoSpacy:
@@ -49,11 +121,199 @@ def in_other_number(noun: str) -> Iterator[str]:
             yield from (str(form) for form in lemminflect.getInflection(lemma, "NNS") if form != noun)
 
 
-def may_be_verb(word: str) -> bool:
-    """True if `word` may be a verb: play, models. Caches nothing, because the word may be a name."""
-    return "VERB" in lemminflect.getAllLemmas(word)
+def lemmas(word: str) -> dict[str, tuple[str, ...]]:
+    """Returns the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
+
+    Caches nothing, because the word may be a name; the functions below are for words of questions without names.
+    """
+    return lemminflect.getAllLemmas(word)  # type: ignore[no-any-return]
+
+
+_known = lru_cache(maxsize=50_000)(lemmas)
 
 
 def lemmas_of(word: str) -> frozenset[str]:
     """Returns `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
-    return frozenset({word, *(each for forms in lemminflect.getAllLemmas(word).values() for each in forms)})
+    return frozenset({word, *(each for forms in lemmas(word).values() for each in forms)})
+
+
+# Third-person verbs that are also plural nouns, but mean the verb at the beginning of a label.
+_DONE = frozenset(
+    "affects borders buys causes covers influences leads loves makes offers orders supplies supports takes targets "
+    "treats uses".split()
+)
+
+
+@lru_cache(maxsize=50_000)
+def verbs_of(word: str) -> frozenset[str]:
+    """Returns the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
+    known = _known(word)
+    found = set(known.get("VERB", ()))
+    for noun in known.get("NOUN", () if known else (word,)):
+        found |= _agent_verbs(noun)
+    return frozenset(found)
+
+
+def noun_lemma(word: str) -> str:
+    """Returns the singular of a noun: theses -> thesis; other words stay as they are."""
+    return _known(word).get("NOUN", (word,))[0]
+
+
+def may_be_verb(word: str) -> bool:
+    """True if `word` is a form of some verb: directed, wrote, star."""
+    return "VERB" in _known(word)
+
+
+def may_be_noun(word: str) -> bool:
+    """True if `word` is a noun; unknown words count as nouns."""
+    kinds = _known(word)
+    return "NOUN" in kinds or not kinds
+
+
+def is_compared(word: str) -> bool:
+    """True of a comparative or superlative (thicker, busiest), false of a noun that looks like one."""
+    known = _known(word)
+    is_adjective = "ADJ" in known and known.keys() <= {"ADJ", "ADV"}
+    return is_adjective and word.endswith(("er", "est")) and word not in known["ADJ"]
+
+
+def is_participle(word: str) -> bool:
+    """True if `word` is a past participle: directed, written, born; for unknown words the ending "ed" decides."""
+    return _is_form(word, "VBN") or (word.endswith("ed") and not _known(word))
+
+
+def is_past(word: str) -> bool:
+    """True if `word` is a past tense form: directed, wrote."""
+    return _is_form(word, "VBD")
+
+
+def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
+    """True of a past or -ing form of one of `verbs`; an -ing form that may be a noun only with `is_verb`."""
+    if verbs_of(word).isdisjoint(verbs):
+        return False
+    return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
+
+
+def is_third_person(word: str) -> bool:
+    """True if `word` is a verb in the third person: lives, treats."""
+    return _is_form(word, "VBZ")
+
+
+@lru_cache(maxsize=50_000)
+def is_agent(word: str) -> bool:
+    """True if `word` names somebody by what they do: director, screenwriters."""
+    return any(_agent_verbs(noun) for noun in _known(word).get("NOUN", (word,)))
+
+
+def _agent_verbs(noun: str) -> set[str]:
+    return _of_agent(noun) or _of_compound(noun)
+
+
+def is_done(word: str) -> bool:
+    """True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
+    return is_third_person(word) and (word in _DONE or not may_be_noun(word))
+
+
+@lru_cache(maxsize=50_000)
+def _is_form(word: str, form: str) -> bool:
+    return any(word in lemminflect.getInflection(verb, form) for verb in _known(word).get("VERB", ()))
+
+
+def _of_compound(noun: str) -> set[str]:
+    """The verbs of a compound agent noun: screenwriter -> write; the longest ending that is an agent noun itself."""
+    if not noun.endswith(("er", "or")):
+        return set()
+    for at in range(3, len(noun) - 4):
+        verbs = _of_agent(noun[at:]) if "NOUN" in _known(noun[at:]) else set()
+        if verbs:
+            return verbs
+    return set()
+
+
+def _of_agent(noun: str) -> set[str]:
+    """The verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
+    if not noun.endswith(("or", "er")) or len(noun) < 5:
+        return set()
+    stem = noun[:-2]
+    able = {stem, f"{stem}e", *([stem[:-1]] if stem[-1] == stem[-2] else [])}
+    return {verb for verb in able if verb in _known(verb).get("VERB", ())}
+
+
+_ENDINGS: Final = (
+    ("ologist", ("ology",)),
+    ("iatrist", ("iatry",)),
+    ("iatrician", ("iatrics", "iatry")),
+    ("therapist", ("therapy",)),
+    ("surgeon", ("surgery",)),
+    ("ographer", ("ography",)),
+    ("onomer", ("onomy",)),
+    ("onomist", ("onomy", "onomics")),
+    ("sopher", ("sophy",)),
+    ("metrist", ("metry",)),
+    ("ician", ("ics", "ic")),
+    ("icist", ("ics",)),
+    ("dontist", ("dontics",)),
+    ("dentist", ("dentistry",)),
+    ("paedist", ("paedics",)),
+    ("pedist", ("pedics",)),
+    ("chemist", ("chemistry",)),
+    ("macist", ("macy",)),
+    ("thetist", ("thetics", "thesia")),
+    ("historian", ("history",)),
+    ("engineer", ("engineering",)),
+    ("nurse", ("nursing",)),
+    ("midwife", ("midwifery",)),
+    ("lawyer", ("law",)),
+    ("architect", ("architecture",)),
+    ("accountant", ("accounting", "accountancy")),
+    ("journalist", ("journalism",)),
+    ("plumber", ("plumbing",)),
+    ("carpenter", ("carpentry",)),
+    ("buddhist", ("buddhism",)),
+    ("hindu", ("hinduism",)),
+    ("christian", ("christianity",)),
+    ("muslim", ("islam",)),
+    ("jew", ("judaism",)),
+    ("sikh", ("sikhism",)),
+    ("protestant", ("protestantism",)),
+)
+"""Endings of such nouns in the singular, each with the endings of the fields."""
+
+_OTHER: Final = frozenset(("physician", "magician", "tactician", "apologist"))
+"""Nouns with these endings that come from no such field: a physician is not from physics."""
+
+_PLURALS: Final = {"midwives": "midwife"}
+_SPELLINGS: Final = (
+    ("ae", "e"),
+    ("oe", "e"),
+    ("paed", "ped"),
+    ("gynaec", "gynec"),
+    ("haemat", "hemat"),
+    ("anaesth", "anesth"),
+)
+_AGENT: Final = re.compile(rf"(?:{'|'.join(ending for ending, _ in _ENDINGS)})s?\Z|midwives\Z")
+
+
+def fields_of(noun: str) -> Iterator[str]:
+    """Yields the fields that `noun` (lower case, singular or plural) may come from, the likeliest first; for most
+    nouns none.
+
+    British and American spellings are given. The caller has to check whether a field exists.
+    """
+    if _AGENT.search(noun) is None:
+        return
+    single = _PLURALS.get(noun) or noun.removesuffix("s")
+    if single in _OTHER:
+        return
+    for ending, fields in _ENDINGS:
+        if single.endswith(ending):
+            stem = single.removesuffix(ending)
+            yield from dict.fromkeys(each for field in fields for each in _spelt(stem + field))
+
+
+def _spelt(field: str) -> Iterator[str]:
+    yield field
+    for british, american in _SPELLINGS:
+        if british in field or american in field:
+            yield field.replace(british, american)
+            yield field.replace(american, british)

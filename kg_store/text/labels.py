@@ -1,4 +1,4 @@
-"""Readable words for predicates and classes: labels, inverse labels, and local names of IRIs."""
+"""Readable words for predicates and classes: labels, inverse labels, local names of IRIs, further words to ask by."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Final
 from urllib.parse import unquote
+
+from kg_store.terms import Hop, Schema, Step, cached_by_version, is_mask_word
 
 MAX_LABEL_WORDS = 4
 MAX_WORDS_BESIDE_CODE = 8
@@ -88,9 +91,7 @@ def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
 
 
 def inverse_of(label: str) -> str:
-    """Returns words for the relation walked backwards, by their form: `directed by` -> `directed`, `spouse` -> `spouse
-    of`.
-    """
+    """Returns words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
     prefix, dot, stem = label.rpartition(".")
     words = stem.split()
     return prefix + dot + _inverse(words) if words else f"{label} inverse"
@@ -167,9 +168,7 @@ def clean_label(label: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
-    """Returns `label` without words about storage ("direct", "statement"), and without a unit after
-    what is measured.
-    """
+    """Returns `label` without words about storage ("direct"), and without a unit behind what is measured."""
     return "|".join(_bare(part) for part in label.split("|"))
 
 
@@ -192,3 +191,83 @@ def _bare(part: str) -> str:
     while len(parts) > 1 and (parts[-1].lower() in _UNITS or parts[-1] == "per"):
         parts.pop()  # "Rent cap eur per sqm" becomes "rent cap".
     return mark + " ".join(parts)
+
+
+def readable_step(label: str) -> str:
+    """Returns `people.person.place of birth` as `place of birth`, without marks of direction and of mediators.
+
+    For a masked relation it returns its owner's description; empty if there is none.
+    """
+    return " ".join(filter(None, (_typed(part, types=0) for part in label.split("|"))))
+
+
+def typed_step(label: str) -> str:
+    """Returns `people.person.place of birth` as `person place of birth`."""
+    words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
+    return " ".join(dict.fromkeys(words))
+
+
+def description_in(hop: str) -> str | None:
+    """Returns the description after the opaque word of a hop (`^Rk3m2a who fell ill`), or None."""
+    word, _, description = hop.lstrip("^").partition(" ")
+    return description if is_mask_word(word) else None
+
+
+def _typed(hop: str, types: int) -> str:
+    """The words of one hop, with this number of types before it."""
+    said, hop = description_in(hop), hop.partition(" (")[0]
+    return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said
+
+
+HINT: Final = "~"  # Stands before a word that is weaker evidence than others.
+
+
+@cached_by_version
+def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
+    """Returns the further words of each concept and class that `schema` has; those of hidden kinds are left out."""
+    known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
+    return {kind: words for kind, words in schema.kind_words.items() if kind in known}
+
+
+def unknown_kinds(schema: Schema) -> int:
+    """Returns the number of concepts and classes with further words that are not in `schema`."""
+    return len(schema.kind_words) - len(words_of_kinds(schema))
+
+
+@cached_by_version
+def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
+    """Returns the further words of each relation by its label, and with `^` before the label those for walking it
+    backwards.
+
+    Hints have HINT in front. Of a masked relation they are its description, beside its own words, and else none.
+    """
+    found = {}
+    for relation in schema.relations:
+        inverse = (relation.inverse_label,) if relation.inverse_label != clean(inverse_of(relation.label)) else ()
+        described = (relation.description,) if relation.own and relation.description else ()
+        further = (*relation.words, *described, *(HINT + word for word in relation.hints))
+        found[relation.label] = further
+        found[f"^{relation.label}"] = tuple(dict.fromkeys((*inverse, *further)))
+    masked = {relation.label for relation in schema.relations if relation.mask is not None and not relation.own}
+    return {label: words for label, words in found.items() if words and label.lstrip("^") not in masked}
+
+
+def worded(schema: Schema, step: Step) -> str:
+    """Returns `Schema.described` with further words in brackets after each label: `salary (earn, paid)`.
+
+    For comparison with a question inside the service; no prompt shows it.
+    """
+    words = _worded_hops(schema)
+    return "|".join(words[hop] for hop in step)
+
+
+@cached_by_version
+def _worded_hops(schema: Schema) -> Mapping[Hop, str]:
+    words = words_of_steps(schema)
+    hops = [Hop(relation.id, inverse) for relation in schema.relations for inverse in (False, True)]
+    return {hop: with_words(schema.described((hop,)), words.get(schema.label(hop), ())) for hop in hops}
+
+
+def with_words(label: str, words: Sequence[str]) -> str:
+    """Returns `label` with `words` after it in brackets."""
+    return f"{label} ({', '.join(words)})" if words else label

@@ -1,31 +1,253 @@
-"""Reads literals: numbers as Decimal, dates at their precision, and all literals in a running text."""
+"""Literals: numbers as Decimal and dates at their precision, as people type them; all literals in a running text."""
 
 from __future__ import annotations
 
+import calendar
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from decimal import Decimal
+from enum import IntEnum
+from typing import Final
 
 from kg_store.terms import ValueKind
-from kg_store.text.dates import PartialDate
 from kg_store.text.normalise import normalise
-from kg_store.text.number_formats import (
-    CURRENCY,
-    DIGITS,
-    MONTH,
-    ORDINAL,
-    SCALE,
-    UNITS,
-    plain_digits,
-    read_date,
-    read_number,
+from kg_store.text.words import longest_spans
+
+_ISO = re.compile(
+    r"(-?\d{4,9})(?:-(\d\d)(?:-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d(?:[.,]\d{1,12})?))?)?)?)?"
+    r"(Z|z|[+-](?:0\d|1[0-4]):[0-5]\d)?",
+    re.ASCII,
 )
+_DECADE = re.compile(r"(\d{3}0)['’]?s", re.ASCII)
+_DAY_S = 86_400
+_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+class Precision(IntEnum):
+    """The precision of a date, from least to most."""
+
+    DECADE = 0
+    YEAR = 1
+    MONTH = 2
+    DAY = 3
+    TIME = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PartialDate:
+    """A date of the proleptic Gregorian calendar; `seconds` counts from local midnight, `offset_min` is the UTC
+    offset.
+
+    `==` compares the fields exactly; questions use `compare`, which uses the precision that both dates share.
+    """
+
+    year: int = field(repr=False)
+    month: int | None = field(default=None, repr=False)
+    day: int | None = field(default=None, repr=False)
+    seconds: Decimal | None = field(default=None, repr=False)
+    offset_min: int | None = field(default=None, repr=False)
+    is_decade: bool = field(default=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.month is not None and not 1 <= self.month <= 12:
+            raise ValueError("no such month")
+        if self.day is not None and not 1 <= self.day <= days_in(self.year, self.month or 0):
+            raise ValueError("no such day")
+        if self.seconds is not None and not 0 <= self.seconds <= _DAY_S:
+            raise ValueError("no such time of day")
+
+    @property
+    def precision(self) -> Precision:
+        if self.is_decade:
+            return Precision.DECADE
+        known = (self.month, self.day, self.seconds)
+        return Precision(1 + next((index for index, part in enumerate(known) if part is None), 3))
+
+    @property
+    def instant(self) -> Decimal:
+        """Seconds from year 0 to the start of the date, in UTC if the offset is known."""
+        seconds = self.seconds or Decimal(0)
+        return _days_before(self.year, self.month or 1, self.day or 1) * _DAY_S + seconds - 60 * (self.offset_min or 0)
+
+    @property
+    def lexical(self) -> str:
+        """The canonical spelling: `1990s`, `1990`, `2020-03`, `2020-03-12`, `2020-03-12T10:30:00`."""
+        sign = "-" if self.year < 0 else ""
+        text = f"{sign}{abs(self.year):04d}" + ("s" if self.is_decade else "")
+        text += "".join(f"-{part:02d}" for part in (self.month, self.day) if part is not None)
+        if self.seconds is None:
+            return text
+        minutes, seconds = divmod(self.seconds, 60)
+        padded = ("0" if seconds < 10 else "") + f"{seconds.normalize():f}"
+        return f"{text}T{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{padded}{self._zone()}"
+
+    def compare(self, other: PartialDate) -> int:
+        """Returns -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
+        shared = min(self.precision, other.precision)
+        if shared is Precision.TIME and self.offset_min is not None and other.offset_min is not None:
+            return _sign(self.instant - other.instant)
+        mine, theirs = self._parts(shared), other._parts(shared)
+        return (mine > theirs) - (mine < theirs)
+
+    def _parts(self, precision: Precision) -> tuple[Decimal, ...]:
+        if precision is Precision.DECADE:
+            return (Decimal(self.year // 10),)
+        known = (self.year, self.month, self.day, self.seconds)
+        return tuple(Decimal(part or 0) for part in known[: int(precision)])
+
+    def _zone(self) -> str:
+        if self.offset_min is None:
+            return ""
+        if self.offset_min == 0:
+            return "Z"
+        hours, minutes = divmod(abs(self.offset_min), 60)
+        return f"{'-' if self.offset_min < 0 else '+'}{hours:02d}:{minutes:02d}"
+
+
+def read_iso_date(text: str) -> PartialDate:
+    """Reads xsd:date, dateTime, gYear, gYearMonth, and decades (`1990s`). Raises ValueError on anything else."""
+    decade = _DECADE.fullmatch(text)
+    if decade:
+        return PartialDate(int(decade[1]), is_decade=True)
+    match = _ISO.fullmatch(text)
+    if match is None:
+        raise ValueError("not a date")
+    year, month, day, hour, minute, second, zone = match.groups()
+    seconds = None
+    if hour is not None:
+        if int(hour) > 24 or int(minute) > 59:
+            raise ValueError("no such time of day")
+        seconds = Decimal(int(hour) * 3600 + int(minute) * 60) + Decimal((second or "0").replace(",", "."))
+    return PartialDate(int(year), int(month) if month else None, int(day) if day else None, seconds, _offset(zone))
+
+
+def days_in(year: int, month: int) -> int:
+    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
+    if not 1 <= month <= 12:
+        return 0
+    return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
+
+
+def _offset(zone: str | None) -> int | None:
+    if zone is None:
+        return None
+    if zone in "Zz":
+        return 0
+    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
+    return -minutes if zone[0] == "-" else minutes
+
+
+def _sign(number: Decimal) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _days_before(year: int, month: int, day: int) -> Decimal:
+    """The number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
+    before = year - 1
+    leap_days = before // 4 - before // 100 + before // 400
+    in_year = sum(days_in(year, earlier) for earlier in range(1, month))
+    return Decimal(365 * year + leap_days + in_year + day)
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?"
+)
+ORDINAL = r"(?:st|nd|rd|th)"
+DIGITS = (
+    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?"  # 1,250.50
+    r"|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,}"  # 1.250,50
+    r"|\d{1,3}(?:[\u00a0\u202f\u2009'’]\d{3})+(?:[.,]\d+)?"  # 1 250.50 with narrow spaces
+    r"|\d+,\d+(?!,\d)|\d+(?:\.\d+)?(?:[eE][+-]?\d{1,4})?|\.\d+)"
+)
+CURRENCY = r"[$€£¥₹₽₩]"
+UNITS = (
+    r"(?:%|‰|percent|µg|μg|mcg|mg|kg|g|ml|cl|dl|l|mm|cm|km|m|°\s?[cf]|bpm|mmhg|iu|kcal|kb|mb|gb|tb|kwh|kw|mph|kmh"
+    r"|usd|eur|gbp|chf|dollars?|euros?|pounds?|years?|months?|weeks?|days?|hours?|minutes?|seconds?|hrs?|min|ms)"
+)
+SCALE = r"(?:thousand|million|billion|trillion)"
+_SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+
+_WRITTEN_NUMBER = re.compile(
+    rf"([+-]?)\s?(?:{CURRENCY}\s?)?([+-]?)({DIGITS})({ORDINAL})?(?:\s?({SCALE}))?(?:\s?(?:{CURRENCY}|{UNITS}))?",
+    re.IGNORECASE,
+)
+_DATES = tuple(
+    re.compile(pattern, re.IGNORECASE | re.ASCII)
+    for pattern in (
+        rf"(?P<d>\d{{1,2}}){ORDINAL}?(?:\s+of)?[\s-]+(?P<name>{MONTH}),?[\s-]+(?P<y>\d{{4}})",
+        rf"(?P<name>{MONTH})[\s-]+(?P<d>\d{{1,2}}){ORDINAL}?,?\s+(?P<y>\d{{4}})",
+        rf"(?P<name>{MONTH}),?[\s-]+(?:of\s+)?(?P<y>\d{{4}})",
+        r"(?P<y>\d{4})(?P<sep>[/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})",
+        r"(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})",
+    )
+)
+
+
+def read_number(text: str) -> Decimal:
+    """Returns a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
+
+    12 % is 12. A single comma before three digits groups thousands (1,250); a single point is a decimal point (1.250).
+    """
+    match = _WRITTEN_NUMBER.fullmatch(plain_digits(text))
+    if match is None:
+        raise ValueError("not a number")
+    outer, inner, digits, _, scale = match.groups()
+    number = Decimal(_without_separators(digits))
+    if not -400 < number.adjusted() < 400:
+        raise ValueError("a number out of range")
+    number = number.scaleb(_SCALES[scale.lower()]) if scale else number
+    return number.copy_negate() if "-" in (outer, inner) else number
+
+
+def read_date(text: str) -> PartialDate:
+    """Returns a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
+    text = plain_digits(text)
+    for pattern in _DATES:
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return _date_of(match.groupdict())
+    return read_iso_date(text)
+
+
+def plain_digits(text: str) -> str:
+    """Returns stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
+    signs = str.maketrans("−‐‑–", "----")
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text.strip()).translate(signs)
+
+
+def _date_of(parts: dict[str, str | None]) -> PartialDate:
+    year = int(parts["y"] or 0)
+    if parts.get("name"):
+        day = parts.get("d")
+        return PartialDate(year, _MONTHS.index((parts["name"] or "").lower()[:3]) + 1, int(day) if day else None)
+    if parts.get("m"):
+        return PartialDate(year, int(parts["m"] or 0), int(parts["d"] or 0))
+    first, second = int(parts["a"] or 0), int(parts["b"] or 0)
+    if first <= 12 and second <= 12 and first != second:
+        raise ValueError("day and month could be either way round")
+    return PartialDate(year, second, first) if first > 12 else PartialDate(year, first, second)
+
+
+def _without_separators(digits: str) -> str:
+    digits = re.sub(r"[\u00a0\u202f\u2009'’]", "", digits)
+    point, comma = digits.rfind("."), digits.rfind(",")
+    if comma < 0:
+        return digits.replace(".", "") if digits.count(".") > 1 else digits
+    if point < 0:
+        grouped = re.fullmatch(r"\d{1,3}(?:,\d{3})+", digits)
+        return digits.replace(",", "" if grouped else ".")
+    if point > comma:
+        return digits.replace(",", "")
+    return digits.replace(".", "").replace(",", ".")
+
 
 Parsed = Decimal | PartialDate | str | bool
 
 _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-_LATEST_YEAR = 2100
-_YEAR = re.compile(r"[12]\d{3}", re.ASCII)
+_YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
 _PADDED = re.compile(r"0\d+", re.ASCII)
 
 # A literal ends where a word would, but scripts without spaces may follow directly, as in 2020年.
@@ -97,7 +319,7 @@ def read_literal(text: str) -> tuple[ValueKind, str] | None:
     if _PADDED.fullmatch(plain):
         return None
     for kind in (ValueKind.DATE, ValueKind.NUMBER):
-        if kind is ValueKind.DATE and plain.lstrip("-").isdigit() and not _is_year(plain):
+        if kind is ValueKind.DATE and plain.lstrip("-").isdigit() and not is_year(plain):
             continue
         try:
             return kind, canonical(text, kind)
@@ -134,34 +356,18 @@ def find_literals(text: str) -> list[LiteralSpan]:
     if not _DIGIT.search(text):
         return []
     spans = [match.span() for pattern in (*_IN_TEXT, _NUMBER_IN_TEXT, _DIGIT_WORD) for match in pattern.finditer(text)]
-    taken: list[tuple[int, int]] = []
-    covered = bytearray(len(text))
-    for start, end in sorted(set(spans), key=lambda span: (span[0] - span[1], span[0])):
-        if not any(covered[start:end]):
-            covered[start:end] = b"\x01" * (end - start)
-            taken.append((start, end))
-    return [_literal(text, start, end) for start, end in sorted(taken)]
+    read = ((start, end, read_literal(text[start:end])) for start, end in longest_spans(set(spans), len(text)))
+    return [LiteralSpan(start, end, *(found or (ValueKind.TEXT, text[start:end]))) for start, end, found in read]
 
 
-def _literal(text: str, start: int, end: int) -> LiteralSpan:
-    written = text[start:end]
-    kind, lexical = read_literal(written) or (ValueKind.TEXT, written)
-    return LiteralSpan(start, end, kind, lexical)
-
-
-def _is_year(digits: str) -> bool:
-    return _YEAR.fullmatch(digits) is not None and int(digits) <= _LATEST_YEAR
-
-
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?<=\d)(?:[eE][+-]?\d+)?")
-_DATE = re.compile(
+_PLAIN_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?<=\d)(?:[eE][+-]?\d+)?")
+_PLAIN_DATE = re.compile(
     r"-?\d{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12]\d|3[01])"
     r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?)?)?(?:Z|[+-]\d\d:\d\d)?"
 )
-_YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
 _FORMS = {
-    ValueKind.NUMBER: _NUMBER,
-    ValueKind.DATE: _DATE,
+    ValueKind.NUMBER: _PLAIN_NUMBER,
+    ValueKind.DATE: _PLAIN_DATE,
     ValueKind.TRUTH: re.compile(r"true|false|0|1"),
     ValueKind.TEXT: re.compile(r".*", re.DOTALL),
 }
@@ -175,3 +381,24 @@ def fits(lexical: str, kind: ValueKind) -> bool:
 def is_year(lexical: str) -> bool:
     """True if the text is a year from 1000 to 2099."""
     return _YEAR.fullmatch(lexical.strip()) is not None
+
+
+MAX_NAME_CHARS: Final = 80
+"""The greatest length of a name in which a year is looked for; longer ones are titles and sentences. Chosen by hand.
+"""
+_YEAR_IN_NAME: Final = re.compile(r"(?<![\w.,:/#$€£])(?<![A-Za-z]-)(1\d{3}|20\d\d)(?![\w%/]|[.,:]\d)")
+
+
+def named_date(name: str) -> str | None:
+    """Returns the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
+    read = read_literal(name)
+    return read[1] if read is not None and read[0] is ValueKind.DATE else None
+
+
+def date_in_name(name: str) -> str | None:
+    """Returns the date that `name` is, or the only year in it; None if there is no year or several."""
+    whole = named_date(name)
+    if whole is not None or len(name) > MAX_NAME_CHARS:
+        return whole
+    years = set(_YEAR_IN_NAME.findall(name))
+    return years.pop() if len(years) == 1 else None

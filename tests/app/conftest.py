@@ -12,15 +12,14 @@ from sqlalchemy import Engine
 from app.database import engine as databases
 from app.database.tables import metadata
 from app.egress.guard import Guard, StaticSegments
-from app.egress.ledger.tables import metadata as ledger_metadata
+from app.egress.ledger.chain import metadata as ledger_metadata
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.privacy.anonymised import Anonymised
-from app.privacy.anonymiser import Anonymiser
+from app.privacy.anonymiser import Anonymised, Anonymiser
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.words.lexicon import Lexicon
-from app.wiring import english, sentence_models
+from app.wiring import chats, services
 from app.wiring import store as stores
 from kg_store.names.index import NameIndex
 from kg_store.names.linker import EntityLinker
@@ -67,9 +66,9 @@ def migrated_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def one_sentence_model() -> Iterator[None]:
     """The services of a worker take the same sentence model, where their settings name the same."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(english, "Embedder", shared_embedder)
-        patched.setattr(sentence_models, "Embedder", shared_embedder)
-        patched.setattr(sentence_models, "weights_digest_of", digest_of)
+        patched.setattr(chats, "Embedder", shared_embedder)
+        patched.setattr(services, "Embedder", shared_embedder)
+        patched.setattr(services, "weights_digest_of", digest_of)
         yield
 
 

@@ -117,24 +117,29 @@ def test_generated_keys_are_never_taken_for_examples(monkeypatch: pytest.MonkeyP
         load()
 
 
-def test_an_endpoint_needs_its_address_and_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AROG_REASONER", "endpoint")
-    with pytest.raises(ConfigurationError, match="also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL"):
-        load()
-
-
-def test_two_sources_of_the_master_key_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AROG_MASTER_KEY", "v1:" + secrets.token_urlsafe(32))
-    monkeypatch.setenv("AROG_MASTER_KEY_FILE", "somewhere")
-    with pytest.raises(ConfigurationError, match="both set"):
-        load()
-
-
 def test_a_bad_value_is_told_by_setting_and_rule_without_the_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_PORT", "Nora Lindqvist")
     with pytest.raises(ConfigurationError, match=r"^AROG_PORT ") as caught:
         load()
     assert "Nora" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("together", "told"),
+    [
+        ({"REASONER": "endpoint"}, "also needs AROG_ENDPOINT_URL and AROG_ENDPOINT_MODEL"),
+        ({"MASTER_KEY": "v1:" + "A" * 43, "MASTER_KEY_FILE": "somewhere"}, "both set"),
+        ({"PROFILE": "strict"}, "AROG_PROFILE=strict needs AROG_REASONER=endpoint"),
+        ({"REPLY_WORDS": "model"}, "AROG_REPLY_WORDS=model also needs AROG_EXTRACTOR"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(
+    together: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in together.items():
+        monkeypatch.setenv(PREFIX + name, value)
+    with pytest.raises(ConfigurationError, match=told):
+        load()
 
 
 def test_a_dotenv_file_is_read_and_empty_values_mean_the_default(tmp_path: Path) -> None:
@@ -190,9 +195,3 @@ def test_a_bad_fallback_is_told_by_its_place(text: str, told: str, monkeypatch: 
         load()
     assert "Canaria" not in str(caught.value)
     assert caught.value.__cause__ is None
-
-
-def test_the_strict_profile_needs_an_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AROG_PROFILE", "strict")
-    with pytest.raises(ConfigurationError, match="AROG_PROFILE=strict needs AROG_REASONER=endpoint"):
-        load()

@@ -12,8 +12,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from app.api.web_page import DIST
 from app.demo import GRAPH_FILE, POLICY_FILE
-from evaluation.checks.leak_scan import LeakScanner
-from evaluation.checks.secret_names import secret_names
+from evaluation.checks.leak_scan import LeakScanner, secret_names
 from tests.browser.conftest import House, Visit
 
 DEMO = ("demo", "inspect:demo")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import io
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from client_sdk import Chat
+from client_sdk.cli.main import run
 from tests.support.fake_service import API_KEY, FakeService
 
 
@@ -40,3 +43,19 @@ def env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> FakeService:
 def chat(service: FakeService) -> Iterator[Chat]:
     with Chat(service.url, API_KEY, "demo") as chat:
         yield chat
+
+
+Spoken = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def spoken(env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Spoken:
+    """Sends lines to `arog chat` through a pipe; gives its exit code, and what it printed to each of its outputs."""
+
+    def speak(lines: str, *options: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+        code = run(["chat", *options])
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return speak

@@ -4,7 +4,6 @@ import asyncio
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -31,7 +30,6 @@ from client_sdk import (
 )
 from client_sdk.crypto.key_file import load_key
 from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Names, Reading
-from client_sdk.transport.drivers import _Body
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem
 from tests.support.waiting import run_together
 
@@ -43,32 +41,28 @@ QUESTION = "Who treats Anna Keller?"
 # --- answers ----------------------------------------------------------------------------------------------
 
 
-def test_an_answer_has_its_names_restored(chat: Chat) -> None:
+def test_all_parts_of_an_answer_have_their_names_restored(chat: Chat) -> None:
     answer = chat.ask(QUESTION)
-    assert answer.text == (
-        "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
+    assert (
+        str(answer)
+        == answer.text
+        == ("Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not.")
     )
-    assert str(answer) == answer.text
     assert answer.pseudonymous_text.startswith("Eq7f2k is treated by Ex81zp")
     assert answer.names == ["Dr. Bruno Weiß", "Lea", "Noah", "Eq7f2k"]
-    assert (answer.id, answer.conversation) == ("answer-1", "conversation-1")
+    assert (answer.id, answer.conversation, answer.usage.calls) == ("answer-1", "conversation-1", 2)
     assert answer.answered
     assert answer.grounded
-    assert answer.usage.calls == 2
-
-
-def test_its_entities_have_names_and_totals(chat: Chat) -> None:
-    doctor, patients, unknown = chat.ask(QUESTION).entities
+    doctor, patients, unknown = answer.entities
     assert (doctor.name, doctor.names, doctor.total) == ("Dr. Bruno Weiß", ("Dr. Bruno Weiß",), 1)
     assert (patients.name, patients.total, patients.ordered) == ("Lea, Noah, Eq7f2k and 12 more", 15, True)
     assert (unknown.name, unknown.names, unknown.pseudonym) == ("Eunk01", (), "Eunk01")
-
-
-def test_its_evidence_is_restored_where_the_capsule_allows(chat: Chat) -> None:
-    assert [str(fact) for fact in chat.ask(QUESTION).evidence] == [
+    assert [str(fact) for fact in answer.evidence] == [
         "Anna Keller (patient), treated by, Dr. Bruno Weiß (doctor)",
         "not named (patient), ward > ^works in, Dr. Bruno Weiß (doctor)",
     ]
+    assert answer.ambiguous == {"Anna Keller": ("Anna Keller (patient)", "Ehid01 (nurse)")}
+    assert answer.notes == ("3 relations of Anna Keller were left out",)
 
 
 def test_a_large_set_in_the_evidence_shows_five_names_and_holds_all(service: FakeService, chat: Chat) -> None:
@@ -80,22 +74,9 @@ def test_a_large_set_in_the_evidence_shows_five_names_and_holds_all(service: Fak
     assert (fact.head, fact.head_names) == ("Anna Keller", ("Anna Keller",))
 
 
-def test_ambiguity_and_notes_are_restored(chat: Chat) -> None:
-    answer = chat.ask(QUESTION)
-    assert answer.ambiguous == {"Anna Keller": ("Anna Keller (patient)", "Ehid01 (nurse)")}
-    assert answer.notes == ("3 relations of Anna Keller were left out",)
-
-
 def test_what_was_read_otherwise_is_told_in_the_words_of_the_question(service: FakeService, chat: Chat) -> None:
     service.inexact = [Reading(pseudonym="Eq7f2k", start=11, end=21)]
     assert chat.ask("Who treats Ana Keler?").inexact == {"Ana Keler?": "Anna Keller"}
-
-
-def test_no_repr_shows_a_name(chat: Chat) -> None:
-    answer = chat.ask(QUESTION)
-    shown = repr((answer, answer.entities, answer.evidence, chat.history, chat))
-    assert not [word for word in PRIVATE_WORDS if word in shown]
-    assert "answer-1" in repr(answer)
 
 
 def test_fields_of_a_newer_service_are_ignored(service: FakeService, chat: Chat) -> None:
@@ -137,11 +118,19 @@ def test_the_private_key_is_never_sent(service: FakeService) -> None:
     assert to_base64url(key.to_bytes()) not in json.dumps(service.seen)
 
 
-def test_the_history_is_for_the_user(chat: Chat) -> None:
-    answer = chat.ask(QUESTION)
+def test_the_history_is_for_the_user_and_ends_with_a_reset(service: FakeService, chat: Chat) -> None:
+    with chat.stream(QUESTION) as stream:
+        pieces, answer = repr((list(stream), stream)), stream.answer()
     assert chat.history == [Turn("user", QUESTION), Turn("assistant", answer.text)]
     chat.history.clear()
     assert len(chat.history) == 2
+    shown = pieces + repr((answer, answer.entities, answer.evidence, chat.history, chat))
+    assert not [word for word in PRIVATE_WORDS if word in shown]
+    chat.reset()
+    assert chat.history == []
+    chat.ask("Anew?")
+    assert service.seen[1]["messages"] == [{"role": "user", "content": "Anew?"}]
+    assert "conversation" not in service.seen[1]
 
 
 def test_a_fork_begins_with_the_turns_so_far_and_goes_its_own_way(service: FakeService, chat: Chat) -> None:
@@ -170,23 +159,6 @@ def test_a_dialogue_begun_anew_shares_its_settings_and_no_turn(service: FakeServ
     assert "conversation" not in service.seen[-1]
     assert service.seen[-1]["options"]["width"] == 7
     assert len(chat.history) == 2
-
-
-async def test_async_forks_and_dialogues_begun_anew(service: FakeService) -> None:
-    async with AsyncChat(service.url, API_KEY, "clinic") as chat:
-        await chat.ask("a")
-        await chat.fork("told").ask("b")
-        await chat.anew().ask("c")
-    assert [len(seen["messages"]) for seen in service.seen] == [1, 4, 1]
-
-
-def test_reset_begins_a_new_conversation(service: FakeService, chat: Chat) -> None:
-    chat.ask(QUESTION)
-    chat.reset()
-    assert chat.history == []
-    chat.ask("Anew?")
-    assert service.seen[1]["messages"] == [{"role": "user", "content": "Anew?"}]
-    assert "conversation" not in service.seen[1]
 
 
 def test_a_long_dialogue_sends_its_newest_turns(service: FakeService, chat: Chat) -> None:
@@ -315,13 +287,16 @@ def test_plain_http_to_another_machine_needs_a_word(url: str) -> None:
     with pytest.raises(NotConfiguredError, match="readable"):
         Chat(url, API_KEY, "demo")
     Chat(url, API_KEY, "demo", plain_http=True).close()
+    for harmless in ("http://localhost:1/", "http://[::1]:1", "http://127.0.0.2", "https://arog.example/base/"):
+        Chat(harmless, API_KEY, "demo").close()
 
 
 @pytest.mark.parametrize(
-    "url", ["http://localhost:1/", "http://[::1]:1", "http://127.0.0.2", "https://arog.example/base/"]
+    "bad", [{"timeout_s": 0.0}, {"connect_timeout_s": -1.0}, {"retries": -1}, {"connect_retries": -1}]
 )
-def test_loopback_and_https_need_none(url: str) -> None:
-    Chat(url, API_KEY, "demo").close()
+def test_patience_that_can_not_be_is_told_at_once(service: FakeService, bad: dict[str, float]) -> None:
+    with pytest.raises(BadRequestError):
+        Chat(service.url, API_KEY, "demo", **bad)
 
 
 def test_a_service_below_a_path_is_found(service: FakeService) -> None:
@@ -343,12 +318,6 @@ def test_an_endless_reply_is_cut_off(service: FakeService, chat: Chat, monkeypat
     monkeypatch.setattr("client_sdk.transport.drivers.MAX_REPLY_BYTES", 100)
     with pytest.raises(BadAnswerError, match="longer than 100 bytes"):
         chat.ask(QUESTION)
-
-
-def test_a_reply_that_drips_past_the_deadline_is_a_timeout() -> None:
-    body = _Body(deadline=time.monotonic() - 1)
-    with pytest.raises(httpx2.ReadTimeout):
-        body.add(b"x")
 
 
 def test_nothing_listening_is_unreachable() -> None:
@@ -413,11 +382,6 @@ def test_a_trace_of_another_answer_does_not_open(service: FakeService, chat: Cha
         chat.trace("answer-1")
 
 
-async def test_async_trace(service: FakeService) -> None:
-    async with AsyncChat(service.url, API_KEY, "demo") as chat:
-        assert len((await chat.trace("answer-1")).steps) == 4
-
-
 def test_a_client_of_ones_own_is_used_and_not_closed(service: FakeService) -> None:
     with httpx2.Client(headers={"x-proxy": "1"}) as http:
         with Chat(service.url, API_KEY, "demo", http=http) as chat:
@@ -432,6 +396,7 @@ def test_from_env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("AROG_API_KEY", API_KEY)
     monkeypatch.setenv("AROG_GRAPH", "clinic")
     with Chat.from_env(width=4) as chat:
+        assert (chat.graph, chat.graphs()) == ("clinic", ["clinic", "demo"])
         chat.ask(QUESTION)
     assert (service.seen[0]["graph"], service.seen[0]["options"]["width"]) == ("clinic", 4)
 
@@ -439,14 +404,19 @@ def test_from_env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None
 # --- asyncio ----------------------------------------------------------------------------------------------
 
 
-async def test_async_chat_keeps_a_dialogue(service: FakeService) -> None:
-    async with AsyncChat(service.url, API_KEY, "demo") as chat:
-        answer = await chat.ask(QUESTION)
-        assert answer.names[0] == "Dr. Bruno Weiß"
+async def test_an_async_chat_does_what_a_chat_does(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AROG_URL", service.url)
+    monkeypatch.setenv("AROG_API_KEY", API_KEY)
+    async with AsyncChat.from_env() as chat:
+        assert (chat.graph, await chat.graphs()) == ("demo", ["clinic", "demo"])
+        assert (await chat.ask(QUESTION)).names[0] == "Dr. Bruno Weiß"
         service.canned.append(problem(503, "not_ready", Retry_After="0"))
         await chat.ask("And?")
-        assert len(service.seen[-1]["messages"]) == 3
+        await chat.fork("told").ask("b")
+        await chat.anew().ask("c")
+        assert [len(seen["messages"]) for seen in service.seen] == [1, 3, 3, 6, 1]
         assert [row.answer for row in await chat.ledger("answer-1")] == ["answer-1"]
+        assert len((await chat.trace("answer-1")).steps) == 4
         await chat.reset()
         assert chat.history == []
 
@@ -480,38 +450,7 @@ async def test_async_failures_are_the_same(
         assert chat.history == []
 
 
-async def test_async_from_env(service: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AROG_URL", service.url)
-    monkeypatch.setenv("AROG_API_KEY", API_KEY)
-    async with AsyncChat.from_env() as chat:
-        assert (await chat.ask(QUESTION)).answered
-    assert service.seen[0]["graph"] == "demo"
-
-
 # --- comfort ----------------------------------------------------------------------------------------------
-
-
-def test_a_chat_knows_its_graph_and_lists_those_that_it_may_ask(chat: Chat) -> None:
-    assert (chat.graph, chat.graphs()) == ("demo", ["clinic", "demo"])
-
-
-async def test_an_async_chat_lists_them_too(service: FakeService) -> None:
-    async with AsyncChat(service.url, API_KEY, "clinic") as chat:
-        assert (chat.graph, await chat.graphs()) == ("clinic", ["clinic", "demo"])
-
-
-def test_retries_may_be_none(service: FakeService) -> None:
-    service.canned = [problem(429, "rate_limited", retry_after="0") for _ in range(2)]
-    with Chat(service.url, API_KEY, "demo", retries=0) as chat, pytest.raises(ArogError) as refused:
-        chat.ask(QUESTION)
-    assert refused.value.code == "rate_limited"
-    assert len(service.seen) == 1
-
-
-@pytest.mark.parametrize("bad", [{"timeout_s": 0.0}, {"retries": -1}, {"connect_timeout_s": -1.0}])
-def test_patience_that_can_not_be_is_told_at_once(service: FakeService, bad: dict[str, float]) -> None:
-    with pytest.raises(BadRequestError):
-        Chat(service.url, API_KEY, "demo", **bad)
 
 
 def test_a_chat_that_restores_no_names_asks_for_none(service: FakeService, config: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from client_sdk.dialogue import Turn
-from client_sdk.dialogue_cache import DialogueCache
+from client_sdk.dialogue import DialogueCache, Turn
 
 
 def turns(*texts: str) -> list[Turn]:

@@ -50,10 +50,6 @@ class Talk:
         return said
 
 
-def test_the_models_are_the_granted_graph_with_each_strategy(client: openai.OpenAI) -> None:
-    assert [model.id for model in client.models.list()] == ["demo", "demo:arog"]
-
-
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_dialogue_leans_on_its_earlier_turns(client: openai.OpenAI, stream: bool) -> None:
     talk = Talk(client)
@@ -136,11 +132,6 @@ async def test_chats_at_once_are_not_mixed(proxy: ProxyProcess) -> None:
     assert not any("Osakwani" in work for _, work in told[1::2])
 
 
-def test_what_a_graph_is_not_granted_looks_like_no_model(client: openai.OpenAI) -> None:
-    with pytest.raises(openai.NotFoundError):
-        Talk(client, "another").ask(DOCTOR)
-
-
 def test_nothing_of_a_name_is_printed_or_lies_on_the_disk(
     demo: DemoService, client: openai.OpenAI, proxy: ProxyProcess
 ) -> None:
@@ -196,12 +187,3 @@ def asks_nobody(folder: Path, url: str) -> None:
             Talk(client).ask(DOCTOR)
         with pytest.raises(openai.InternalServerError):
             client.models.list()
-
-
-def test_a_key_that_the_service_does_not_know_is_told(demo: DemoService, tmp_path: Path) -> None:
-    with (
-        proxy_process(tmp_path, demo.url, "not-a-key") as proxy,
-        openai.OpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client,
-        pytest.raises(openai.AuthenticationError),
-    ):
-        Talk(client).ask(DOCTOR)

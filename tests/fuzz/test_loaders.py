@@ -17,8 +17,7 @@ from kg_store.loading.load import load_graph
 from kg_store.proposals.propose import preview, read_and_propose
 from kg_store.sources.policy import Policy
 from tests.fuzz.corpus import files
-from tests.fuzz.examples import drawing
-from tests.fuzz.mutating import mutated, mutated_file
+from tests.fuzz.examples import drawing, mutated, mutated_file
 from tests.support.stores import MID_KEY, catalog_in, concepts_of, mid_of
 
 # One thing that is put in is longer than a cell of CSV may be.

@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
+from app.api.routes.routers import admin_router, caller_router, probe_router
 from app.api.state import state_of
 from app.main import create_app
 from tests.fuzz.examples import drawing
@@ -42,7 +42,7 @@ CHECKS = [
 ]
 ROUTES = [
     (method, route.path)  # type: ignore[attr-defined]
-    for route in (*caller_router.routes, *admin_router.routes, *owner_router.routes, *probe_router.routes)
+    for route in (*caller_router.routes, *admin_router.routes, *probe_router.routes)
     for method in sorted(route.methods)  # type: ignore[attr-defined]
 ]
 OPEN = {"/healthz", "/readyz", "/metrics"}

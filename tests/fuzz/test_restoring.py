@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client_sdk import Answer, ArogError, KeyPair, TextPiece
-from client_sdk._stream_reader import AnswerReader
 from client_sdk.answers.answer import open_answer
 from client_sdk.crypto.sealing import capsule_context, trace_context
 from client_sdk.dialogue import Dialogue
@@ -29,10 +28,10 @@ from client_sdk.protocol import (
     Usage,
 )
 from client_sdk.restore import restore
+from client_sdk.streaming import AnswerReader
 from client_sdk.trace import open_sealed_trace
 from client_sdk.transport.flow import Call, Pause, Reply, RetryPolicy, Send, exchange
-from tests.fuzz.examples import drawing
-from tests.fuzz.mutating import mutated
+from tests.fuzz.examples import drawing, mutated
 from tests.support.fake_service import NAMES, PRIVATE_WORDS, events_of, in_sevens, seal_capsule
 
 KEY = KeyPair.generate()

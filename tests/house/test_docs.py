@@ -11,10 +11,10 @@ from types import ModuleType
 import pytest
 
 from app.accounts.api_keys import BadGrantError
-from app.api.errors import _BY_STATUS
+from app.api.layers import _BY_STATUS
 from app.api.problems import _KINDS, INTERNAL, BadRequestError, RateLimitedError, TooLargeError, problem_of
-from app.api.routes.routers import admin_router, caller_router, owner_router, probe_router
-from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
+from app.api.routes.routers import admin_router, caller_router, probe_router
+from app.graphs.jobs import AmbiguousNameError, ErasureUnfinishedError
 from app.settings import PREFIX, Settings
 from client_sdk.errors import _BY_CODE
 from kg_store.errors import LoadError, PolicyError
@@ -59,7 +59,7 @@ def test_the_sdk_branches_on_codes_that_the_service_has() -> None:
 
 @pytest.mark.parametrize(
     "route",
-    [*caller_router.routes, *admin_router.routes, *owner_router.routes, *probe_router.routes],
+    [*caller_router.routes, *admin_router.routes, *probe_router.routes],
     ids=lambda route: route.path,
 )
 def test_every_route_is_described(route: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.road import road_of_a_question, room_of
 
-MAX_SERVICE_FILES = 60
+MAX_SERVICE_FILES = 40
 """Of the rooms in which a question is handed on, the kind of its turn, what a hub offers, the second reader and what
 to ask next among them; behind their doors lie names, graphs and models."""
 

@@ -13,12 +13,10 @@ from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.llm.reasoner import ReasonerUnavailableError
 from app.wiring.endpoints import status_of
 from client_sdk.answers.answer import Answer
-from evaluation.bench.asker import QuestionOutcome
 from evaluation.bench.bench import TO_THE_MODEL, Bench
-from evaluation.bench.report import RunLabel
+from evaluation.bench.report import QuestionOutcome, RunLabel
 from evaluation.datasets.questions import Question, read_questions
-from evaluation.models.local_model import serving_small_model
-from evaluation.models.models_table import AskedModel, run_models_table
+from evaluation.models.models_table import AskedModel, run_models_table, serving_small_model
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
 SOME = 12

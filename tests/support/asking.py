@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from app.chat.dialogue.follow_ups import needs_context
+from app.chat.follow_ups import needs_context
 from app.egress.disclosure import Profile
 from app.egress.guard import Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
+from app.egress.guarded_reasoner import GuardedReasoner, PseudonymSubstitution, RequestContext
+from app.egress.ledger.chain import metadata
 from app.egress.ledger.ledger import Ledger
-from app.egress.ledger.tables import metadata
-from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
 from app.privacy.anonymiser import Anonymiser
@@ -22,10 +21,10 @@ from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue
 from app.privacy.words.lexicon import Lexicon, schema_words
 from app.reader.concept_namer import ConceptNamer
-from app.strategies.arog.prompts import AROG_TASKS
 from app.strategies.base import Limits, StrategyInput
+from app.strategies.prompts import AROG_TASKS
 from app.strategies.sets.prompts import STEP
-from app.wiring.reserved_words import request_words
+from app.wiring.chats import request_words
 from client_sdk.protocol import Message
 from evaluation.datasets.questions import QueryPlan
 from kg_store.catalog import Catalog, PrivateGraph
@@ -68,7 +67,7 @@ class Issued:
 
     table: PseudonymTable
 
-    def now(self) -> PseudonymSubstitution:
+    def __call__(self) -> PseudonymSubstitution:
         return PseudonymSubstitution(issued=self.table.issued)
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from app.cli.main import commands
 from app.settings import PREFIX, Settings
-from app.wiring import english
+from app.wiring import chats
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
 
@@ -33,7 +33,7 @@ def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> N
     for name, value in {"data_dir": str(folder / "data"), **settings}.items():
         monkeypatch.setenv(PREFIX + name.upper(), value)
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(english, "namer_of", lambda _settings: Namer(None).name)
+    monkeypatch.setattr(chats, "namer_of", lambda _settings: Namer(None).name)
 
 
 def work_with_ring(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:

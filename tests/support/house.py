@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.accounts.api_keys import Caller
-from app.chat.dialogue.turn_classifier import TurnClassifier, VectorOf, read_turn_model
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
+from app.chat.turns import TurnClassifier, VectorOf, read_turn_model
 from app.egress.guard import StaticSegments
 from app.egress.ledger.ledger import Ledger
 from app.llm.embeddings.embedder import Embedder
@@ -18,9 +18,9 @@ from app.llm.embeddings.model_files import BOXED_MODEL
 from app.llm.reasoner import Reasoner
 from app.reader.concept_namer import ConceptNamer
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.dialogue.fact_ranking import LikenessRanker
-from app.strategies.dialogue.prompts import REPLY, WORDED
-from app.strategies.dialogue.strategy import DialogueStrategy
+from app.strategies.dialogue import DialogueStrategy
+from app.strategies.dialogue_facts import LikenessRanker
+from app.strategies.prompts import REPLY, WORDED
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.store import ServiceContext, open_store

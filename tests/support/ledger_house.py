@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Engine, Table, delete, select, update
 
 from app.egress.ledger.ledger import Ledger, LedgerEntry, LedgerReply
-from app.egress.ledger.reader import check
 from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.verification import Checked
+from app.egress.ledger.verification import Checked, check
 from kg_store.storage.master_key import MasterKey
 
 NOW = dt.datetime.now(dt.UTC)

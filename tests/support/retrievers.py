@@ -6,9 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from app.llm.embeddings.embedder import Embedder
-from app.retriever.network import NetworkConfig, RetrieverWeights, shapes_of
-from app.retriever.query import RetrievalQuery
-from app.retriever.retriever import Retriever
+from app.retriever.features import RetrievalQuery
+from app.retriever.retriever import NetworkConfig, Retriever, RetrieverWeights, shapes_of
 
 
 def untrained(config: NetworkConfig | None = None) -> RetrieverWeights:

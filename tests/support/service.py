@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from app.api.problems import error_body
 from app.api.state import state_of
-from app.chat.retention import RetentionDays, purge_expired
+from app.chat.conversations import RetentionDays, purge_expired
 from app.llm.reasoner import Reply
 from app.llm.tasks import ReplyT, StepInput, Task, TaskKind
 from app.main import build_services, create_app

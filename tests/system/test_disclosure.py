@@ -9,9 +9,9 @@ import pytest
 
 from app.accounts.api_keys import Caller
 from app.accounts.quotas import UNLIMITED, Budgets, RevealBudgets
+from app.chat.concluding import WITHHELD
+from app.chat.inspecting import Tracer
 from app.chat.question_run import ChatOptions
-from app.chat.refusals import WITHHELD
-from app.chat.traces import Tracer
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantRevealsUsedUpError
 from app.egress.disclosure import NO_EGRESS, Disclosure, Policy, Profile
 from app.llm.embeddings.embedder import Embedder

@@ -15,7 +15,7 @@ from client_sdk.dialogue import Dialogue
 from evaluation.bench.bench import TENANT, Bench
 from evaluation.checks.canaries import GRAPH, MASKED_RELATION, POLICY, canaries_in
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from kg_store.graph.masked_relations import masks_of
+from kg_store.graph.schema import masks_of
 
 pytestmark = pytest.mark.model
 

@@ -14,8 +14,7 @@ import pytest
 from starlette.types import ASGIApp, Message
 
 from client_sdk import KeyPair
-from client_sdk.proxy.access import AccessDecision
-from client_sdk.proxy.app import create_app
+from client_sdk.proxy.app import AccessDecision, create_app
 from client_sdk.proxy.sessions import Upstream
 from tests.support.service import QUESTION, SECRET_NAMES, Running, running
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import httpx2
 
-from client_sdk._stream_reader import AnswerReader
 from client_sdk.crypto.sealing import (
     KeyPair,
     capsule_context,
@@ -36,9 +35,9 @@ from client_sdk.protocol import (
     TraceContent,
     TracedCall,
 )
-from client_sdk.protocol.capsule import X25519_SUITE
+from client_sdk.protocol.chat import X25519_SUITE
 from client_sdk.restore import Restorer, restore
-from client_sdk.streaming import TextPiece
+from client_sdk.streaming import AnswerReader, TextPiece
 from client_sdk.trace import Trace
 
 FOLDER = Path(__file__).parent

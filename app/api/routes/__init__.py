@@ -3,32 +3,6 @@
 Imports the services that `wiring` builds, and the wire types of the SDK.
 """
 
-from app.api.routes import (
-    browsing,
-    chat,
-    concepts,
-    devices,
-    erasure,
-    graphs,
-    jobs,
-    keys,
-    ledger,
-    previews,
-    ratings,
-    status,
-)
+from app.api.routes import accounts, chat, graphs
 
-__all__ = [
-    "browsing",
-    "chat",
-    "concepts",
-    "devices",
-    "erasure",
-    "graphs",
-    "jobs",
-    "keys",
-    "ledger",
-    "previews",
-    "ratings",
-    "status",
-]
+__all__ = ["accounts", "chat", "graphs"]

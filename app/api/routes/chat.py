@@ -1,32 +1,93 @@
-"""POST /chat and GET /graphs: the routes of those who ask."""
+"""The routes of those who ask: POST /chat, its ratings, and a graph before and beside questions."""
 
 from __future__ import annotations
+
+from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from app.accounts.api_keys import require_grant
-from app.api.auth import (
-    CallerOf,
-    ServicesOf,
-)
 from app.api.problems import BadRequestError
-from app.api.routes.descriptions import CHAT_ERRORS, CHAT_EVENTS, CHAT_EXAMPLES
-from app.api.routes.routers import caller_router
-from app.api.state import (
-    StateOf,
-)
+from app.api.routes.routers import NOT_ADMITTED, GraphName, caller_router, described
+from app.api.state import CallerOf, ServicesOf, StateOf
 from app.api.streaming import HUNG_UP, AnswerStream
 from app.chat.question_run import OnStage, no_progress
-from client_sdk.protocol import ChatAnswer, ChatRequest, GraphNames
+from client_sdk.protocol import (
+    AnswerRated,
+    AnswerRating,
+    BrowseRequest,
+    ChatAnswer,
+    ChatRequest,
+    GraphExcerpt,
+    GraphNames,
+    GraphOutline,
+    GraphSuggestions,
+)
 from client_sdk.transport.hang_up import while_connected
+
+CHAT_EXAMPLES: Final = {
+    "first": {
+        "summary": "A first question; without a public key the answer stays in pseudonyms",
+        "value": {
+            "graph": "clinic",
+            "messages": [{"role": "user", "content": "How many patients lie on the ward of Nurse Ida Holm?"}],
+        },
+    },
+    "follow_up": {
+        "summary": "A follow-up: the assistant's turn goes back as the service sent it",
+        "value": {
+            "graph": "clinic",
+            "conversation": "q3hX0b1v8RkW2nTz5mYc7dLs",
+            "messages": [
+                {"role": "user", "content": "Who is the doctor of Nora Lindqvist?"},
+                {"role": "assistant", "content": "It is Eq7f2k."},
+                {"role": "user", "content": "Which other patients has he?"},
+            ],
+            "strategy": "auto",
+            "options": {"width": 3, "depth": 3},
+            "public_key": "hSDwCYkwp1R0i33ctD73Wg2_Og0mOBr066SpjqqbTmo",
+        },
+    },
+}
+_CHAT_EVENTS: Final[dict[str, Any]] = {
+    "description": "the answer; with `stream`, server-sent events: docs/api.md lists them",
+    "content": {
+        "text/event-stream": {
+            "schema": {
+                "type": "object",
+                "description": "one event of the stream",
+                "required": ["event", "data"],
+                "properties": {
+                    "event": {"enum": ["stage", "text", "evidence", "usage", "answer", "error"]},
+                    "data": {"type": "string", "contentMediaType": "application/json"},
+                },
+            }
+        }
+    },
+}
+_OF_A_GRAPH: Final = {
+    404: "unknown_graph (not there, or no grant) or unknown_conversation",
+    409: "conversation_busy: ask again",
+}
+_CHAT_ERRORS: Final = NOT_ADMITTED | described({**_OF_A_GRAPH, 502: "model_unavailable", 504: "deadline"})
+_BROWSE_ERRORS: Final = described(
+    {403: "not_permitted: it takes the grant inspect:GRAPH; device_not_admitted", **_OF_A_GRAPH}
+)
+_RATING_ERRORS: Final = described(
+    {
+        404: "unknown_conversation (not there, another key's, or expired), not_ratable (no such answer in it, or too "
+        "long ago) or unknown_graph",
+        409: "conversation_busy: send it again",
+    }
+)
 
 
 @caller_router.post(
     "/chat",
     response_model=ChatAnswer,
-    responses={200: CHAT_EVENTS, **CHAT_ERRORS},
+    responses={200: _CHAT_EVENTS, **_CHAT_ERRORS},
     openapi_extra={"requestBody": {"content": {"application/json": {"examples": CHAT_EXAMPLES}}}},
 )
 async def post_chat(
@@ -54,10 +115,44 @@ async def post_chat(
     return answer or Response(status_code=HUNG_UP)
 
 
-@caller_router.get("/graphs", response_model=GraphNames)
-async def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
+@caller_router.post("/ratings", responses=_RATING_ERRORS)
+def rate_answer(rating: AnswerRating, caller: CallerOf, services: ServicesOf) -> AnswerRated:
+    """Rates an answer of the caller's own conversation right or wrong; later questions of this key learn from it.
+
+    It may be sent again; the last rating of an answer wins. `correct` names the right answer of a wrong one: these
+    names are looked up in the service and kept nowhere.
+    """
+    return services.ratings.rate(caller, rating)
+
+
+@caller_router.get("/graphs")
+def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
     """The graphs that this key may ask, and the strategies that are offered."""
-    names = await run_in_threadpool(services.graphs.names, caller.tenant)
-    graphs = [name for name in names if caller.may_ask(name)]
+    graphs = [name for name in services.graphs.names(caller.tenant) if caller.may_ask(name)]
     inspectable = [name for name in graphs if caller.may_inspect(name)]
     return GraphNames(graphs=graphs, inspectable=inspectable, strategies=services.chat.strategies)
+
+
+@caller_router.get("/graphs/{name}/suggestions", responses=_BROWSE_ERRORS)
+async def suggest_questions(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphSuggestions:
+    """Up to three questions that this graph answers; no name is in them. They are asked inside the service, once."""
+    require_grant(caller, name)
+    return await services.suggester.suggest(caller, name)
+
+
+@caller_router.get("/graphs/{name}/outline", responses=_BROWSE_ERRORS)
+def outline_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphOutline:
+    """The concepts and relation words of a graph, for a key with the grant `inspect:GRAPH`, and for an admin."""
+    require_grant(caller, name)
+    return services.browser.outline(caller, name)
+
+
+@caller_router.post("/graphs/{name}/browse", responses=_BROWSE_ERRORS)
+def browse_graph(name: GraphName, wanted: BrowseRequest, caller: CallerOf, services: ServicesOf) -> GraphExcerpt:
+    """Things of a concept or of a name, or one thing with its facts; names come sealed to the caller's key.
+
+    For a key with the grant `inspect:GRAPH`, and for an admin.
+    """
+    require_grant(caller, name)
+    services.store.devices.admit(caller, wanted.public_key)
+    return services.browser.excerpt(caller, name, wanted)

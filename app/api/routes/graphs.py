@@ -1,26 +1,79 @@
-"""The routes of admins: graphs loaded, listed and deleted, jobs watched, keys made and ended."""
+"""The routes of admins about graphs: loaded, previewed, listed, reported on and deleted; concepts renamed, persons
+forgotten, cases approved; and the jobs that do this.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final, TypeVar
 
+from fastapi import Path as InPath
 from fastapi import Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from app.api.auth import CallerOf, ServicesOf
-from app.api.limits import is_upload
+from app.api.layers import is_upload
 from app.api.problems import BadRequestError
-from app.api.routes.descriptions import _LOAD_BODY, NOT_FOUND, GraphName
-from app.api.routes.routers import admin_router
-from app.api.uploads import Upload, receive_upload
+from app.api.routes.routers import NOT_ADMITTED, NOT_FOUND, GraphName, admin_router, described
+from app.api.state import CallerOf, ServicesOf
+from app.api.uploads import UPLOAD_SCHEMA, Upload, receive_upload
 from app.graphs.admin import ENDINGS
-from app.graphs.job_control import JobControl
+from app.graphs.concept_refinement import ConceptRefiner
+from app.graphs.erasure.plan import ErasureRequest
+from app.graphs.jobs import JobControl
+from app.settings import ConfigurationError
 from app.wiring.services import Services
-from client_sdk.protocol import GraphList, GraphReport, JobStatus
+from client_sdk.protocol import (
+    MAX_PUBLIC_KEY_CHARS,
+    PUBLIC_KEY_FORM,
+    CaseChoice,
+    CaseList,
+    CasesChanged,
+    ForgetChoice,
+    ForgetPlan,
+    ForgetThing,
+    GraphList,
+    GraphPolicy,
+    GraphPreview,
+    GraphReport,
+    JobStatus,
+    PolicyChanges,
+    RefineConcepts,
+    RefineEstimate,
+)
+
+JobId = Annotated[str, InPath(max_length=64)]
+Body = TypeVar("Body", bound=BaseModel)
+_LOAD_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": UPLOAD_SCHEMA,
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["path"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "path": {"type": "string", "description": "a file within AROG_ALLOWED_LOAD_DIR"},
+                        "ontology": {"type": "string", "description": "another such file"},
+                        "policy": {"type": "string", "description": "TOML; the proposed policy by default"},
+                    },
+                },
+                "example": {"path": "clinic.ttl"},
+            },
+        },
+    }
+}
+_FILES: Final = {"requestBody": {"required": True, "content": {"multipart/form-data": UPLOAD_SCHEMA}}}
+_JOB_ERRORS: Final = NOT_FOUND | described({409: "not_waiting: the job is not waiting for approval here"})
+_FORGET_ERRORS: Final = NOT_FOUND | described({409: "ambiguous_name: choose one of the plan's; or graph_busy"})
+_PREVIEW_ERRORS: Final = NOT_ADMITTED | described(
+    {409: "preview_busy: another preview of this tenant is being made, or too many of others"}
+)
 
 
 class LoadByPath(BaseModel):
@@ -33,7 +86,7 @@ class LoadByPath(BaseModel):
     policy: str | None = Field(default=None, max_length=1_000_000)
 
 
-@admin_router.post("/graphs/{name}", status_code=202, response_model=JobStatus, openapi_extra=_LOAD_BODY)
+@admin_router.post("/graphs/{name}", status_code=202, openapi_extra=_LOAD_BODY)
 async def load_graph(
     request: Request, name: GraphName, caller: CallerOf, services: ServicesOf, hold: bool = False
 ) -> JobStatus:
@@ -43,35 +96,145 @@ async def load_graph(
     """
     gate = JobControl(holds=hold)
     if is_upload(request.scope):
-        content_type = request.headers["content-type"]
-        upload = await receive_upload(request.stream(), content_type, services.store.incoming, ENDINGS)
+        upload = await _received(request, services)
         return await run_in_threadpool(_start_upload, services, caller.tenant, name, upload, gate)
-    wanted = await _read_body(request)
+    if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
+        raise BadRequestError("The body is neither multipart/form-data nor JSON.", "Set the header Content-Type.")
+    wanted = _parsed(LoadByPath, await request.body(), "body")
     paths = [wanted.path] + ([wanted.ontology] if wanted.ontology else [])
     sources = [_allowed(path, services.store.settings.allowed_load_dir) for path in paths]
     load = services.graphs.load(caller.tenant, name, sources, wanted.policy, gate.wait)
-    return await run_in_threadpool(services.jobs.start, caller.tenant, name, load.run, lambda: None, gate)
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, load.run, gate=gate)
 
 
-@admin_router.get("/graphs", response_model=GraphList)
-async def list_graphs(caller: CallerOf, services: ServicesOf) -> GraphList:
+@admin_router.post("/preview", responses=_PREVIEW_ERRORS, openapi_extra=_FILES)
+async def preview_files(
+    request: Request,
+    caller: CallerOf,
+    services: ServicesOf,
+    sample: Annotated[int, Query(ge=0, le=100, description="how many entities to show")] = 10,
+    public_key: Annotated[str | None, Query(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)] = None,
+) -> GraphPreview:
+    """Shows what a model would see of files under a policy. Nothing is loaded, kept or sent; the files are deleted.
+
+    Names of the sample come sealed to `public_key`; without it there are none. `changes` (PolicyChanges) are made to
+    the policy, given or proposed, and the reply has the policy that they yield.
+    """
+    await run_in_threadpool(services.store.devices.admit, caller, public_key)
+    if not is_upload(request.scope):
+        raise BadRequestError("The body is not multipart/form-data.", "Send the files as parts named `file`.")
+    upload = await _received(request, services)
+    return await run_in_threadpool(_preview, services, caller.tenant, upload, sample, public_key)
+
+
+@admin_router.get("/graphs")
+def list_graphs(caller: CallerOf, services: ServicesOf) -> GraphList:
     """Every graph of the tenant, with its counts."""
-    return GraphList(graphs=await run_in_threadpool(services.graphs.summaries, caller.tenant))
+    return GraphList(graphs=services.graphs.summaries(caller.tenant))
 
 
 @admin_router.delete("/graphs/{name}", status_code=204, responses=NOT_FOUND)
-async def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> None:
+def delete_graph(name: GraphName, caller: CallerOf, services: ServicesOf) -> None:
     """Deletes a graph, all its versions and its conversations."""
     services.jobs.refuse_while_loading(caller.tenant, name)
-    await run_in_threadpool(services.graphs.delete, caller.tenant, name)
+    services.graphs.delete(caller.tenant, name)
 
 
-@admin_router.get("/graphs/{name}/report", response_model=GraphReport, responses=NOT_FOUND)
-async def report_graph(
+@admin_router.get("/graphs/{name}/policy", responses=NOT_FOUND)
+def get_policy(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphPolicy:
+    """The policy of a graph's current version, as TOML, and the roles that keys may be granted."""
+    return services.graphs.policy(caller.tenant, name)
+
+
+@admin_router.get("/graphs/{name}/report", responses=NOT_FOUND)
+def report_graph(
     name: GraphName, caller: CallerOf, services: ServicesOf, k: Annotated[int | None, Query(ge=2, le=100_000)] = None
 ) -> GraphReport:
     """Reports how well prompts about a graph hide whom they show, and which names the guard lets pass."""
-    return await run_in_threadpool(services.graphs.report, caller.tenant, name, k)
+    return services.graphs.report(caller.tenant, name, k)
+
+
+@admin_router.get("/graphs/{name}/concepts/refine", responses=NOT_FOUND)
+def estimate_refining(
+    name: GraphName, caller: CallerOf, services: ServicesOf, least: Annotated[int, Query(ge=2)] = 20
+) -> RefineEstimate:
+    """Estimates what renaming concepts by the model endpoint would ask and cost at most; nothing is sent."""
+    return _refiner_of(services).estimate(caller.tenant, name, least)
+
+
+@admin_router.post("/graphs/{name}/concepts/refine", status_code=202, responses=NOT_FOUND)
+async def refine_concepts(
+    name: GraphName, wanted: RefineConcepts, caller: CallerOf, services: ServicesOf
+) -> JobStatus:
+    """Has the model endpoint name concepts anew, in the background; a new version of the graph carries them."""
+    loop = asyncio.get_running_loop()
+    job = await run_in_threadpool(
+        _refiner_of(services).job,
+        caller.tenant,
+        caller.key_id,
+        name,
+        wanted.least,
+        lambda asking: asyncio.run_coroutine_threadsafe(asking, loop).result(),
+    )
+    return await run_in_threadpool(services.jobs.start, caller.tenant, name, job.run)
+
+
+@admin_router.post("/graphs/{name}/forget/plan", responses=NOT_FOUND)
+def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> ForgetPlan:
+    """Counts what an erasure would remove; nothing is changed. Names of a choice are not told here."""
+    choices = services.forgetter.choices(caller.tenant, name, wanted.name)
+    if len(choices) > 1 and wanted.choice is None:
+        told = [ForgetChoice(id=each.id, concept=each.concept, relations=list(each.relations)) for each in choices]
+        return ForgetPlan(choices=told)
+    plan = services.forgetter.plan(caller.tenant, name, _erasure_of(wanted))
+    return ForgetPlan(choices=[], sentences=plan.sentences())
+
+
+@admin_router.post("/graphs/{name}/forget", status_code=202, responses=_FORGET_ERRORS)
+def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> JobStatus:
+    """Takes a thing out of a graph and all that is kept of it, in the background; the job's notes tell the scan."""
+    job = services.forgetter.job(caller.tenant, name, _erasure_of(wanted))
+    return services.jobs.start(caller.tenant, name, job.run)
+
+
+@admin_router.get("/graphs/{name}/cases", responses=NOT_FOUND)
+def list_cases(name: GraphName, caller: CallerOf, services: ServicesOf) -> CaseList:
+    """The cases that ratings of a graph's answers have left, and what they changed; no text is in them."""
+    return services.cases.listed(caller.tenant, name)
+
+
+@admin_router.post("/graphs/{name}/cases/approve", responses=NOT_FOUND)
+def approve_cases(name: GraphName, wanted: CaseChoice, caller: CallerOf, services: ServicesOf) -> CasesChanged:
+    """Lets cases count for every key that may ask the graph, where its role sees their relations."""
+    return services.cases.approve(caller.tenant, name, wanted)
+
+
+@admin_router.post("/graphs/{name}/cases/forget", responses=NOT_FOUND)
+def forget_cases(name: GraphName, wanted: CaseChoice, caller: CallerOf, services: ServicesOf) -> CasesChanged:
+    """Deletes cases; questions that come later do not lean on them any more."""
+    return services.cases.forget(caller.tenant, name, wanted)
+
+
+@admin_router.get("/jobs/{job_id}", responses=NOT_FOUND)
+def get_job(job_id: str, caller: CallerOf, services: ServicesOf) -> JobStatus:
+    """Shows the progress of a load, or its end."""
+    return services.jobs.status(caller.tenant, job_id)
+
+
+@admin_router.post("/jobs/{job_id}/live", responses=_JOB_ERRORS)
+def approve_job(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobStatus:
+    """Lets the version of a load that was asked to hold take its place."""
+    return services.jobs.approve(caller.tenant, job_id)
+
+
+@admin_router.delete("/jobs/{job_id}", responses=_JOB_ERRORS)
+def stop_job(job_id: JobId, caller: CallerOf, services: ServicesOf) -> JobStatus:
+    """Stops a job at its next step; the graph stays as it was. One that has ended stays so."""
+    return services.jobs.stop(caller.tenant, job_id)
+
+
+async def _received(request: Request, services: Services) -> Upload:
+    return await receive_upload(request.stream(), request.headers["content-type"], services.store.incoming, ENDINGS)
 
 
 def _start_upload(services: Services, tenant: str, name: str, upload: Upload, gate: JobControl) -> JobStatus:
@@ -84,13 +247,21 @@ def _start_upload(services: Services, tenant: str, name: str, upload: Upload, ga
     return services.jobs.start(tenant, name, load.run, upload.delete, gate)
 
 
-async def _read_body(request: Request) -> LoadByPath:
-    if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
-        raise BadRequestError("The body is neither multipart/form-data nor JSON.", "Set the header Content-Type.")
+def _preview(services: Services, tenant: str, upload: Upload, sample: int, public_key: str | None) -> GraphPreview:
     try:
-        return LoadByPath.model_validate_json(await request.body())
+        sources = [*upload.files, *upload.ontologies]
+        changes = None if upload.changes is None else _parsed(PolicyChanges, upload.changes, "changes")
+        return services.graphs.previewer.preview(tenant, sources, upload.policy, sample, public_key, changes)
+    finally:
+        upload.delete()
+
+
+def _parsed(kind: type[Body], text: str | bytes, place: str) -> Body:
+    """JSON that the framework does not read itself. Raises RequestValidationError, as if it did."""
+    try:
+        return kind.model_validate_json(text)
     except ValidationError as error:
-        places = [{**found, "loc": ("body", *found["loc"])} for found in error.errors(include_input=False)]
+        places = [{**found, "loc": (place, *found["loc"])} for found in error.errors(include_input=False)]
         raise RequestValidationError(places) from None
 
 
@@ -111,3 +282,16 @@ def _allowed(path: str, folder: Path | None) -> Path:
             "There is no such file within the allowed folder.", "Give a path within AROG_ALLOWED_LOAD_DIR."
         )
     return file
+
+
+def _refiner_of(services: Services) -> ConceptRefiner:
+    try:
+        return services.refiner
+    except ConfigurationError:
+        raise BadRequestError(
+            "Renaming concepts needs a model endpoint, and none is set up.", "Have AROG_REASONER=endpoint set."
+        ) from None
+
+
+def _erasure_of(wanted: ForgetThing) -> ErasureRequest:
+    return ErasureRequest(wanted.name, wanted.choice, tuple(wanted.with_kinds), wanted.with_mentions)

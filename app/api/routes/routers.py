@@ -1,29 +1,40 @@
-"""The four routers: for callers, for admins, for owners of graphs, and for probes."""
+"""The routers: for callers, for admins, and for probes; with the errors and parameters that several routes have."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
+from fastapi import Path as InPath
 
-from app.api.auth import AdminRoute, AuthenticatedRoute
-from app.api.routes.descriptions import ERRORS
+from app.api.state import AdminRoute, AuthenticatedRoute
 from client_sdk.protocol import ErrorBody
 
-caller_router = APIRouter(route_class=AuthenticatedRoute, responses=ERRORS)
+Errors = dict[int | str, dict[str, Any]]
 
 
+def described(errors: Mapping[int, str]) -> Errors:
+    """The errors of a route for the API's description: each status with its words."""
+    return {status: {"model": ErrorBody, "description": words} for status, words in errors.items()}
+
+
+GraphName = Annotated[str, InPath(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+NOT_FOUND = described({404: "nothing with that id"})
+NOT_ADMITTED = described({403: "device_not_admitted: the public key was revoked, or is not registered"})
+_OF_ALL = described(
+    {
+        400: "bad_request: the request can't be read, for it is not UTF-8",
+        401: "not_authenticated: no valid API key",
+        413: "too_large: the body is over its limit",
+        422: "bad_request: a field is missing or not allowed",
+        429: "rate_limited: see the header Retry-After",
+        500: "internal; or blocked: the guard stopped the request",
+        503: "not_ready: see /readyz",
+    }
+)
+_OF_ADMINS = _OF_ALL | described({403: "not_permitted: it takes a key of the role admin"})
+
+caller_router = APIRouter(route_class=AuthenticatedRoute, responses=_OF_ALL)
+admin_router = APIRouter(prefix="/admin", route_class=AdminRoute, responses=_OF_ADMINS)
 probe_router = APIRouter()
-
-
-admin_router = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
-    **ERRORS, 403: {"model": ErrorBody, "description": "not_permitted: it takes a key of the role admin"},
-})  # fmt: skip
-
-
-owner_router = APIRouter(prefix="/admin", route_class=AdminRoute, responses={
-    **ERRORS, 403: {"model": ErrorBody, "description": "not_permitted: it takes a key of the role admin"},
-})  # fmt: skip
-
-
-Cursor = Annotated[str | None, Query(max_length=4_096, description="where the call before stopped")]

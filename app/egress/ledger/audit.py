@@ -1,24 +1,129 @@
-"""Checks and exports a ledger for those responsible for it; the export is JSON lines."""
+"""Checks and exports a ledger for those responsible for it, as JSON lines, which need no database to be checked."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Final
+from hashlib import sha256
+from itertools import chain
+from typing import Any, Final
 
 from sqlalchemy import Engine
 
-from app.egress.ledger.chain import BrokenHeadError
-from app.egress.ledger.export import export
-from app.egress.ledger.reader import check_page
+from app.egress.ledger.chain import BrokenHeadError, ChainHead
+from app.egress.ledger.checkpoints import Checkpoint, is_ours, read_checkpoint
 from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.verification import CheckProgress
+from app.egress.ledger.verification import (
+    ChainFault,
+    ChainRow,
+    ChainVerifier,
+    Checked,
+    CheckProgress,
+    chain_rows,
+    check,
+    one_state,
+)
 from client_sdk.protocol import LedgerCheck
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey, bind
+
+FORMAT: Final = 1
+_NOT_OF_CONTENT: Final = ("link", "payload")
+
+
+class ExportError(Exception):
+    """A file is no export of a ledger. The text names a line."""
+
+
+def export(
+    engine: Engine, master: MasterKey, upkeep: LedgerUpkeep, tenant: str, payloads: bool
+) -> Iterator[dict[str, Any]]:
+    """Yields a header, every checkpoint including one made now, and the rows up to it. Raises BrokenHeadError."""
+    last, public = upkeep.checkpoint(tenant), upkeep.signer.public()
+    yield {"kind": "ledger", "format": FORMAT, "tenant": tenant, "key": public, "payloads": payloads}
+    for checkpoint in upkeep.checkpoints(tenant):
+        yield line_of(checkpoint)
+    with one_state(engine) as connection:
+        for row, payload in chain_rows(connection, master, tenant):
+            if row.number > last.number:
+                return
+            line = {**row.content, "link": row.link}
+            if payloads:
+                line["payload"] = None if payload is None else payload.decode("utf-8", "surrogateescape")
+            yield line
+
+
+def line_of(checkpoint: Checkpoint) -> dict[str, Any]:
+    return {"kind": "checkpoint", "body": checkpoint.body, "signature": checkpoint.signature}
+
+
+def kept_checkpoints(lines: Iterable[str]) -> list[Checkpoint]:
+    """Returns the checkpoints in an export or in the output of `arog ledger checkpoint`. Raises ExportError."""
+    read = [(number, _read(number, line)) for number, line in enumerate(lines, start=1)]
+    return [_checkpoint(number, line) for number, line in read if line["kind"] == "checkpoint"]
+
+
+def check_export(lines: Iterable[str], key: str | None = None) -> Checked:
+    """Checks an export against `key`, the public key in hex; without one, against the key that the file names.
+
+    Raises ExportError.
+    """
+    told = ((number, _read(number, line)) for number, line in enumerate(lines, start=1))
+    header = next(told, (1, {}))[1]
+    if header.get("kind") != "ledger" or header.get("format") != FORMAT:
+        raise ExportError("line 1 is not the header of a ledger of a format known here")
+    tenant, public = str(header.get("tenant")), key or str(header.get("key"))
+    findings, ours, walk = list[ChainFault](), list[Checkpoint](), None
+    for number, line in told:
+        if line["kind"] == "checkpoint":
+            checkpoint = _checkpoint(number, line)
+            if is_ours(checkpoint, tenant, public):
+                ours.append(checkpoint)
+            else:
+                findings.append(ChainFault(f"the checkpoint in line {number} was changed, or signed with another key"))
+            continue
+        walk = walk or ChainVerifier(ours, looks_at_payloads=header.get("payloads") is True)
+        walk.see(_row(number, line))
+    walk = walk or ChainVerifier(ours)
+    if not ours:
+        findings.append(ChainFault("no checkpoint is signed with the key"))
+    walk.end(ChainHead(ours[-1].number, ours[-1].link) if ours else None)
+    remarks = [] if key else ["checked with the key that the file itself names"]
+    wrong = len(findings) + walk.wrong
+    return Checked(tenant, walk.rows, walk.first, walk.last, len(ours), wrong, findings + walk.findings, remarks)
+
+
+def _read(number: int, line: str) -> dict[str, Any]:
+    try:
+        told = json.loads(line)
+    except ValueError:
+        raise ExportError(f"line {number} is not JSON") from None
+    if not isinstance(told, dict) or not isinstance(told.get("kind"), str):
+        raise ExportError(f"line {number} has no `kind`")
+    return told
+
+
+def _checkpoint(number: int, line: dict[str, Any]) -> Checkpoint:
+    try:
+        return read_checkpoint(str(line["body"]), str(line["signature"]))
+    except (KeyError, ValueError):
+        raise ExportError(f"line {number} is no checkpoint") from None
+
+
+def _row(number: int, line: dict[str, Any]) -> ChainRow:
+    content = {name: value for name, value in line.items() if name not in _NOT_OF_CONTENT}
+    payload = line.get("payload")
+    if not isinstance(content.get("number"), int) or not isinstance(content.get("at"), str):
+        raise ExportError(f"line {number} is no row of a ledger")
+    if payload is None:
+        return ChainRow(content["number"], str(line.get("link")), content, has_payload=False)
+    plain = str(payload).encode("utf-8", "surrogateescape")
+    fits = len(plain) == content.get("size") and sha256(plain).hexdigest() == content.get("digest")
+    return ChainRow(content["number"], str(line.get("link")), content, payload_fits=fits)
+
 
 MAX_FINDINGS_TOLD: Final = 100
 MAX_ROWS_A_CALL: Final = 5_000
@@ -41,7 +146,7 @@ class LedgerAudit:
         """
         progress = None if cursor is None else self._progress(tenant, cursor)
         signer = self._upkeep.signer
-        checked = check_page(self._engine, self._master, signer, tenant, progress, most)
+        checked = check(self._engine, self._master, signer, tenant, progress=progress, most=most)
         return LedgerCheck(
             rows=checked.rows,
             first=checked.first,
@@ -77,13 +182,7 @@ class LedgerAudit:
             first = next(lines)
         except BrokenHeadError:
             raise LedgerBrokenError from None
-        return _written(first, lines)
-
-
-def _written(first: dict[str, object], rest: Iterator[dict[str, object]]) -> Iterator[str]:
-    yield json.dumps(first, sort_keys=True) + "\n"
-    for line in rest:
-        yield json.dumps(line, sort_keys=True) + "\n"
+        return (json.dumps(line, sort_keys=True) + "\n" for line in chain([first], lines))
 
 
 class UnknownCursorError(Exception):

@@ -1,4 +1,4 @@
-"""The ledger's chains: one per tenant, each row linked to the one before it, whoever writes.
+"""The ledger's tables and its chains: one per tenant, each row linked to the one before it, whoever writes.
 
 Row n's link is the SHA-256 of row n-1's link and row n's content, so that whoever holds one link can check all rows
 up to it. The end of the chain stands in a row of its own, sealed with the master key, in the same transaction.
@@ -12,43 +12,112 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Engine, Insert, bindparam, insert, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    DateTime,
+    Engine,
+    Index,
+    Insert,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    bindparam,
+    insert,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
-from app.egress.ledger.tables import ledger_heads
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey, bind
+
+metadata: Final = MetaData()
+
+# A row without `number` or `link` was added from outside: the check tells of it.
+ledger_entries: Final = Table(
+    "ledger_entries",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(32), nullable=False, unique=True),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("tenant", String(63), nullable=False),
+    Column("caller", String(32), nullable=False),
+    Column("answer", String(64), nullable=False),
+    Column("conversation", String(64), nullable=False),
+    Column("step", String(32), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("verdict", String(16), nullable=False),
+    Column("hits", Integer, nullable=False),
+    Column("sealed", LargeBinary),
+    Column("number", Integer),
+    Column("link", String(64)),
+    Index("ix_ledger_entries_owner", "tenant", "caller", "position"),
+    Index("ix_ledger_entries_answer", "tenant", "answer"),
+    Index("ix_ledger_entries_at", "at"),
+    Index("uq_ledger_entries_number", "tenant", "number", unique=True),
+)
+
+ledger_replies: Final = Table(
+    "ledger_replies",
+    metadata,
+    Column("entry", String(32), primary_key=True),
+    Column("at", DateTime(timezone=True), nullable=False),
+    Column("outcome", String(16), nullable=False),
+    Column("size", Integer, nullable=False),
+    Column("sealed", LargeBinary),
+    Column("tenant", String(63)),
+    Column("digest", String(64)),
+    Column("number", Integer),
+    Column("link", String(64)),
+    Index("ix_ledger_replies_at", "at"),
+    Index("uq_ledger_replies_number", "tenant", "number", unique=True),
+)
+
+# The end of each tenant's chain; `sealed` is a seal over nothing, bound to tenant, number and link.
+ledger_heads: Final = Table(
+    "ledger_heads",
+    metadata,
+    Column("tenant", String(63), primary_key=True),
+    Column("number", Integer, nullable=False),
+    Column("link", String(64), nullable=False),
+    Column("sealed", LargeBinary, nullable=False),
+)
+
+ledger_checkpoints: Final = Table(
+    "ledger_checkpoints",
+    metadata,
+    Column("position", Integer, primary_key=True, autoincrement=True),
+    Column("tenant", String(63), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("signature", String(128), nullable=False),
+    Index("ix_ledger_checkpoints_tenant", "tenant", "position"),
+)
+
+# One row: the key that signs checkpoints, sealed, so that it outlives rotations of the master key.
+ledger_signers: Final = Table(
+    "ledger_signers",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("sealed", LargeBinary, nullable=False),
+)
+
 
 PURPOSE: Final = "ledger"
 
 
-class HasIds(Protocol):
-    """A request of the ledger, either an entry or a row."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def tenant(self) -> str: ...
-    @property
-    def caller(self) -> str: ...
-    @property
-    def answer(self) -> str: ...
-    @property
-    def conversation(self) -> str: ...
-    @property
-    def step(self) -> str: ...
-    @property
-    def digest(self) -> str: ...
-
-
-def request_context(entry: HasIds) -> bytes:
-    """Returns the ids that a payload is bound to, so that a payload moved to another entry cannot be opened."""
+def request_context(entry: Any) -> bytes:
+    """Returns the ids that the payload of a request (an entry or its row) is bound to: moved, it cannot be opened."""
     return bind(entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step, entry.digest)
 
 
-def reply_context(entry: HasIds) -> bytes:
+def reply_context(entry: Any) -> bytes:
     """Returns the ids that bind a reply to its request."""
     return bind("reply", entry.id, entry.tenant, entry.caller, entry.answer, entry.conversation, entry.step)
 

@@ -13,8 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from app.egress.ledger.chain import START
-from app.egress.ledger.tables import ledger_checkpoints, ledger_signers
+from app.egress.ledger.chain import START, ledger_checkpoints, ledger_signers
 from kg_store.storage.master_key import MasterKey, bind
 
 SIGNER_PURPOSE: Final = "ledger signer"
@@ -84,7 +83,7 @@ class Signer:
 
     def public(self) -> str:
         """The public key for checking signatures, in hex. Raises MasterKeyError."""
-        return _public(self._private())
+        return self._private().public_key().public_bytes_raw().hex()
 
     def sign(
         self,
@@ -159,10 +158,6 @@ def is_ours(checkpoint: Checkpoint | int, tenant: str, public: str) -> TypeGuard
 
 
 _OURS: Final = ledger_signers.c.id == _SIGNER_ID
-
-
-def _public(key: Ed25519PrivateKey) -> str:
-    return key.public_key().public_bytes_raw().hex()
 
 
 def _body(tenant: str, number: int, link: str, cuts: RetentionCuts, at: dt.datetime) -> str:

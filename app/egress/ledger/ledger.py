@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from secrets import token_hex
-from typing import Final, Literal
+from typing import Any, Final, Literal, Protocol
 
-from sqlalchemy import Engine, Row, insert, select
+from sqlalchemy import Engine, Row, Select, insert, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.egress.ledger.chain import (
@@ -19,13 +19,14 @@ from app.egress.ledger.chain import (
     BrokenHeadError,
     Chains,
     in_utc,
+    ledger_entries,
+    ledger_replies,
     opened_content,
     reply_context,
     request_context,
     sealed_content,
 )
-from app.egress.ledger.tables import ledger_entries, ledger_replies
-from app.privacy.errors import PrivacyError
+from app.privacy.safe_text import PrivacyError
 from kg_store.storage.master_key import MasterKey
 
 BROKEN: Final = "the ledger's end was changed from outside: `arog ledger verify` says more"
@@ -117,12 +118,7 @@ class Ledger:
         if answer_id is not None:
             query = query.where(ledger_entries.c.answer == answer_id)
         query = query.order_by(ledger_entries.c.position.desc()).limit(max(0, min(limit, MAX_ENTRIES)))
-        try:
-            with self._engine.connect() as connection:
-                rows = connection.execute(query).all()
-        except SQLAlchemyError:
-            raise LedgerUnavailableError("the ledger could not be read") from None
-        return [self._opened(row) for row in rows]
+        return [self._opened(row) for row in self._rows(query)]
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
         """Adds the replies to requests of one tenant, sealed like these. Raises LedgerUnavailableError."""
@@ -139,12 +135,14 @@ class Ledger:
         """Returns the replies to `entries` by entry id; entries without a reply are left out."""
         by_id = {entry.id: entry for entry in entries}
         query = select(ledger_replies).where(ledger_replies.c.entry.in_(by_id))
+        return {row.entry: self._opened_reply(row, by_id[row.entry]) for row in self._rows(query)}
+
+    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
         try:
             with self._engine.connect() as connection:
-                rows = connection.execute(query).all()
+                return connection.execute(query).all()
         except SQLAlchemyError:
-            raise LedgerUnavailableError("the replies could not be read") from None
-        return {row.entry: self._opened_reply(row, by_id[row.entry]) for row in rows}
+            raise LedgerUnavailableError("the ledger could not be read") from None
 
     def _sealed(self, entry: LedgerEntry) -> bytes | None:
         if entry.payload is None or entry.verdict != "clear":
@@ -180,3 +178,28 @@ class Ledger:
 _PLAIN: Final = (
     "id", "at", "tenant", "caller", "answer", "conversation", "step", "size", "digest", "verdict", "hits",
 )  # fmt: skip
+
+
+class RequestLog(Protocol):
+    """Records each request before it is sent, and the replies."""
+
+    def record(self, entry: LedgerEntry) -> str:
+        """Adds an entry and returns its id. Raises LedgerUnavailableError; then nothing may be sent."""
+        ...
+
+    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
+        """Adds replies. Raises LedgerUnavailableError."""
+        ...
+
+
+class InHouseLog:
+    """A log that keeps nothing, for questions that the service asks itself.
+
+    Condition: the reasoner is inside the service, so nothing leaves.
+    """
+
+    def record(self, entry: LedgerEntry) -> str:
+        return entry.id
+
+    def record_replies(self, replies: Sequence[LedgerReply]) -> None:
+        """Keeps nothing."""

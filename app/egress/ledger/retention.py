@@ -1,18 +1,30 @@
-"""Retention: removes what the ledger need not keep; each cut is signed, so that no other removal can pass for one."""
+"""Removes what the ledger need not keep; each cut is signed, so that no other removal can pass for one."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from sqlalchemy import Connection, Engine, delete, func, insert, select, union, update
+from sqlalchemy import Connection, Engine, Row, Select, delete, func, insert, select, union, update
 
-from app.egress.ledger.chain import START, BrokenHeadError, ChainHead, Chains, sealed_head
+from app.egress.ledger.chain import (
+    PURPOSE,
+    START,
+    BrokenHeadError,
+    ChainHead,
+    Chains,
+    ledger_checkpoints,
+    ledger_entries,
+    ledger_heads,
+    ledger_replies,
+    reply_context,
+    request_context,
+    sealed_head,
+)
 from app.egress.ledger.checkpoints import Checkpoint, RetentionCuts, Signer, checkpoints_of, last_cuts
-from app.egress.ledger.tables import ledger_checkpoints, ledger_entries, ledger_heads, ledger_replies
 from kg_store.storage.master_key import MasterKey
 
 TABLES: Final = (ledger_entries, ledger_replies)
@@ -60,9 +72,8 @@ class LedgerUpkeep:
         border = before.astimezone(dt.UTC)
 
         def deleted(connection: Connection, head: ChainHead, cuts: RetentionCuts) -> tuple[int, RetentionCuts]:
-            kept = [
-                _least(connection, table.c.number, table.c.tenant == tenant, table.c.at >= border) for table in TABLES
-            ]
+            younger = (select(func.min(t.c.number)).where(t.c.tenant == tenant, t.c.at >= border) for t in TABLES)
+            kept = [connection.execute(query).scalar() for query in younger]
             first = min((number for number in kept if number is not None), default=head.number + 1)
             if first <= cuts.first:
                 return 0, cuts
@@ -172,11 +183,6 @@ def _without_request(connection: Connection, tenant: str) -> tuple[int, ...]:
     return tuple(sorted(numbers))
 
 
-def _least(connection: Connection, column: Any, *where: Any) -> int | None:
-    found: int | None = connection.execute(select(func.min(column)).where(*where)).scalar()
-    return found
-
-
 def _link(connection: Connection, tenant: str, number: int) -> str:
     """The link of a row; START if there is no such row."""
     for table in TABLES:
@@ -186,3 +192,45 @@ def _link(connection: Connection, tenant: str, number: int) -> str:
         if link is not None:
             return link
     return START
+
+
+_BATCH_SIZE = 500
+
+
+def requests_about(
+    engine: Engine, master: MasterKey, tenant: str, conversations: Collection[str], holds: Callable[[bytes], bool]
+) -> list[str]:
+    """Returns the ids of requests that belong to these conversations, or whose payload or reply `holds` accepts.
+
+    Raises MasterKeyError if a payload cannot be opened.
+    """
+    found: dict[str, None] = {}
+    for row in _rows(engine, _REQUESTS, tenant):
+        if row.conversation in conversations or holds(master.open(PURPOSE, request_context(row), row.sealed)):
+            found[row.id] = None
+    for row in _rows(engine, _REPLIES, tenant):
+        if row.conversation in conversations or holds(master.open(PURPOSE, reply_context(row), row.sealed)):
+            found[row.id] = None
+    return list(found)
+
+
+_IDS = [ledger_entries.c[name] for name in ("position", "id", "tenant", "caller", "answer", "conversation", "step")]
+_REQUESTS = select(*_IDS, ledger_entries.c.digest, ledger_entries.c.sealed).where(ledger_entries.c.sealed.is_not(None))
+_REPLIES = (
+    select(*_IDS, ledger_entries.c.digest, ledger_replies.c.sealed)
+    .join(ledger_replies, ledger_replies.c.entry == ledger_entries.c.id)
+    .where(ledger_replies.c.sealed.is_not(None))
+)
+
+
+def _rows(engine: Engine, query: Select[Any], tenant: str) -> Iterator[Row[Any]]:
+    """Rows in pages, so that a long ledger is not loaded into memory."""
+    last = -1
+    while True:
+        page = query.where(ledger_entries.c.tenant == tenant, ledger_entries.c.position > last)
+        with engine.connect() as connection:
+            rows = connection.execute(page.order_by(ledger_entries.c.position).limit(_BATCH_SIZE)).all()
+        if not rows:
+            return
+        yield from rows
+        last = rows[-1].position

@@ -1,8 +1,6 @@
 """Erasure: removes a thing from a graph and from everything that is kept about it."""
 
-from app.graphs.erasure.eraser import Eraser
-from app.graphs.erasure.erasure_job import ErasureStores
-from app.graphs.erasure.plan import ErasurePlan
-from app.graphs.erasure.targets import Choice, ErasureRequest
+from app.graphs.erasure.eraser import Eraser, ErasureStores
+from app.graphs.erasure.plan import Choice, ErasurePlan, ErasureRequest
 
 __all__ = ["Choice", "Eraser", "ErasurePlan", "ErasureRequest", "ErasureStores"]

@@ -1,21 +1,233 @@
-"""Eraser: plans an erasure from a graph, lists those made, and creates the job that does it."""
+"""Eraser: plans an erasure from a graph, lists those made, and creates the job that does it: remove, wait for readers,
+delete mentions, clean up, scan, finish.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
-from app.graphs.erasure.erasure_job import ErasureJob, ErasureStores
-from app.graphs.erasure.plan import ErasurePlan, affected_neighbours, names_of_removed
-from app.graphs.erasure.residue_scan import ResidueQuery
-from app.graphs.erasure.targets import Choice, ErasureRequest, TargetResolver
-from app.graphs.errors import UnknownNameError
-from kg_store.storage.versions import Forgetting, ForgottenRows
+from sqlalchemy import Engine
+
+from app.accounts.names_read import NamesRead
+from app.chat.conversations import ConversationStore
+from app.egress.ledger.retention import LedgerUpkeep, requests_about
+from app.graphs.erasure.plan import (
+    Choice,
+    ErasurePlan,
+    ErasureRequest,
+    TargetResolver,
+    affected_neighbours,
+    describe_scan,
+    names_of_removed,
+    summarise_erasure,
+)
+from app.graphs.erasure.sealed_rows import ResidueQuery, ResidueReport, look_for
+from app.graphs.jobs import ErasureUnfinishedError, JobResult, Progress, UnknownNameError, summary_of
+from app.memory.cases import CaseStore
+from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
+from kg_store.errors import LoadError
+from kg_store.graph.schema import phrases_of
+from kg_store.storage.master_key import MasterKey
+from kg_store.storage.versions import Erasure, Forgetting, ForgottenRows
+from kg_store.terms import as_mids
 from kg_store.text.normalise import normalise
 
 PATIENCE_S: Final = 180.0
 """Seconds to wait for questions that still read the previous version: longer than a question may take. Chosen by hand.
 """
+_LOOK_AGAIN_S: Final = 0.5
+_TRIES: Final = 5
+_UNTOUCHED_S: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureStores:
+    """All stores that may hold traces of a thing. `incoming`: the folder of uploads."""
+
+    catalog: Catalog
+    conversations: ConversationStore
+    cases: CaseStore
+    names_read: NamesRead
+    upkeep: LedgerUpkeep
+    engine: Engine
+    master: MasterKey
+    folder: Path
+    incoming: Path
+    name_concepts: NameConcepts
+
+    def conversations_about(self, opened: PrivateGraph, mids: Collection[int], texts: Sequence[str]) -> list[str]:
+        """Returns the conversations about a graph that hold one of these things or texts."""
+        return self.conversations.that_hold(opened.tenant, opened.name, mids, texts, opened.blind.schema)
+
+    def requests_about(self, tenant: str, met: Sequence[str], sought: ResidueQuery) -> list[str]:
+        """Returns the requests of the conversations `met`, and those that hold what is sought."""
+        return requests_about(
+            self.engine, self.master, tenant, set(met), lambda plain: sought.is_in(plain.decode("utf-8", "replace"))
+        )
+
+
+class ErasureJob:
+    """Finishes erasures begun earlier, then removes `chosen` from a graph."""
+
+    def __init__(
+        self, stores: ErasureStores, of: PrivateGraph, begun: Sequence[Erasure], chosen: Sequence[int], wait_s: float
+    ) -> None:
+        self._stores, self._tenant, self._graph = stores, of.tenant, of.name
+        self._begun, self._chosen, self._wait_s = begun, chosen, wait_s
+
+    def run(self, progress: Progress) -> JobResult:
+        """Runs every erasure. Raises ErasureUnfinishedError, LoadError, and what `progress` raises."""
+        erasures = [*self._begun]
+        if len(self._chosen):
+            rows = ForgottenRows(self._stores.engine, self._stores.master)
+            erasures.append(rows.begin(self._tenant, self._graph, [int(mid) for mid in self._chosen]))
+        notes = [note for each in erasures for note in _ErasureRun(self._stores, each, progress).run(self._wait_s)]
+        info = next(each for each in self._stores.catalog.graphs(self._tenant) if each.name == self._graph)
+        return JobResult(summary_of(info), None, tuple(notes))
+
+
+class _ErasureRun:
+    """The steps of one erasure. Each may be repeated, because an interrupted erasure starts again."""
+
+    _opened: PrivateGraph
+    """The graph without the things."""
+    _sought: ResidueQuery
+    """The names and texts of the things, except those that other things have too."""
+
+    def __init__(self, stores: ErasureStores, erasure: Erasure, progress: Progress) -> None:
+        self._stores, self._erasure, self._progress = stores, erasure, progress
+        self._rows = ForgottenRows(stores.engine, stores.master)
+
+    def run(self, wait_s: float) -> list[str]:
+        """Runs every step; returns sentences on what was done and what the scan found."""
+        self._take_out()
+        self._progress("waiting for questions under way", 50.0)
+        is_read = self._is_read_after(wait_s)
+        self._open_without()
+        self._progress("conversations and ledger", 60.0)
+        met, requests = self._unsay()
+        uploads = self._delete_leftovers()
+        self._compact()
+        self._progress("looking for traces", 70.0)
+        traces = self._scan()
+        self._end(is_read, traces)
+        shared = sum(bool(self._opened.names.named(name)) for name in self._erasure.names)
+        done = summarise_erasure(self._erasure, met, requests, uploads)
+        return [*done, *describe_scan(traces, self._sought, shared)]
+
+    def _take_out(self) -> None:
+        """Removes the things from whichever version is current."""
+        tenant, graph = self._erasure.tenant, self._erasure.graph
+        for attempt in range(_TRIES):
+            opened = self._stores.catalog.open(tenant, graph)
+            going = self._stores.catalog.closure_of_removal(opened, self._erasure.chosen)
+            if not len(going.chosen):
+                self._stores.catalog.delete_retired_records(tenant, graph, self._erasure.mids)
+                return
+            # Before the graph forgets them: whoever goes on after a kill must know what to look for.
+            self._keep(going.mids.tolist(), *names_of_removed(opened, going.mids))
+            try:
+                self._stores.catalog.without(
+                    opened, going, self._stores.name_concepts, lambda step, done: self._progress(step, 50.0 * done)
+                )
+            except LoadError:
+                if attempt == _TRIES - 1 or self._stores.catalog.open(tenant, graph) is opened:
+                    raise
+        raise ErasureUnfinishedError("the graph is loaded again and again meanwhile")
+
+    def _keep(self, mids: Sequence[int], names: Sequence[str], texts: Sequence[str]) -> None:
+        """Stores that these are to be removed too."""
+        self._erasure = replace(
+            self._erasure,
+            mids=tuple(sorted({*self._erasure.mids, *mids})),
+            names=tuple(dict.fromkeys((*self._erasure.names, *names))),
+            texts=tuple(dict.fromkeys((*self._erasure.texts, *texts))),
+        )
+        self._rows.keep(self._erasure)
+
+    def _is_read_after(self, wait_s: float) -> bool:
+        """True if somebody still reads an older version after `wait_s` seconds."""
+        catalog, until = self._stores.catalog, time.monotonic() + wait_s
+        catalog.release_replaced_versions()
+        while is_read := catalog.has_readers(self._erasure.tenant, self._erasure.graph):
+            if time.monotonic() >= until:
+                break
+            time.sleep(_LOOK_AGAIN_S)
+        return is_read
+
+    def _open_without(self) -> None:
+        """Opens the current graph and collects the names and texts to look for, without those of other things."""
+        erasure = self._erasure
+        self._opened = self._stores.catalog.open(erasure.tenant, erasure.graph)
+        own = [name for name in erasure.names if not self._opened.names.named(name)]
+        self._sought = ResidueQuery.of((*own, *erasure.texts), self._opened.public)
+
+    def _unsay(self) -> tuple[int, int]:
+        """Deletes conversations that mention the things, and requests and replies of these or with a name; returns
+        both numbers.
+        """
+        erasure, stores = self._erasure, self._stores
+        met = stores.conversations_about(self._opened, erasure.mids, (*erasure.names, *erasure.texts))
+        requests = stores.requests_about(erasure.tenant, met, self._sought)
+        if requests:
+            stores.upkeep.erase(erasure.tenant, requests)
+        # A case names no thing that was known when it was made; it goes where its words hold one all the same, or a
+        # masked relation that went with the last of its things.
+        labels = frozenset(relation.label for relation in self._opened.blind.schema.relations)
+        stores.cases.forget_without(erasure.tenant, erasure.graph, labels, self._sought.is_in)
+        stores.names_read.forget(erasure.tenant, erasure.graph, (*erasure.names, *erasure.texts))
+        # Last: what they met tells which requests are theirs.
+        return stores.conversations.forget(erasure.tenant, met), len(requests)
+
+    def _delete_leftovers(self) -> int:
+        """Deletes uploads that have not been changed for a while: their load was killed, and they are
+        not encrypted.
+        """
+        old = time.time() - _UNTOUCHED_S
+        left = [path for path in self._stores.incoming.rglob("*") if path.is_file() and path.stat().st_mtime < old]
+        for path in left:
+            path.unlink(missing_ok=True)
+        return len(left)
+
+    def _compact(self) -> None:
+        """Truncates SQLite's write-ahead log, which still has the old pages; PostgreSQL's is left to its
+        administrator.
+        """
+        if self._stores.engine.dialect.name == "sqlite":
+            with self._stores.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _scan(self) -> ResidueReport:
+        erasure, stores, sought, opened = self._erasure, self._stores, self._sought, self._opened
+
+        def tell(rows: int) -> None:
+            if rows % 1000 == 0:
+                self._progress(f"looking for traces: {rows} rows", 70.0)
+
+        of = erasure.tenant, erasure.graph, erasure.mids
+        traces = look_for(stores.engine, stores.master, stores.folder, *of, sought, tell)
+        gone = set(erasure.mids)
+        traces.holding += any(gone.intersection(hit.mids) for text in sought.texts for hit in opened.names.find(text))
+        traces.holding += any(sought.is_in(phrase) for phrase in phrases_of(opened.blind.schema))
+        traces.holding += bool((opened.blind.signatures_of(as_mids(list(gone))) >= 0).any())
+        return traces
+
+    def _end(self, is_read: bool, traces: ResidueReport) -> None:
+        """Marks the erasure as done. Raises ErasureUnfinishedError if something is left."""
+        if is_read:
+            raise ErasureUnfinishedError(
+                "a running service still reads the version before; what it was asked of it is gone from the disk"
+            )
+        if not traces.is_clean:
+            raise ErasureUnfinishedError(
+                f"traces are left: {traces.holding} of {traces.opened} sealed rows, {traces.raw} of {traces.files} "
+                f"files; {traces.shut} rows do not open"
+            )
+        self._rows.end(self._erasure)
 
 
 class Eraser:

@@ -1,16 +1,115 @@
-"""The plan of an erasure: what it would remove, in counts."""
+"""The things of a graph that a request for erasure means, and in counts what would go with them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
 
-from app.graphs.erasure.residue_scan import ResidueQuery, ResidueReport
-from kg_store.catalog import PrivateGraph
-from kg_store.graph.removal import RemovalSet
+from app.graphs.erasure.sealed_rows import ResidueQuery, ResidueReport
+from app.graphs.jobs import AmbiguousNameError, UnknownNameError
+from kg_store.catalog import Catalog, PrivateGraph
+from kg_store.graph.pruning import RemovalSet
 from kg_store.graph.traversal import concept_of, kind_of
+from kg_store.storage.master_key import MasterKey
+from kg_store.storage.vault import VaultRecord, readable_name
 from kg_store.storage.versions import Erasure
-from kg_store.terms import Mids, NodeKind, ValueKind, as_mids
+from kg_store.terms import Hop, Mids, NodeKind, ValueKind, as_mids
+
+_FACTS_OF_A_CHOICE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several things with the same name: `relations` and `facts` (in real words) describe it to the owner."""
+
+    id: str
+    concept: str
+    relations: tuple[str, ...]
+    facts: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRequest:
+    """The thing to erase: by a name, or by an id in the source. `choice` selects one of several with the same name.
+
+    `kinds`: neighbours of these concepts are erased too; `mentions`: so are texts of others that contain one of its
+    names.
+    """
+
+    name: str = field(repr=False)
+    choice: str | None = None
+    kinds: tuple[str, ...] = ()
+    mentions: bool = False
+
+
+class TargetResolver:
+    """Resolves targets in one catalog; `master` makes the handles that distinguish things with the same name."""
+
+    def __init__(self, catalog: Catalog, master: MasterKey) -> None:
+        self._catalog, self._master = catalog, master
+
+    def choices(self, opened: PrivateGraph, name: str) -> list[Choice]:
+        """Returns the things that `name` may mean, in a stable order; empty if there is none."""
+        return [self._choice(opened, mid) for mid in self._named(opened, name)]
+
+    def chosen(self, opened: PrivateGraph, wish: ErasureRequest) -> list[int]:
+        """Returns the MIDs that are erased first. Raises UnknownNameError, AmbiguousNameError."""
+        named = self._named(opened, wish.name)
+        if wish.choice is not None:
+            named = [mid for mid in named if self._handle(mid) == wish.choice]
+        if not named:
+            raise UnknownNameError
+        if len(named) > 1:
+            raise AmbiguousNameError(len(named))
+        chosen = [*named, *_of_kinds(opened, named, wish.kinds)]
+        if wish.mentions:
+            names = [name for record in opened.vault.records(named).values() for name in record.names]
+            holding = sorted(opened.names.holding(names))
+            values = opened.vault.records(holding)
+            chosen += [mid for mid in holding if mid in values and values[mid].value_kind is ValueKind.TEXT]
+        return chosen
+
+    def _named(self, opened: PrivateGraph, name: str) -> list[int]:
+        found = {*opened.names.named(name)}
+        by_id = self._catalog.mids_of_id(opened.tenant, opened.name, name.strip())
+        found |= {int(mid) for mid in by_id[opened.blind.signatures_of(by_id) >= 0]}
+        records = opened.vault.records(sorted(found))
+        return sorted(mid for mid in found if records[mid].kind is NodeKind.ENTITY and not records[mid].hidden)
+
+    def _choice(self, opened: PrivateGraph, mid: int) -> Choice:
+        mids, schema = as_mids([mid]), opened.blind.schema
+        hops = opened.blind.relations_of(mids)
+        facts = [_fact(opened, mid, hop) for hop in hops[:_FACTS_OF_A_CHOICE]]
+        labels = tuple(schema.label(hop) for hop in hops)
+        return Choice(self._handle(mid), concept_of(opened.blind, mids), labels, tuple(facts))
+
+    def _handle(self, mid: int) -> str:
+        """A handle that identifies a thing outside of the service, where no MID may be shown."""
+        key = self._master.derived("choice of things")
+        return blake2b(mid.to_bytes(8, "big"), key=key, digest_size=4).hexdigest()
+
+
+def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -> list[int]:
+    """The neighbours of these concepts. Raises UnknownNameError if a concept has none among them."""
+    blind, found = opened.blind, list[int]()
+    around = [tail for hop in blind.relations_of(as_mids(mids)) for tail in blind.neighbours(as_mids(mids), hop).tails]
+    concepts = {int(mid): concept_of(blind, as_mids([int(mid)])) for mid in as_mids(around)}
+    for kind in kinds:
+        of_kind = [mid for mid, concept in concepts.items() if concept == kind]
+        if not of_kind:
+            raise UnknownNameError
+        found += of_kind
+    return found
+
+
+def _fact(opened: PrivateGraph, mid: int, hop: Hop) -> str:
+    tails = opened.blind.neighbours(as_mids([mid]), hop).tails
+    record: VaultRecord | None = opened.vault.records(tails[:1]).get(int(tails[0]))
+    more = f" and {len(tails) - 1} more" if len(tails) > 1 else ""
+    return f"{opened.blind.schema.label(hop)}: {readable_name(record) if record else ''}{more}"
 
 
 @dataclass(frozen=True, slots=True)

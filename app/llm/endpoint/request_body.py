@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, Final, Protocol, get_args
+from typing import Any, Final, Literal, Protocol, cast, get_args
 
 from app.llm.endpoint.closed_schemas import (
     Hole,
@@ -18,21 +18,156 @@ from app.llm.endpoint.closed_schemas import (
     parts_of,
     values_of,
 )
-from app.llm.endpoint.dialects import (
-    DEFAULT,
-    ENFORCING,
-    MODES,
-    Dialect,
-    limit_fields,
-    schema_fields,
-    schema_words,
-    stream_fields,
-)
-from app.llm.endpoint.input_lines import step_text
-from app.llm.endpoint.repair_messages import COMPLAINTS
 from app.llm.reasoner import Tokens
-from app.llm.tasks import ReplyForm, ReplyT, StepInput, Task, TaskKind, TaskModel
+from app.llm.tasks import Candidate, Evidence, ReplyForm, ReplyT, Size, StepInput, Task, TaskKind, TaskModel, Thing
 from app.privacy.safe_text import Egress, Segment
+
+SchemaMode = Literal["json_schema", "structured_outputs", "object_schema", "json_object", "prompt"]
+MODES: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "object_schema", "json_object", "prompt")
+ENFORCING: tuple[SchemaMode, ...] = ("json_schema", "structured_outputs", "object_schema")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The form in which an endpoint takes requests.
+
+    `mode`: where the schema goes. `json_schema`: in `response_format`; `structured_outputs`: vLLM's own field;
+    `object_schema`: beside `json_object`, as llama-cpp-python takes it; `json_object`: in the instructions, with JSON
+    alone enforced; `prompt`: in the instructions. `is_plain`: False for models that take `max_completion_tokens` and
+    neither temperature nor seed. `form`: "tree", or "choice" for models that can only choose from a list.
+    """
+
+    mode: SchemaMode = "json_schema"
+    streams: bool = False
+    is_plain: bool = True
+    form: ReplyForm = "tree"
+
+
+DEFAULT = Dialect()
+
+
+def schema_fields(dialect: Dialect, name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Returns the fields of a body that carry the schema outside of the messages."""
+    if dialect.mode == "json_schema":
+        return {
+            "response_format": {
+                "type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema},
+            }
+        }  # fmt: skip
+    if dialect.mode == "structured_outputs":
+        return {"structured_outputs": {"json": {"title": name, **schema}}}
+    if dialect.mode == "object_schema":
+        return {"response_format": {"type": "json_object", "schema": schema}}
+    return {"response_format": {"type": "json_object"}} if dialect.mode == "json_object" else {}
+
+
+def schema_words(dialect: Dialect, name: str, schema: dict[str, Any]) -> str:
+    """Returns the schema as text for the instructions, for endpoints that do not enforce it; else empty."""
+    if dialect.mode in ENFORCING:
+        return ""
+    text = json.dumps(schema, separators=(",", ":"))
+    return f"\n\nReply with one JSON object and nothing else. Its JSON schema, named `{name}`:\n{text}"
+
+
+def limit_fields(dialect: Dialect, temperature: float, seed: int | None, max_tokens: int) -> dict[str, Any]:
+    """Returns the fields that limit the length and the randomness of a reply."""
+    if not dialect.is_plain:
+        return {"max_completion_tokens": max_tokens}
+    seeded = {} if seed is None else {"seed": seed}
+    return {"temperature": temperature, **seeded, "max_tokens": max_tokens}
+
+
+def stream_fields(dialect: Dialect) -> dict[str, Any]:
+    """Returns the fields that ask for a stream; a stream that goes wrong can be ended early."""
+    return {"stream": True, "stream_options": {"include_usage": True}} if dialect.streams else {}
+
+
+EMPTY: Final = "It had no content. "
+CUT_OFF: Final = "It was cut off at its longest: be brief. "
+BLANK: Final = "It held white space without end. "
+NO_JSON: Final = "It was not one JSON object. "
+MISFIT: Final = "It did not keep to the schema. "
+NOT_OFFERED: Final = "It held what the input does not offer. "
+
+COMPLAINTS: Final = (EMPTY, CUT_OFF, BLANK, NO_JSON, MISFIT, NOT_OFFERED)
+
+
+_TIGHT: Final = (",", ":")
+_ON: Final = " > "
+_IS: Final = ": "
+_WAY: Final = re.compile(r"way\((\d+)\): ")
+_SIZES: Final = tuple(size for size in get_args(Size) if size)
+
+
+def step_text(given: StepInput) -> str:
+    """Returns the input as JSON with things, evidence and candidates as lines, without fields that
+    hold their default.
+    """
+    shown = given.model_dump(exclude_defaults=True, exclude={"things", "evidence", "candidates"})
+    lines = {
+        "things": [f"{thing.name}{_IS}{_sized(thing.concept, thing.size)}" for thing in given.things],
+        "evidence": [_fact_line(fact) for fact in given.evidence],
+        "candidates": [_way_line(way) for way in given.candidates],
+    }
+    ordered = {name: lines.get(name, shown.get(name)) for name in type(given).model_fields}
+    return json.dumps(
+        {name: each for name, each in ordered.items() if each or name == "question"},
+        ensure_ascii=False,
+        separators=_TIGHT,
+    )
+
+
+def read_step(text: str) -> StepInput:
+    """Returns the input that `step_text` wrote. Raises ValueError."""
+    shown: dict[str, Any] = json.loads(text)
+    read = {"things": _thing, "evidence": _fact, "candidates": _way}
+    return StepInput.model_validate(
+        shown | {name: [make(line) for line in shown.get(name, ())] for name, make in read.items()}
+    )
+
+
+def _sized(concept: str, size: str) -> str:
+    return f"{concept}, {size}" if size else concept
+
+
+def _fact_line(fact: Evidence) -> str:
+    start = f"{fact.start} ({fact.start_concept})" if fact.start_concept else fact.start
+    return f"{_ON.join([start, *fact.path, fact.end])}{_IS}{_sized(fact.end_concept, fact.size)}"
+
+
+def _way_line(way: Candidate) -> str:
+    return f"way({way.number}){_IS}{_ON.join([way.start, *way.path])}{_IS}{way.concept}"
+
+
+def _thing(line: str) -> Thing:
+    name, _, concept = line.partition(_IS)
+    concept, size = _parted(concept)
+    return Thing(name=name, concept=concept, size=size)
+
+
+def _fact(line: str) -> Evidence:
+    walked, _, concept = line.rpartition(_IS)
+    start, *path, end = walked.split(_ON)
+    start, _, kind = start.partition(" (")
+    concept, size = _parted(concept)
+    return Evidence(
+        start=start, start_concept=kind.removesuffix(")"), path=path, end=end, end_concept=concept, size=size
+    )
+
+
+def _way(line: str) -> Candidate:
+    found = _WAY.match(line)
+    if found is None:
+        raise ValueError("a candidate begins with its number")
+    walked, _, concept = line[found.end() :].rpartition(_IS)
+    start, *path = walked.split(_ON)
+    return Candidate(number=int(found[1]), start=start, path=path, concept=concept)
+
+
+def _parted(concept: str) -> tuple[str, Size]:
+    kind, comma, size = concept.rpartition(", ")
+    return (kind, cast(Size, size)) if comma and size in _SIZES else (concept, "")
+
 
 _SALT, _COMPLAINTS, _INPUT = "\x01", "\x02", "\x03"  # marks for insertions; no static text holds these characters
 _MARKS = re.compile(r"\\u000([123])")

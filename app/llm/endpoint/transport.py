@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,11 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 import httpx2
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.llm.endpoint.connection_errors import connection_reason
 from app.llm.endpoint.request_body import Completion
-from app.llm.endpoint.retry import EndpointRateLimitError
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
-from client_sdk.protocol.retry_after import retry_after_s, seconds_of
+from client_sdk.protocol.service import retry_after_s, seconds_of
 
 if TYPE_CHECKING:
     import openai
@@ -31,6 +31,14 @@ _COUNTS = ("prompt_tokens", "completion_tokens")
 _HEADERS = frozenset(
     {"host", "content-type", "content-length", "accept", "accept-encoding", "connection", "authorization"}
 )
+
+
+class EndpointRateLimitError(ReasonerUnavailableError):
+    """The endpoint asks to come again later (429, or a Retry-After), after `retry_after_s` seconds if it says so."""
+
+    def __init__(self, text: str, retry_after_s: float | None) -> None:
+        super().__init__(text)
+        self.retry_after_s = retry_after_s
 
 
 class _Part(BaseModel):
@@ -265,3 +273,37 @@ def _typed(error: openai.OpenAIError) -> ReasonerUnavailableError | ReasonerRefu
         typed = ReasonerRefusedError(f"the endpoint refused the request with status {status}")
     typed.status = status
     return typed
+
+
+_NO_ROUTE = (errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN)
+
+
+def connection_reason(error: BaseException) -> str:
+    """Returns the reason of the deepest known cause; an empty text if none is known."""
+    return next((reason for each in _causes(error) if (reason := _reason_of(each))), "")
+
+
+def _reason_of(error: BaseException) -> str:
+    match error:
+        case ConnectionRefusedError():
+            return "connection refused"
+        case socket.gaierror():
+            return "its host name is not known"
+        case ssl.SSLCertVerificationError():
+            return "its certificate is not trusted"
+        case ssl.SSLError():
+            return "no TLS connection came about"
+        case OSError() if error.errno in _NO_ROUTE:
+            return "there is no route to its host"
+        case _:
+            return ""
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yields the error and all its causes, including the members of groups, since each address of a host may fail."""
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for each in error.exceptions:
+                yield from _causes(each)
+        error = error.__cause__ or error.__context__

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Final
 
-from app.privacy.words.grammar_words import (
+from app.privacy.words.grammar import (
     ADDRESSING,
     ADVERBS,
     ASKING,
@@ -31,6 +31,9 @@ from app.privacy.words.grammar_words import (
     PREPOSITIONS,
     PRONOUNS,
     SUBJECTS,
+    Stand,
+    Token,
+    TurnTokens,
     is_nominal,
     is_singular,
     is_verb,
@@ -38,8 +41,7 @@ from app.privacy.words.grammar_words import (
     only_describes,
 )
 from app.privacy.words.lexicon import APOSTROPHES, base_of
-from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
-from kg_store.lexicon import kinds_of
+from kg_store.lexicon.lexicon import kinds_of
 from kg_store.names.name_words import MODALS
 
 _SPACE: Final = frozenset((" ", "\u00a0", "-"))

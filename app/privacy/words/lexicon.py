@@ -11,14 +11,13 @@ from typing import Final
 from unicodedata import category
 
 from kg_store.graph.schema import phrases_of
-from kg_store.lexicon import in_any_lexicon, in_lexicon, words_of_language
-from kg_store.lexicon.lexicon import languages
+from kg_store.lexicon.lexicon import in_any_lexicon, in_lexicon, languages, words_of_language
 from kg_store.names.name_words import NameWords, is_short_name
 from kg_store.terms import Schema, cached_by_version
 from kg_store.text.english import PublicWords, stems
 from kg_store.text.normalise import MARKS
-from kg_store.text.numbers.relative_dates import relative_dates_in
-from kg_store.text.numbers.units import Unit, unit_of_label
+from kg_store.text.quantities import Unit, unit_of_label
+from kg_store.text.relative_dates import relative_dates_in
 
 WORD: Final = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*(?:['’ʼ＇][^\W_](?:[^\W_]|[{MARKS}])*)*")
 """A word with the endings after its apostrophes; digits count as letters."""

@@ -1,5 +1,6 @@
-"""Finds the words of a turn that may not leave: those outside the lexicon, and those that are a name
-in their place.
+"""Finds the words of a turn that may not leave: those outside the lexicon, and those that are a name in their place.
+
+What one of them was meant to say is read in words that every prompt shows anyway.
 """
 
 from __future__ import annotations
@@ -7,17 +8,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.privacy.words.common_readings import reads_as_common
-from app.privacy.words.grammar_words import BULLETS
+from app.privacy.words.grammar import BULLETS, KIN, MEASURING, Stand, Token, TurnTokens
 from app.privacy.words.lexicon import APOSTROPHES, CONTRACTIONS, Lexicon, base_of, language_of, words_in
-from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name
-from app.privacy.words.turn_tokens import Stand, Token, TurnTokens
-from kg_store.names.name_markup import COMMON_WORDS
-from kg_store.names.name_words import may_name
+from app.privacy.words.name_slots import opens_a_sentence, speaks_for_name, stands_as_a_name
+from kg_store.lexicon.lexicon import in_lexicon
+from kg_store.names.name_words import COMMON_WORDS, may_name, one_slip_away
 from kg_store.text.english import PublicWords, may_be_proper, stems
 from kg_store.text.normalise import normalise
 
@@ -85,9 +85,9 @@ def unknown_spans(text: str, taken: Sequence[Taken], lexicon: Lexicon) -> list[t
     known = {written: _known(written, lexicon, language) for written in {text[slice(*m.span())] for m in matches}}
     words = [_word(turn, at, known) for at, token in enumerate(plain) if token.stand is Stand.WORD]
     spans = _by_capitals(text, words, taken, lexicon)
-    spans += [span for span in _phrases(turn) if not _covers(spans, span)]
+    spans += [(at, end) for at, end in _phrases(turn) if not any(at < stop and start < end for start, stop in spans)]
     for _ in range(_MAX_PASSES):
-        tokens = _tokens(matches, [*taken, *_as_taken(spans)]) if spans else plain
+        tokens = _tokens(matches, [*taken, *((*span, Stand.UNKNOWN) for span in spans)]) if spans else plain
         more = list(_by_place(replace(turn, tokens=tokens)))
         if not more:
             break
@@ -218,14 +218,6 @@ def _is_unproved(turn: TurnTokens, at: int) -> bool:
     return word in turn.lexicon.names.said_alone and may_name(word) and not reads_as_common(turn, at)
 
 
-def _as_taken(spans: Sequence[tuple[int, int]]) -> list[Taken]:
-    return [(*span, Stand.UNKNOWN) for span in spans]
-
-
-def _covers(spans: Sequence[tuple[int, int]], span: tuple[int, int]) -> bool:
-    return any(start < span[1] and span[0] < end for start, end in spans)
-
-
 def _masked(text: str, taken: Sequence[Taken]) -> str:
     """`text` with a non-word character for each character taken, so that no word extends into these parts."""
     parts, at = [], 0
@@ -310,3 +302,120 @@ def _end_of_name(word: _Word) -> int:
     """The end of the word without a possessive 's."""
     possessive = len(word.text) > 2 and word.text[-2] in APOSTROPHES and word.text[-1] in "sS"
     return word.end - 2 if possessive else word.end
+
+
+MIN_MISTYPED: Final = 5
+MIN_SHORTENED: Final = 4
+MIN_PIECE: Final = 4
+"""The least length of a word that is recognised inside joined words. Chosen by hand."""
+
+_KIN: Final = KIN | frozenset(("children", "spouse", "couple", "offspring", "partner"))
+_TOLD_OF: Final = frozenset("dead died born birth death name date place".split())
+_INSIDE: Final = "of"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaReading:
+    """text[start:end] read as `instead`."""
+
+    start: int
+    end: int
+    instead: str = field(repr=False)
+
+
+def schema_readings(
+    text: str, words: Collection[tuple[int, int]], taken: Sequence[Taken], lexicon: Lexicon
+) -> list[SchemaReading]:
+    """Returns readings of `words`, spans of `text` in lower case that may not leave; `taken` is what is replaced
+    already.
+
+    Promise: a reading holds only words of the shown schema and of a closed list. A word that is similar to one of a
+    name of the tenant, or that stands where a name would, is not read. Limit: English only.
+    """
+    if not words:
+        return []
+    turn = turn_of(text, taken, lexicon)
+    if not _is_english(turn):
+        return []
+    found = []
+    for at, token in enumerate(turn.tokens):
+        if token.stand is not Stand.WORD or (token.start, token.end) not in words:
+            continue
+        meant = _meant(token.word, lexicon)
+        if meant and not stands_as_a_name(turn, at):
+            found.append(SchemaReading(token.start, token.end, meant))
+    return found
+
+
+def _is_english(turn: TurnTokens) -> bool:
+    """True if at least half of the words are English, because the language of a short text cannot be told reliably."""
+    known = [in_lexicon(base_of(token.word)) for token in turn.tokens if token.stand is Stand.WORD]
+    return sum(known) * 2 >= len(known)
+
+
+def _meant(word: str, lexicon: Lexicon) -> str:
+    """The meaning of a misspelt word; empty if nothing or several words are near, or it may be somebody's name."""
+    if len(word) < MIN_SHORTENED or not (word.isascii() and word.isalpha()):
+        return ""
+    meant = _shortened(word, lexicon.schema)
+    if not meant and len(word) >= MIN_MISTYPED:
+        meant = _mistyped(word, lexicon.schema | MEASURING) or _run_together(word, lexicon)
+    return "" if not meant or lexicon.names.has_near(word) else meant
+
+
+def _shortened(word: str, schema: frozenset[str]) -> str:
+    """The only word of the schema that `word` abbreviates, in the same number: profs, dept; else empty."""
+    stem = word.removesuffix("s")
+    longer = [own for own in schema if len(own) > len(stem) + 1 and own.isalpha() and _abbreviates(own, stem)]
+    if len(longer) != 1 or len(stem) < MIN_SHORTENED:
+        return ""
+    return longer[0] if stem == word else _forms(longer[0])[-1]
+
+
+def _abbreviates(own: str, stem: str) -> bool:
+    """True if `stem` is the beginning of `own`, or its beginning and last letter: prof, dept."""
+    return own.startswith(stem) or (own[-1] == stem[-1] and own.startswith(stem[:-1]))
+
+
+def _mistyped(word: str, schema: frozenset[str]) -> str:
+    """The only word of the schema that `word` misspells by one slip, with the same ending; else empty."""
+    slips = set(one_slip_away(word))
+    near = {own: [form for form in _forms(own) if form in slips] for own in schema}
+    meant = [forms for forms in near.values() if forms]
+    return max(meant[0], key=lambda form: form[-1] == word[-1]) if len(meant) == 1 else ""
+
+
+def _forms(own: str) -> tuple[str, ...]:
+    """A word of the schema and its plural; none if it is not a plain word."""
+    if len(own) < MIN_PIECE or not (own.isascii() and own.isalpha()):
+        return ()
+    plural = (
+        f"{own[:-1]}ies" if own.endswith("y") else f"{own}es" if own.endswith(("s", "x", "ch", "sh")) else f"{own}s"
+    )
+    return own, plural
+
+
+def _run_together(word: str, lexicon: Lexicon) -> str:
+    """`word` as separate words of the schema, of kinship and of facts about people: childrendead, placeofbirth.
+
+    Two joined common words are often somebody's name (goodfriend, townsend), so they are not read.
+    """
+    own = {form for each in lexicon.schema for form in _forms(each)} | _KIN
+    pieces = {piece for piece in own | _TOLD_OF if len(piece) >= MIN_PIECE and piece in word}
+    told = {piece for piece in pieces if not lexicon.names_somebody(piece)}
+    splits = [split for split in _splits(word, told) if not own.isdisjoint(split)]
+    return " ".join(splits[0]) if len(splits) == 1 else ""
+
+
+def _splits(word: str, pieces: Collection[str]) -> Iterator[tuple[str, ...]]:
+    """Yields every way to split all of `word` into two or more pieces, with only "of" between them."""
+    for piece in pieces:
+        if not word.startswith(piece):
+            continue
+        rest = word[len(piece) :]
+        for inside, left in (((), rest), ((_INSIDE,), rest.removeprefix(_INSIDE))):
+            if inside and left == rest:
+                continue
+            if left in pieces:
+                yield piece, *inside, left
+            yield from ((piece, *inside, *more) for more in _splits(left, pieces))

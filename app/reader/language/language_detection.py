@@ -13,7 +13,7 @@ from functools import cache
 from typing import Final
 
 from kg_store.text.english import frequent_words
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.words import is_pseudonym
 
 _NAMES: Final = {
     "ca": "Catalan", "cs": "Czech", "da": "Danish", "de": "German", "es": "Spanish", "fi": "Finnish", "fr": "French",

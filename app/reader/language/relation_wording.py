@@ -1,20 +1,22 @@
-"""Finds the wordings by which a question may say one step of a path: `directed by` -> "director", "direct"."""
+"""Words of a schema's relations as a question may use them, and words that no relation has."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
+from app.language.readings import UnansweredQuestion
 from app.llm.tasks import MaskedRelation
-from kg_store.terms import is_mask_word
-from kg_store.text.further_words import HINT, with_words
-from kg_store.text.morphology import is_done, is_participle, is_third_person, verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.step_words import description_in, readable, typed
-from kg_store.text.synonyms import synonyms_backwards, synonyms_of
+from app.reader.language.answer_form import plainer, read_form, read_quantifier
+from app.reader.language.question_words import GRAMMAR, words_in
+from kg_store.terms import Hop, Schema, cached_by_version, is_mask_word
+from kg_store.text.english import kind_words, synonyms_backwards, synonyms_of
+from kg_store.text.inflection import is_done, is_participle, is_third_person, singular, verbs_of
+from kg_store.text.labels import HINT, description_in, readable_step, typed_step, with_words, worded, words_of_kinds
+from kg_store.text.words import is_pseudonym
 
 Wordings = Mapping[str, tuple[str, ...]]
 """Further words of relations by label; `^` before a label marks those for the relation walked backwards."""
@@ -39,7 +41,7 @@ def with_descriptions(
     """Returns the labels with the owner's description behind each opaque word, or with its own words in its place, and
     with each relation's further words.
 
-    The further words stand in brackets, as `kg_store.text.further_words.worded` writes them.
+    The further words stand in brackets, as `kg_store.text.labels.worded` writes them.
     """
     means = {each.relation: f"{each.relation} {each.means}".rstrip() for each in masked} | dict(own_words)
     return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
@@ -63,7 +65,7 @@ def _described(step: str, means: Mapping[str, str], wordings: Wordings) -> str:
 
 
 def _further_words(hop: str) -> tuple[str, ...]:
-    """The further words in the brackets of the hop, as `kg_store.text.further_words.worded` writes them, without
+    """The further words in the brackets of the hop, as `kg_store.text.labels.worded` writes them, without
     hints.
     """
     return tuple(word for word in _words_behind(hop) if not word.startswith(HINT))
@@ -130,7 +132,7 @@ def hop_words(label: str, concept: str) -> HopWords:
     """Returns the wordings of the step `label`, which leads to things of `concept`."""
     kinds = kinds_in(concept)
     relation = _relation_words(label)
-    last = readable(label.split("|")[-1])
+    last = readable_step(label.split("|")[-1])
     return HopWords(
         relation=tuple(relation),
         reached=tuple(f"{kind} {relation[0]}" for kind in kinds if relation),
@@ -198,16 +200,98 @@ def _relation_words(label: str) -> list[str]:
     """The ways to say a relation. If it passes through a record, the last hop is used: `has admission|admitted to` ->
     "admitted to".
     """
-    whole = " ".join(dict.fromkeys(readable(label).split()))
-    last = readable(label.split("|")[-1])
+    whole = " ".join(dict.fromkeys(readable_step(label).split()))
+    last = readable_step(label.split("|")[-1])
     bare = [words.removeprefix("has ") for words in (last, whole)]
     # An owner may describe a masked relation by several words: "husband or wife".
     ways = _OR.split(description_in(label.split("|")[-1]) or "")
     said = _everyday_words(label)
     further = _further_words(label.split("|")[-1])
-    return [words for words in dict.fromkeys([*bare, last, whole, typed(label), *further, *said, *ways]) if words]
+    return [words for words in dict.fromkeys([*bare, last, whole, typed_step(label), *further, *said, *ways]) if words]
 
 
 def _everyday_words(label: str) -> tuple[str, ...]:
-    last = readable(label.split("|")[-1])
+    last = readable_step(label.split("|")[-1])
     return synonyms_backwards(last) if label.split("|")[-1].startswith("^") else synonyms_of(last)
+
+
+EMPTY: Final = frozenset(
+    "please exactly currently current now ever person people one ones thing things somebody someone anyone anybody "
+    "everyone everybody got get gets getting belong belongs called named kind kinds type types sort there here both "
+    "same together share shared shares sharing common actually really just still yet different certain "
+    "respective following given altogether total know known find see tell looking want like new own use used "
+    "made make makes making go goes involve involved involving include including includes included found "
+    "happen happened took taken many pls all listed each recently recent came come comes "
+    "something anything everything stuff doing done".split()
+)
+"""Words that say little by themselves, so a reading need not explain them."""
+# Words that share fewer first letters are not treated as related. Chosen by hand; not fitted.
+MIN_KIN_LETTERS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaVocabulary:
+    """The words of a schema: nouns in the singular as `words`, base forms of verbs as `verbs`."""
+
+    words: frozenset[str]
+    verbs: frozenset[str]
+
+    def lacks(self, text: str) -> list[str]:
+        """Returns the content words of `text` that no relation and no concept of the schema uses; each
+        once, in order.
+        """
+        return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
+
+    def _has(self, word: str) -> bool:
+        return (
+            not kind_words(singular(word)).isdisjoint(self.words)
+            or is_kin(word, self.words)
+            or not self.verbs.isdisjoint(verbs_of(word))
+        )
+
+
+@cached_by_version
+def vocabulary_of(schema: Schema, concepts: tuple[str, ...]) -> SchemaVocabulary:
+    """The vocabulary of the relations of `schema`, in both directions, and of `concepts`."""
+    steps = [
+        worded(schema, (Hop(relation.id, inverse),)) for relation in schema.relations for inverse in (False, True)
+    ]
+    hops = [hop_words(step, "") for step in steps]
+    further = words_of_kinds(schema)
+    texts = _all((*hop.relation, *hop.hints) for hop in hops) | _all(map(kinds_in, concepts))
+    texts |= _all(further.get(concept, ()) for concept in concepts)
+    words = {singular(word) for text in texts for word in text.lower().split()}
+    return SchemaVocabulary(frozenset(words), frozenset(_all(hop.verbs | verbs_said(hop.further) for hop in hops)))
+
+
+def _all(groups: Iterable[Iterable[str]]) -> set[str]:
+    return set[str]().union(*groups)
+
+
+def is_kin(word: str, said: Collection[str]) -> bool:
+    """True if `word` shares a long beginning with a word of `said`: `licence` and `licensed`, `specialise`,
+    `specializes`.
+    """
+    least = max(MIN_KIN_LETTERS, len(word) - 3)
+    beginning = word[:least]
+    if len(word) >= least:
+        for other in said:  # A plain loop, because this runs for each word and each step.
+            if other.startswith(beginning):
+                return True
+    return False
+
+
+def is_telling(word: str) -> bool:
+    """True for a content word: a question that uses it can be answered only if the graph has something for it."""
+    return word not in GRAMMAR and word not in EMPTY and not is_pseudonym(word) and word != "'s" and len(word) > 1
+
+
+def read_unanswered(question: str, schema: Schema, kinds: tuple[str, ...]) -> UnansweredQuestion:
+    """Reads why `question` has no answer. `kinds`: the concepts of `schema`; without them no word
+    counts as lacking.
+    """
+    turned = read_quantifier(question)
+    rest = read_form(turned.rest, topics=0).rest
+    lacking = vocabulary_of(schema, kinds).lacks(rest) if kinds else []
+    telling = tuple(word for word in words_in(turned.rest) if is_telling(word))
+    return UnansweredQuestion(tuple(lacking), telling, turned.unread, turned.word)

@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.reader.language.question_words import PREPOSITIONS
-from app.reader.meaning.asked_kind import AskedKind
-from app.reader.meaning.comparisons import Comparisons
-from app.reader.meaning.groups import OF_KIND, WRONG_KIND, Groups
-from app.reader.meaning.question.idle_words import IdleWords
-from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.comparisons import Comparisons, Truths
+from app.reader.meaning.groups import OF_KIND, WRONG_KIND, AskedKind, Groups
+from app.reader.meaning.question.question_tokens import AskedQuestion, IdleWords
 from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import Reading, joins_records
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
-from app.reader.meaning.truths import Truths
-from kg_store.text.morphology import is_participle
+from kg_store.text.inflection import is_participle
 
 _NOTHING = re.compile(r'(?:having|reach)\(difference\(.*, having\(\w+, ("[^"]*")\)\), \1\)')
 """A hop from exactly those things that lack the hop: it leads to nothing in every graph."""

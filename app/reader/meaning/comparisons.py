@@ -1,7 +1,8 @@
-"""Compares two things: which is greater by a value or a count, by how much, and whether they share something."""
+"""Answers that compare two sets or values, and answers of yes or no."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -9,9 +10,10 @@ from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.extremes import sign_of
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
-from app.reader.meaning.reading import HOP, MEDIATED, Reading, gain_of
+from app.reader.meaning.reading import HAVING, HOP, MEDIATED, Reading, gain_of
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
+from kg_store.text.inflection import is_participle
 
 _TRUTHS = frozenset("is are was were does do did has have".split())
 _MORE_OR_FEWER = frozenset({"more", "fewer", "less"})
@@ -198,3 +200,207 @@ class Comparisons:
 def _less(sides: Sequence[str], is_first: bool) -> str:
     first, second = sides if is_first else sides[::-1]
     return f"minus({first}, {second})"
+
+
+_CHAIN: Final = re.compile(r'(?:reach\()*\w+(?:, "[^"]*"\))*')
+_BEFORE_KIND: Final = frozenset("a an the one of also our my your their these those".split())
+_HAS: Final = frozenset({"has", "have", "had"})
+_DATED: Final = re.compile(r'reach\((E\w{5}), "([^"|]*)"\)')
+_OF_KIND: Final = re.compile(r'having\(S\w{5}, "([^"|]*)"\)')
+_OF_ONE: Final = re.compile(r'(?:intersect\()?reach\(E\w{5}, "[^"]*"\)(?:, S\w{5}\))?')
+_ITS: Final = frozenset({"its", "his", "her", "their"})
+_DEAD: Final = frozenset({"dead", "deceased"})
+_IN_THE_PAST: Final = frozenset("was were has have did".split())
+_OF_SOME: Final = frozenset({"there", "any", "some"})
+# Gain of the expression that begins with the thing named first (a tie-break), and cost of a yes/no that is not a plain
+# chain of hops. Chosen by hand; not fitted.
+FIRST_NAMED: Final = 0.02
+NO_CHAIN: Final = 0.3
+TOLD_AT_ONCE: Final = 3
+"""The number of things that one record joins: "did X prescribe Y to Z"."""
+
+MAX_PAIRED: Final = 250
+
+
+class Truths:
+    """Makes yes or no answers from readings."""
+
+    def __init__(
+        self, asked: AskedQuestion, graph: SchemaGraph, builder: ReadingBuilder, comparisons: Comparisons
+    ) -> None:
+        self._asked, self._graph, self._builder, self._comparisons = asked, graph, builder, comparisons
+        self._all, self._denied = asked.all_at, asked.denied_at
+        self._noun = min((at for at in builder.nouns if at > self._all), default=-1)
+        self._before = any(role in ("content", "thing", "value") for role in asked.roles[: max(self._all, 0)])
+
+        # "Has X paid all its orders" asks about X's own orders only.
+        self._of_subject = self._all >= 0 and not _ITS.isdisjoint(asked.words[self._all + 1 : self._all + 3])
+        self._non = asked.words.index("non") if "non" in asked.words else -1
+        self._subject = self._of_any()
+        # "Has X got children?" asks what X has, not whether X is a child.
+        told = next((word for word, role in zip(asked.words, asked.roles, strict=True) if role == "content"), "")
+        self._asks_what_is_had = asked.words[0] in _HAS and not is_participle(told)
+
+    def _of_any(self) -> int:
+        """Position of the noun in "is there an office"; -1 if there is none or something stands before it."""
+        asked = self._asked
+        first = next((at for at, role in enumerate(asked.roles) if role in ("content", "thing", "value")), -1)
+        return first if asked.asks_if_any and first in self._builder.nouns else -1
+
+    def of(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
+        """Yields answers as (expression, bit mask of tokens used, gain in score)."""
+        yield from self._comparisons.outnumbering(each, readings)
+        if self._all >= 0:
+            yield from self._all_are(each, readings) if not (each.value or each.is_bare) else ()
+            return
+        denied = self._denied
+        for text, used, gain in self._any(each, readings):
+            if denied < 0:
+                yield text, used, gain
+            elif text.startswith("exists("):
+                yield f"none({text.removeprefix('exists(')}", used | 1 << denied, gain
+
+    def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
+        """ "Are all patients of X smokers": true if no member of the first set is outside the second."""
+        text = self._builder.text(whole)
+        if not text or not self._is_meant(whole) or (self._of_subject and not self._is_of_subject(whole)):
+            return
+        yield from self._all_have(whole, text)
+        for other in readings[:MAX_PAIRED]:
+            if other.kinds.isdisjoint(whole.kinds) or not self._stands_apart(other.used & ~whole.used, whole):
+                continue
+            parts = [other.expression.removeprefix(f"{function}({text}, ") for function in ("having", "filter")]
+            if any(part != other.expression and part.count('"') == 2 for part in parts):
+                yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
+            elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
+                if self._before and other.expression.startswith(("having(", "intersect(having(")):
+                    continue  # In "X paid all orders" the orders are those of X.
+                cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
+                yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
+
+    def _is_of_subject(self, whole: Reading) -> bool:
+        """True if the set is one hop from the thing before "all": "has X paid all its orders"."""
+        return whole.near < self._all and _OF_ONE.fullmatch(whole.expression) is not None
+
+    def _all_have(self, whole: Reading, text: str) -> Iterator[Answer]:
+        """ "Are all animals of X insured": true if no member lacks the relation; for "uninsured", if none has it."""
+        for hop, _ in self._graph.leaving(whole.kinds):
+            for said in self._builder.said(hop, whole.used):
+                if self._stands_apart(said.used, whole):
+                    score = gain_of(said) - HOP - HAVING - MEDIATED * hop.label.count("|")
+                    used, having = whole.used | said.used, f'having({text}, "{hop.label}")'
+                    if said.first == self._non + 1:
+                        yield f"none({having})", used | 1 << self._non, score + 1.0
+                    else:
+                        yield f"none(difference({text}, {having}))", used, score
+
+    def _is_one_of(self, each: Reading) -> Iterator[Answer]:
+        """ "Is X a nurse", "is X one of our patients": true if X is of the kind."""
+        for noun, (used, kinds) in self._builder.nouns.items():
+            whole = self._graph.whole(kinds)
+            between = self._asked.words[each.anchor + 1 : noun]
+            if whole and noun > each.anchor and _BEFORE_KIND.issuperset(between):
+                yield (
+                    f"exists(intersect({each.expression}, {whole}))",
+                    each.used | used,
+                    float(used.bit_count()) - HOP,
+                )
+
+    def _is_without(self, each: Reading) -> Iterator[Answer]:
+        """ "Is X unmarried", "is X a non-smoker": true if X lacks the relation."""
+        for hop, _ in self._graph.leaving(each.kinds) if self._non >= 0 else ():
+            for said in self._builder.said(hop, each.used):
+                if said.first == self._non + 1 and (
+                    hop.value in ("truth", "date") or is_participle(self._asked.words[said.first])
+                ):
+                    text = f'exists(difference({each.expression}, having({each.expression}, "{hop.label}")))'
+                    yield text, each.used | said.used | 1 << self._non, gain_of(said) - HOP
+
+    def _is_meant(self, whole: Reading) -> bool:
+        """True if the set is what the words after "all" name: in "do all doctors treat a smoker" the doctors."""
+        asked = self._asked
+        named = min((at for role in ("thing", "value") for at in asked.at(role) if at > self._all), default=-1)
+        if self._noun >= 0 and (named < 0 or self._noun < named or asked.words[named + 1 : named + 2] == ("'s",)):
+            return whole.said == self._noun
+        return bool(whole.used >> named & 1) if named >= 0 else True
+
+    def _stands_apart(self, used: int, whole: Reading) -> bool:
+        """True if the tokens lie behind "all X", or before "all" if the question names something there."""
+        if self._before:
+            return 0 < used < 1 << self._all and (self._of_subject or whole.near > self._all)
+        return used > 1 << whole.far
+
+    def _holds_too(self, other: Reading) -> bool:
+        """True of all things with a property, where the question asks the property of X: then X's own value answers
+        it.
+        """
+        found = _OF_KIND.fullmatch(other.expression) if _OF_SOME.isdisjoint(self._asked.words) else None
+        return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
+
+    def _at_one_record(self, each: Reading) -> Iterator[Answer]:
+        """ "Did X prescribe Y to Z": true if one record joins all three."""
+        things = list(self._asked.at("thing"))
+        if len(things) != TOLD_AT_ONCE or each.anchor != things[0]:
+            return
+        names = [self._asked.words[at] for at in things]
+        kinds = [self._builder.kinds_of(name) for name in names]
+        for record in self._graph.kinds if all(kinds) else ():
+            ways = [self._ways_to(record, of) for of in kinds]
+            if any(record in of for of in kinds) or any(len(each_way) != 1 for each_way in ways):
+                continue
+            hops = [way[0] for way in ways]
+            sets = [f'reach({name}, "{hop.label}")' for name, hop in zip(names, hops, strict=True)]
+            text = f"exists(intersect(intersect({sets[0]}, {sets[1]}), {sets[2]}))"
+            for said in (said for hop in hops for said in self._builder.said(hop, mask(things))):
+                yield text, mask(things) | said.used, len(things) - 1 + gain_of(said) - len(things) * HOP
+
+    def _ways_to(self, record: str, kinds: frozenset[str]) -> list[SchemaHop]:
+        """The single hops from things of `kinds` to the kind `record`."""
+        return [hop for hop, _ in self._graph.leaving(kinds) if record in hop.ends and "|" not in hop.label]
+
+    def _was_done(self, each: Reading) -> Iterator[Answer]:
+        """ "Was X shipped", "is X dead": true if X has such a date."""
+        found, words = _DATED.fullmatch(each.expression), self._asked.words
+        if found is None or each.value != "date":
+            return
+        said = [words[at] for at in range(len(words)) if each.used >> at & 1 and self._asked.roles[at] == "content"]
+        if len(said) == 1 and (said[0] in _DEAD or (is_participle(said[0]) and words[0] in _IN_THE_PAST)):
+            having, denied = f'having({found[1]}, "{found[2]}")', words.index(said[0]) - 1
+            if self._asked.roles[denied] == "negation":  # "Has X not died" asks whether there is no such date.
+                yield f"none({having})", each.used | 1 << denied, -HAVING
+            else:
+                yield f"exists({having})", each.used, -HAVING
+
+    def _any(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
+        if each.value == "truth" and _OF_SOME.isdisjoint(self._asked.words):
+            yield f"holds({each.expression})", each.used, 0.0
+        if each.value:
+            yield from self._was_done(each)
+            return
+        if each.expression.startswith("filter(E") and each.expression.count("(") == 1:
+            yield f"exists({each.expression})", each.used, 0.0
+        if each.is_bare and "same" in self._asked.words:
+            yield from self._comparisons.same(each)
+            return
+        if each.is_bare:
+            yield from self._is_without(each)
+            yield from self._at_one_record(each)
+            yield from self._is_one_of(each)
+            for other in readings:
+                if (
+                    other.value
+                    or other.is_bare
+                    or other.is_whole
+                    or other.used & each.used
+                    or other.kinds.isdisjoint(each.kinds)
+                    or (self._asks_what_is_had and other.anchor < 0)
+                    or self._holds_too(other)
+                ):
+                    continue
+                # Of two equal expressions, the one that begins with the thing named first.
+                first = FIRST_NAMED * (0 <= other.anchor < each.anchor)
+                text = f"exists(intersect({other.expression}, {each.expression}))"
+                yield text, each.used | other.used, other.score + first
+            return
+        if not each.is_whole and (self._subject < 0 or each.said == self._subject):
+            yield f"exists({each.expression})", each.used, -0.2

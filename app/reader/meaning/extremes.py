@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.reader.language.ranked_words import OFTEN, FirstOf
 from app.reader.language.relation_wording import voice_of
+from app.reader.language.stated_bounds import OFTEN, FirstOf
 from app.reader.meaning.question.asked_form import IN_TIME
 from app.reader.meaning.question.measures import Measure
 from app.reader.meaning.question.question_tokens import AskedQuestion
@@ -24,8 +24,8 @@ from app.reader.meaning.reading import (
 )
 from app.reader.meaning.said_hops import Said, SaidHops
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop, are_records
+from kg_store.text.inflection import is_participle, noun_lemma
 from kg_store.text.labels import reversed_label
-from kg_store.text.morphology import is_participle, noun_lemma
 
 _COUNTS = {"most": "most", "fewest": "fewest", "least": "fewest"}
 _MORE = {"more": ">", "fewer": "<", "less": "<"}

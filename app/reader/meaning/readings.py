@@ -8,9 +8,7 @@ from typing import Final
 
 from app.reader.language.question_words import PREPOSITIONS
 from app.reader.meaning.extremes import Extremes
-from app.reader.meaning.joined_readings import Joins
-from app.reader.meaning.limited_readings import Limits, says_having
-from app.reader.meaning.places import PlacesWithin
+from app.reader.meaning.limited_readings import Joins, Limits, says_having
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
 from app.reader.meaning.reading import (
@@ -28,6 +26,7 @@ from app.reader.meaning.reading import (
     UNSAID_BEFORE_NOUN,
     UNSAID_FURTHER_ON,
     UNSAID_KIND,
+    PlacesWithin,
     Reading,
     lacks,
     named_things,
@@ -35,7 +34,8 @@ from app.reader.meaning.reading import (
 )
 from app.reader.meaning.said_hops import LEXICAL, Said, SaidHops
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph, SchemaHop
-from app.reader.scoring.directions import (
+from app.reader.scoring.path_scoring import (
+    PathScorer,
     contrary_verb,
     filled_in,
     is_active_clause,
@@ -43,9 +43,8 @@ from app.reader.scoring.directions import (
     is_turned_superior,
     says_sharing,
 )
-from app.reader.scoring.path_scoring import PathScorer
+from kg_store.text.inflection import noun_lemma
 from kg_store.text.labels import reversed_label
-from kg_store.text.morphology import noun_lemma
 
 # Bounds of the search: readings kept a level, least likeness of an explained word, and levels. Chosen by hand.
 MAX_KEPT: Final = 70

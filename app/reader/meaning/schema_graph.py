@@ -8,16 +8,17 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from app.language.readings import schema_steps
 from app.llm.tasks import SchemaStep, Thing
-from app.reader.language.people_and_groups import names_people
+from app.reader.language.question_words import names_people
 from app.reader.language.relation_wording import Wordings
 from app.reader.scoring.path_scoring import PathScorer
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import kinds_of
 from kg_store.terms import PSEUDONYM
-from kg_store.text.agent_nouns import fields_of
-from kg_store.text.labels import plain_words, reversed_label
-from kg_store.text.morphology import is_participle, may_be_noun, noun_lemma, verbs_of
-from kg_store.text.plurals import singular
-from kg_store.text.synonyms import kind_words as synonyms_of_kind
+from kg_store.text.english import kind_words as synonyms_of_kind
+from kg_store.text.inflection import fields_of, is_participle, may_be_noun, noun_lemma, singular, verbs_of
+from kg_store.text.labels import plain_words, reversed_label, words_of_kinds
 
 # Least likeness (cosine) of words to the name of the kind that they mean. Chosen by hand; not fitted.
 MIN_KIND = 0.55
@@ -264,3 +265,14 @@ class NamedThings:
     def has(self, name: str, label: str) -> bool:
         """True if `name` has a hop of this label, or nothing is known about its hops."""
         return name not in self.own or label in self.own[name]
+
+
+def schema_graph(graph: BlindGraph) -> SchemaGraph:
+    """The schema without a pseudonym of any kind; worked out once for a version of a graph."""
+    known = graph.schema.derived.get(schema_graph)
+    if not isinstance(known, SchemaGraph):
+        kinds = [Thing(name=kind, concept=kind) for kind in kinds_of(graph.schema)]
+        known = graph.schema.derived[schema_graph] = SchemaGraph(
+            schema_steps(graph), kinds, words_of_kinds(graph.schema)
+        )
+    return known

@@ -11,8 +11,8 @@ from app.reader.language.question_words import GRAMMAR, words_in
 from app.reader.meaning.question.measures import COMPARATIVE, SUPERLATIVE
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.schema_graph import SchemaGraph
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import is_pseudonym
+from kg_store.text.inflection import singular
+from kg_store.text.words import is_pseudonym
 
 MAX_TRIED: Final = 2
 """Greatest number of earlier things that are tried where the question names none. Chosen by hand; not fitted."""

@@ -1,8 +1,7 @@
 """Scores how well a relation path covers a question: both are walked from the topic outwards and aligned word by word.
 
 Every content word that no hop explains costs something, and so does every hop unless words pay for it. Hops are
-aligned in order, because "X's mother's children" and "X's children's mother" have the same words.
-"""
+aligned in order, because "X's mother's children" and "X's children's mother" have the same words."""
 
 from __future__ import annotations
 
@@ -13,18 +12,43 @@ import numpy as np
 import numpy.typing as npt
 
 from app.language.readings import WordedPath
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
 from app.reader.language.answer_form import WIDE_NOUNS, AskedKind, read_asked_kind
-from app.reader.language.question_words import WalkedQuestion, WordSpan, WordUsage, reading_orders
-from app.reader.language.relation_wording import HopWords, Voice, hop_words, kinds_in, unmask_words, verbs_named
-from app.reader.scoring.alignment import IMPOSSIBLE, Flags, HopGains, Scores, Weights, align
-from app.reader.scoring.hop_table import ConceptTypes, HopTable, HopTables, Rows, Wordings
-from app.reader.scoring.latest import Latest
-from app.reader.scoring.similarity import nearness
-from kg_store.text.morphology import verbs_of
-from kg_store.text.plurals import IRREGULAR
-from kg_store.text.pseudonymous import asked_words
+from app.reader.language.question_words import GRAMMAR, WalkedQuestion, WordSpan, WordUsage, reading_orders
+from app.reader.language.relation_wording import (
+    HopWords,
+    Voice,
+    hop_words,
+    kinds_in,
+    unmask_words,
+    verbs_named,
+    voice_of,
+)
+from app.reader.scoring.hop_table import (
+    IMPOSSIBLE,
+    ConceptTypes,
+    EmbeddedWordings,
+    Flags,
+    HopGains,
+    HopTable,
+    HopTables,
+    Rows,
+    Scores,
+    Weights,
+    align,
+)
+from app.reader.scoring.similarity import Latest, nearness
+from kg_store.text.inflection import (
+    IRREGULAR,
+    is_agent,
+    is_participle,
+    is_third_person,
+    may_be_verb,
+    singular,
+    verbs_of,
+)
+from kg_store.text.words import asked_words, is_pseudonym
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +125,7 @@ class PathScorer:
     def likeness(self, hops: Sequence[tuple[str, str]], texts: Sequence[str]) -> Scores:
         """Returns the likeness (cosine) of each text to the nearest wording of each hop; shape (hops, texts)."""
         rows = [(*hop.relation, *hop.reached) for hop in (hop_words(*each) for each in hops)]
-        return Wordings.of(self._embedder, rows).likeness(self._embedder.sentences(texts))
+        return EmbeddedWordings.of(self._embedder, rows).likeness(self._embedder.sentences(texts))
 
     def text_likeness(self, text: str, others: Sequence[str]) -> list[float]:
         """Returns the likeness (cosine) of `text` to each of `others`."""
@@ -222,7 +246,7 @@ class PathScorer:
         return gains[[*table.kind_of, len(named) - 1]]
 
     def _likeness(self, spans: npt.NDArray[np.float32], wordings: Sequence[Sequence[str]]) -> Scores:
-        return Wordings.of(self._embedder, wordings).likeness(spans)
+        return EmbeddedWordings.of(self._embedder, wordings).likeness(spans)
 
     def _asked(self, asked: AskedKind, table: HopTable) -> Scores:
         """The gain or cost of a path that ends with each hop, by the kind asked for; shape (hops,)."""
@@ -308,3 +332,96 @@ def _of_noun(usage: WordUsage, by_verb: bool) -> int:
     if usage is WordUsage.OBJECT:
         return 1 if by_verb else 0
     return _WAYS.get((usage, "noun"), 0)
+
+
+_RELATIVE = frozenset({"who", "that", "which"})
+_RISING = frozenset({"report", "answer"})
+"""Verbs for what people do towards those above them: report to, answer to."""
+_COPULAS = frozenset("is are was were".split())
+_SHARING = frozenset("same other else share shares with together also too another others".split())
+_DOING = frozenset("do does did don't doesn't didn't not never can can't".split())
+_OWNING = frozenset("a an the no any have has had having with without of his her their 's own".split())
+
+
+def filled_in(words: Sequence[str]) -> tuple[int, range]:
+    """Position of the thing whose role is asked, and the range of the words of the role: "whose doctor is X"; -1 if
+    none.
+    """
+    at = next((n for n, word in enumerate(words) if is_pseudonym(word)), -1)
+    if words[:1] == ("whose",) and 3 <= at + 1 == len(words) and words[at - 1] in _COPULAS:
+        return at, range(1, at - 1)
+    if at == 0 and words[1:3] in (("is", "the"), ("was", "the")) and words[-2:] in (("of", "who"), ("of", "whom")):
+        return at, range(3, len(words) - 2)
+    is_asked = at == 2 and words[0] in ("who", "whom", "what") and words[1] in _COPULAS
+    if is_asked and words[at + 1 : at + 2] == ("the",) and words[-1] == "of" and len(words) > at + 3:
+        return at, range(at + 2, len(words) - 1)
+    return -1, range(0)
+
+
+def names_other_end(words: Sequence[str], label: str) -> bool:
+    """True if `words` name the end of the hop `label`, by its noun or by the noun of who does it."""
+    own = {word for word in label.lower().split() if word not in GRAMMAR}
+    verbs = frozenset[str]().union(*map(verbs_of, own))
+    return any(singular(word) in own or not verbs.isdisjoint({word, *verbs_of(word)}) for word in words)
+
+
+def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
+    """True if `label` goes down a hierarchy and the question goes up from the thing at `at`, or the reverse.
+
+    "Who reports to X" asks for those below X.
+    """
+    said = hop_words(label, "").relation
+    if _RISING.isdisjoint(verb for text in said for word in text.split()[:1] for verb in verbs_of(word)):
+        return False
+    before, after = tuple(words[max(0, at - 2) : at]), words[at + 1 : at + 2]
+    is_below = not label.startswith("^")
+    if before[1:] == ("to",) and not _RISING.isdisjoint(verbs_of(before[0])):
+        return is_below
+    return bool(after) and not _RISING.isdisjoint(verbs_of(after[0])) and not is_below
+
+
+def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
+    """True if the relative clause at `at` says `label` in the opposite direction: "the doctor who supervises X's
+    doctor".
+    """
+    has_done = at == 1 and is_participle(words[at]) and words[at + 1 : at + 2] != ("by",)
+    if at < 1 or words[at - 1] not in _RELATIVE or not (has_done or is_third_person(words[at])):
+        return False
+    voice = voice_of(label.removeprefix("^"))
+    return voice != "noun" and label.startswith("^") == (voice == "passive")
+
+
+def is_active_clause(words: Sequence[str], at: int) -> bool:
+    """True of "who treats X": the question asks for whoever acts on the thing at `at`."""
+    return words[:1] == ("who",) and at in (2, 3) and words[at - 1] in ("the", words[1])
+
+
+def is_turned_verb(words: Sequence[str], at: int, label: str) -> bool:
+    """True if the verb at `at` and `label` run in opposite directions: "employees that manage nobody" may have a
+    manager.
+    """
+    before, after = words[at - 1] if at else "", words[at + 1 : at + 2]
+    is_done = is_participle(words[at]) and not (before in _DOING or before in _RELATIVE)
+    if not may_be_verb(words[at]) or is_done or after == ("by",) or before in _OWNING or is_agent(words[at]):
+        return False
+    base = label.removeprefix("^").split("|")[-1]
+    is_active = voice_of(base) == "active" and not is_participle(base.split()[0])
+    return label.startswith("^") == is_active
+
+
+def says_sharing(words: Sequence[str], label: str) -> bool:
+    """True if the question may ask for things that share something: "the same director", "together with".
+
+    "With" counts only for verbs ("who lives with X"); "who worked with X" does not ask for a shared occupation.
+    """
+    sharing = _SHARING.intersection(words)
+    return bool(sharing - {"with"} if voice_of(label.removeprefix("^")) == "noun" else sharing)
+
+
+def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:
+    """The verb of the question that says this hop in the opposite direction only; empty if there is none."""
+    hop = hop_words(label, concept)
+    spans = [span for order in reading_orders(question, topic) for span in order.spans if " " not in span.text]
+    saying = [span for span in spans if not hop.verbs.isdisjoint(verbs_of(span.text))]
+    ways = [relation_direction(hop, span.usages, by_verb=True) for span in saying]
+    return saying[0].text if ways and max(ways) < 0 else ""

@@ -1,19 +1,54 @@
-"""Compares a path with a whole question: the cosine of the question with the sum of the path's steps."""
+"""Likeness of texts by the sentence model, with the results that are kept, and embedded ahead of need."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import permutations
+from typing import Any, Final, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter
-from app.llm.embeddings.embedder import Embedder
-from app.reader.language.relation_wording import unmask_words
-from kg_store.text.pseudonymous import asked_words
-from kg_store.text.step_words import typed
+from app.llm.embeddings.embedder import CACHED_TEXTS, Embedder
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter
+from app.reader.language.relation_wording import hop_words, kinds_in, unmask_words
+from app.reader.scoring.hop_table import EXAMPLES
+from kg_store.graph.traversal import tail_concept
+from kg_store.terms import Hop, NodeKind, Schema, Step
+from kg_store.text.labels import typed_step, worded
+from kg_store.text.words import asked_words
+
+MAX_KEPT: Final = 64
+
+T = TypeVar("T")
+_MISSING: Final = object()
+
+
+class Latest:
+    """Keeps the `size` most recent results by key and drops the oldest first.
+
+    Thread-safe; two threads that ask for the same missing key at once may both compute it.
+    """
+
+    def __init__(self, size: int = MAX_KEPT) -> None:
+        self._size, self._lock = size, threading.Lock()
+        self._kept: OrderedDict[Hashable, object] = OrderedDict()
+
+    def of(self, key: Hashable, work_out: Callable[[], T]) -> T:
+        with self._lock:
+            known = self._kept.get(key, _MISSING)
+        if known is not _MISSING:
+            return cast(T, known)
+        fresh = work_out()
+        with self._lock:
+            self._kept[key] = fresh
+            while len(self._kept) > self._size:
+                self._kept.popitem(last=False)
+        return fresh
+
 
 Way = Sequence[tuple[str, str]]
 """The label and the concept of each step of a path; at least one step."""
@@ -51,4 +86,80 @@ def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]
 @lru_cache(maxsize=65_536)
 def step_text(label: str, concept: str) -> str:
     """Returns a step in words: the type that its relation belongs to, the relation, and the concept it leads to."""
-    return f"{typed(label)} {concept}".strip()
+    return f"{typed_step(label)} {concept}".strip()
+
+
+# A question that arrives meanwhile waits for at most this many short texts. Chosen by hand; not fitted.
+TEXTS_AT_A_TIME = 16
+# Half of the cache stays free for the texts of questions.
+MAX_TEXTS = CACHED_TEXTS // 2
+
+
+def texts_of(schema: Schema) -> list[str]:
+    """Returns the texts that ranking and scoring embed for any question on `schema`."""
+    words = [hop_words(*way) for way in _ways_of(schema)]
+    texts = [text for each in words for text in (*each.relation, *each.reached, *each.kinds)]
+    kinds = [kind for concept in schema.concepts for kind in kinds_in(str(concept))]
+    return list(dict.fromkeys([*EXAMPLES, *kinds, *texts]))[:MAX_TEXTS]
+
+
+def wholes_of(schema: Schema) -> list[str]:
+    """Returns the texts of whole steps, which are compared with whole questions."""
+    return list(dict.fromkeys(step_text(*way) for way in _ways_of(schema)))[:MAX_TEXTS]
+
+
+def _ways_of(schema: Schema) -> list[tuple[str, str]]:
+    """The words of each step, and the concept that it leads to."""
+    hops = [(Hop(relation.id, inverse),) for relation in schema.relations for inverse in (False, True)]
+    return [(worded(schema, step), tail_concept(schema, step)) for step in (*hops, *_through_mediators(schema))]
+
+
+def _through_mediators(schema: Schema) -> list[Step]:
+    """The steps through mediators (nodes that only join others), by falling number of things.
+
+    With very many steps the last are not warmed and wait for a question that needs them.
+    """
+    things: Counter[Step] = Counter()
+    for signature in schema.signatures:
+        if signature.kind is NodeKind.MEDIATOR:
+            pairs = permutations(signature.hops, 2)
+            things.update({(into.reversed(), out): signature.size for into, out in pairs})
+    return [step for step, _ in things.most_common()]
+
+
+class CacheWarmer:
+    """Embeds texts in background threads, which end with the process or at `close`."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._ends = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def begin(self, schema: Schema) -> None:
+        """Starts to embed the words of `schema` and returns at once."""
+        thread = threading.Thread(target=self._embed, args=(schema,), name="warming", daemon=True)
+        self._threads = [*(each for each in self._threads if each.is_alive()), thread]
+        thread.start()
+
+    def wait(self) -> None:
+        """Returns when everything that was begun is embedded."""
+        for thread in self._threads:
+            thread.join()
+
+    def close(self) -> None:
+        """Stops after the batch that is being embedded."""
+        self._ends.set()
+        self.wait()
+
+    def _embed(self, schema: Schema) -> None:
+        wholes = wholes_of(schema)
+        for texts in (wholes, texts_of(schema)[: MAX_TEXTS - len(wholes)]):
+            self._run(texts)
+
+    def _run(self, texts: Sequence[str]) -> None:
+        # Texts of like length run together, so little is padded.
+        ordered = sorted(texts, key=len)
+        for start in range(0, len(ordered), TEXTS_AT_A_TIME):
+            if self._ends.is_set():
+                return
+            self._embedder.sentences(ordered[start : start + TEXTS_AT_A_TIME])

@@ -1,32 +1,201 @@
-"""Writes the sentence of an answer from its expression, the facts behind it and the relations' own words.
-
-Promise: a sentence holds fixed wordings of this module, relation labels, concepts and pseudonyms, never a word of the
-question. Limit: relation words that do not certainly make good English are left out.
-
-`{1}` stands for the answer; `{1:is|are}` for "is" if the answer is one thing, else for "are".
-"""
+"""An answer as a sentence: things, numbers, values that decided, yes or no."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from app.llm.tasks import StepInput
-from app.reader.sentences.deciding_values import deciding_values
-from app.reader.sentences.described_things import EXTREMES, HELD, IS, last_step, noun_of, opening, things_in
-from app.reader.sentences.evidence_paths import KnownFacts
-from app.reader.sentences.noun_phrases import Things, agree_with_count, many, one, things_of
-from app.reader.sentences.numbers_text import (
-    in_order,
-    minus_text,
-    more_than,
-    nothing_but,
-    per_group,
-    totalled,
-    with_most,
+from app.reader.sentences.described_things import (
+    EXTREMES,
+    HELD,
+    IS,
+    KnownFacts,
+    last_step,
+    noun_of,
+    opening,
+    things_in,
+)
+from app.reader.sentences.phrases import (
+    RelationPhrase,
+    Speaker,
+    Things,
+    agree_with_count,
+    many,
+    one,
+    phrase_of,
+    things_of,
 )
 from app.reader.sentences.question_text import of_two
-from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.text.plurals import with_article
+from kg_store.algebra.expressions import PERIODS, Call, Expression, Name, parse
+from kg_store.text.inflection import plural, with_article
+
+_TWO = ("compare", "argmin", "argmax")
+
+
+def deciding_values(expression: str, shown: StepInput) -> list[tuple[str, str]]:
+    """Returns expressions to evaluate beside the yes/no `expression`, each with its sentence, where `{1}` is the
+    value.
+
+    A kind comes without an expression. Raises ExpressionError.
+    """
+    asked = parse(expression)
+    if not isinstance(asked, Call) or asked.function not in ("exists", "none"):
+        return []
+    return list(_deciding(asked.operands[0], KnownFacts(shown)))
+
+
+def _deciding(asked: Expression, facts: KnownFacts) -> Iterator[tuple[str, str]]:
+    if not isinstance(asked, Call):
+        return
+    first = asked.operands[0]
+    if asked.function == "filter" and isinstance(first, Name) and first.pseudonym[0] == "E":
+        yield from _told(first.pseudonym, asked.words[0])
+    elif asked.function == "intersect" and isinstance(first, Call) and first.function in _TWO:
+        yield from _compared(first)
+    elif asked.function == "intersect" and isinstance(first, Call) and first.function == "reach":
+        inner = first.operands[0]
+        yield from _told(inner.pseudonym, first.words[0]) if isinstance(inner, Name) else ()
+    elif asked.function == "intersect" and isinstance(first, Name) and isinstance(asked.operands[1], Name):
+        found, kind = last_step(first.pseudonym, facts), asked.operands[1].pseudonym
+        if first.pseudonym[0] == "E" and facts.is_kind(kind) and (own := facts.kind(first.pseudonym)):
+            yield "", f"{first.pseudonym} is {with_article(own)}"
+        elif sentence := _deciding_sentence(*found) if found else "":
+            yield first.pseudonym, sentence
+
+
+def _compared(call: Call) -> Iterator[tuple[str, str]]:
+    """The value of each of two things that are compared."""
+    union = call.operands[0]
+    pair = union.operands if isinstance(union, Call) and union.function == "union" else call.operands
+    if len(pair) == 2 and call.words:
+        for each in pair:
+            yield from _told(each.pseudonym, call.words[0]) if isinstance(each, Name) else ()
+
+
+def _told(name: str, relation: str) -> Iterator[tuple[str, str]]:
+    phrase = phrase_of(relation)
+    sentence = _deciding_sentence(Speaker.named(name), phrase) if phrase and name[0] == "E" else ""
+    if sentence:
+        yield f'reach({name}, "{relation}")', sentence
+
+
+def _deciding_sentence(speaker: Speaker, phrase: RelationPhrase) -> str:
+    """`X lives in {1}`, `X's salary is {1}`; empty for hops backwards, which lead to many things."""
+    if phrase.inverse or "S" in speaker.subject[:1]:
+        return ""
+    if phrase.form == "noun":
+        return f"{speaker.has(phrase.words, speaker.agree)} {{1:is|are}} {{1}}"
+    return f"{speaker.subject} {speaker.predicate(phrase, ('is', 'are'))} {{1}}"
+
+
+def per_group(call: Call, facts: KnownFacts) -> str:
+    period = next((word for word in call.words if word in PERIODS), "")
+    group = period or facts.target_kind(call.words[0])
+    if call.function != "group":
+        noun, word = noun_of(call.words[1:]), "average" if call.function == "averages" else "total"
+        return f"the {totalled(word, noun)} per {group} is {{1}}" if noun and group else "per group: {1}"
+    things = things_in(call.operands[0], facts)
+    if things is None or not group:
+        return f"per {group}: {{1}}" if group else "per group: {1}"
+    return f"the numbers of {things.said(many)} per {group} are {{1}}"
+
+
+def nothing_but(call: Call, facts: KnownFacts) -> str:
+    """The only things that are left if everything related to others is excluded ("with nothing but
+    gout"); else empty.
+    """
+    others = call.operands[1]
+    inner = others.operands[0] if isinstance(others, Call) and others.function == "reach" else others
+    if inner is others or not isinstance(inner, Call) or inner.function != "difference":
+        return ""
+    alone = inner.operands[1]
+    if isinstance(alone, Name) and facts.is_named(alone.pseudonym):
+        return facts.speaker(alone.pseudonym).object
+    things = things_in(alone, facts)
+    return things.definite(many) if things else ""
+
+
+def minus_text(call: Call, facts: KnownFacts) -> str:
+    """ "X's salary less Y's salary is 200"; for dates the years between them."""
+    first, second = (_measured(operand, facts) for operand in call.operands)
+    if not first or not second:
+        return "the difference is {1}"
+    if first[1] == "date":
+        return f"from {second[0]} to {first[0]} it is {{1}} years"
+    return f"{first[0]} less {second[0]} is {{1}}"
+
+
+def _measured(side: Expression, facts: KnownFacts) -> tuple[str, str] | None:
+    """`X's date of birth` and the type of that value; None if there are no certain words."""
+    if isinstance(side, Call) and side.function == "count":
+        things = things_in(side.operands[0], facts)
+        return (f"the number of {things.said(many)}", "number") if things else None
+    if isinstance(side, Name):
+        found, step = last_step(side.pseudonym, facts), facts.last_step_to(side.pseudonym) or ""
+    elif side.function == "reach" and isinstance(side.operands[0], Name) and (phrase := phrase_of(side.words[0])):
+        found, step = (facts.speaker(side.operands[0].pseudonym), phrase), side.words[0]
+    else:
+        return None
+    if found is None or found[1].form != "noun" or found[1].inverse:
+        return None
+    return found[0].has(found[1].words, one), facts.value_kind(step)
+
+
+def more_than(call: Call, facts: KnownFacts) -> str:
+    """Says whether one set has more members than another, with both numbers."""
+    first, second = (things_in(operand, facts) for operand in call.operands)
+    if first is None or second is None:
+        return "the answer is {1}: {2} against {3}"
+    return f"the answer is {{1}}. {opening_of(first)}: {{2}}, {second.said(many)}: {{3}}"
+
+
+def opening_of(things: Things) -> str:
+    said = things.said(many)
+    return f"{said[:1].upper()}{said[1:]}"
+
+
+def in_order(call: Call, facts: KnownFacts) -> str:
+    """The first members of a set in the order of a value, or the last of these if a rank is asked for."""
+    ordered = call.operands[0]
+    if not isinstance(ordered, Call) or ordered.function != "sort":
+        return f"{agree_with_count('it is', 'they are')} {{1}}"
+    inner, (label, direction), noun = ordered.operands[0], ordered.words, noun_of(ordered.words)
+    if isinstance(inner, Call) and inner.function == "limit":
+        return f"in the order of {noun} it is {{1}}" if noun else "in that order it is {1}"
+    word = EXTREMES.get(facts.value_kind(label), {}).get("max" if direction == "descending" else "min")
+    if isinstance(inner, Call) and inner.function == "having" and inner.words[0] == label:
+        inner = inner.operands[0]
+    if not word or not noun:
+        return f"in that order {agree_with_count('it is', 'they are')} {{1}}"
+    things = (things_in(inner, facts) or Things("")).also(lambda _agree: f"with the {word} {noun}")
+    return f"{opening(things)}, in order,{IS} {{1}}"
+
+
+def with_most(call: Call, facts: KnownFacts) -> str:
+    """ "The clinic with the most wards"; for a sum, "with the highest total number of beds"."""
+    operand = call.operands[0]
+    step = facts.last_step_to(operand.pseudonym) if isinstance(operand, Name) else None
+    if isinstance(operand, Call) and operand.function == "reach":
+        step = operand.words[0]
+    if step and call.words == (f"^{step}",) and len(call.operands) == 1:
+        noun = noun_of([step])
+        return f"the {'most' if call.function == 'most' else 'least'} frequent {noun}{IS} {{1}}" if noun else HELD
+    things, word = things_in(operand, facts), "highest" if call.function == "most" else "lowest"
+    if len(call.operands) > 1:
+        some = things_in(call.operands[1], facts)
+        clause = f"with the {call.function} {some.said(many)}" if some else ""
+    elif len(call.words) > 1:
+        clause = f"with the {word} {totalled('total', noun)}" if (noun := noun_of(call.words[1:])) else ""
+    else:
+        counted = facts.target_kind(call.words[0])
+        clause = f"with the {call.function} {plural(counted)}" if counted else ""
+    return f"{opening(things.also(lambda _agree: clause))}{IS} {{1}}" if things and clause else HELD
+
+
+def totalled(word: str, noun: str) -> str:
+    """ "Total weight"; a noun that already begins with the word stays as it is ("total amount")."""
+    return noun if noun.startswith(word) else f"{word} {noun}"
+
 
 _COMPARED = {
     "date": {"compare": "later", "argmin": "earlier"},

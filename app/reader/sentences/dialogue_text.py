@@ -1,18 +1,179 @@
-"""Writes a reply in dialogue from facts: plain sentences in which every clause states one fact.
-
-Promise: a sentence holds fixed wordings of this package, relation labels, concepts and pseudonyms of the evidence,
-nothing else. Two facts share a sentence only if they are about one thing, or the second begins at the first's end.
-"""
+"""A reply in dialogue, written from facts: each fact is a clause, clauses of one thing are a sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.language.readings import WrittenSentence
-from app.llm.tasks import ReplyInput
-from app.reader.sentences.fact_clauses import FactClause, clauses_of, concept_noun, is_person, joined
-from kg_store.text.plurals import with_article
+from app.llm.tasks import Evidence, ReplyInput
+from app.reader.language.question_words import names_somebody
+from app.reader.sentences.phrases import (
+    Agreement,
+    RelationPhrase,
+    Speaker,
+    label_words,
+    many,
+    one,
+    phrase_of,
+    state,
+    worded,
+)
+from kg_store.terms import is_mask_word
+from kg_store.text.inflection import is_participle, lemminflect, plural, with_article
+
+_OVER: Final = frozenset(
+    "born built composed created designed directed discovered edited established filmed formed founded hired "
+    "illustrated invented killed made opened painted produced published recorded released shot signed translated "
+    "written".split()
+)
+"""Participles of finished acts, which take "was" ("was born in"); others may last and take "is" ("is treated by")."""
+NO_KIND: Final = frozenset({"thing", "text", "date", "number", "yes or no", ""})
+
+
+@dataclass(frozen=True, slots=True)
+class FactClause:
+    """One clause about a fact.
+
+    `is_of_start`: the start of the fact is the subject of `predicate`. `noun`: the clause says the start's `noun`
+    ("X's doctor is Y"), and `predicate` holds the end alone. `also`: further facts that the clause states.
+    """
+
+    fact: Evidence
+    subject: str
+    predicate: str
+    is_of_start: bool
+    also: tuple[Evidence, ...] = ()
+    noun: str = ""
+    verb: str = ""
+
+    @property
+    def sentence(self) -> str:
+        if self.noun:
+            return f"{self.subject}'s {self.noun} {self.verb} {self.predicate}"
+        return f"{self.subject} {self.predicate}"
+
+
+def clause_of(fact: Evidence, *also: Evidence) -> FactClause | None:
+    """Returns one clause for facts with the same start and path; None if their words are masked or make no certain
+    English.
+    """
+    if len(fact.path) != 1 or not can_be_said(fact.path[0]):
+        return None
+    facts = (fact, *also)
+    end = joined([each.end for each in facts])
+    agree = many if also or end.startswith("S") else one
+    is_whole = not any(_is_one_of_several(each) for each in facts)
+    return replace(_clause(fact, end, agree, is_whole=is_whole), also=also)
+
+
+def _clause(fact: Evidence, end: str, agree: Agreement, *, is_whole: bool) -> FactClause:
+    step, start = fact.path[0], fact.start
+    if fact.end_concept == "yes or no" and agree is one:
+        return FactClause(fact, f"it is {end} that {start}", state(step), False)
+    own = None if step.startswith("^") or "|" in step else worded(step, fact.end_concept)
+    if own is not None:
+        predicate = end if own.noun else f"{own.verb} {end}"
+        return FactClause(fact, start, predicate, True, noun=own.noun, verb=own.verb)
+    phrase = _phrase(step)
+    assert phrase is not None  # can_be_said was checked  # nosec B101
+    if phrase.inverse:
+        return _backwards(fact, end, phrase, agree, is_whole=is_whole)
+    if phrase.form == "noun":
+        are_counted = fact.end_concept == "number" and plural(phrase.words) == " ".join(label_words(step))
+        noun = plural(phrase.words) if are_counted or not is_whole else agree(phrase.words, plural(phrase.words))
+        verb = "include" if not is_whole else "are" if are_counted else agree("is", "are")
+        return FactClause(fact, start, end, True, noun=noun, verb=verb)
+    if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
+        return FactClause(fact, start, f"was {phrase.words} on {end}", True)  # "admitted" has no agent here.
+    return FactClause(fact, start, f"{Speaker.named(start).predicate(phrase, _be(phrase))} {end}", True)
+
+
+def _is_one_of_several(fact: Evidence) -> bool:
+    """True of a single end where the relation may have others."""
+    return fact.size != "1" and not fact.end.startswith("S")
+
+
+def can_be_said(step: str) -> bool:
+    """True if the words of this hop can state a fact."""
+    if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
+        return False
+    is_worded = "|" not in step and not step.startswith("^") and worded(step, "") is not None
+    return is_worded or _phrase(step) is not None
+
+
+def _phrase(step: str) -> RelationPhrase | None:
+    if any(is_mask_word(part.lstrip("^")) for part in step.split("|")):
+        return None
+    return phrase_of(step) or _plain_noun(step)
+
+
+def clauses_of(facts: Sequence[Evidence]) -> list[FactClause]:
+    """Returns clauses for those of `facts` that can be said; facts that differ only in their end share a clause."""
+    groups: dict[tuple[str, str], list[Evidence]] = {}
+    for fact in facts:
+        if clause_of(fact) is not None:
+            groups.setdefault((fact.start, fact.path[0]), []).append(fact)
+    return [clause for group in groups.values() if (clause := clause_of(*group))]
+
+
+def concept_noun(concept: str) -> str:
+    """Returns the noun for things of a concept; empty if it has none or several."""
+    return "" if concept in NO_KIND or "," in concept or any(map(is_mask_word, concept.split())) else concept
+
+
+def is_person(concept: str) -> bool:
+    noun = concept_noun(concept)
+    return bool(noun) and (noun == "person" or names_somebody(noun.split()[-1]))
+
+
+def joined(parts: Sequence[str], comma: bool = False) -> str:
+    """Joins parts: "a, b and c"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])}{',' if comma else ''} and {parts[-1]}"
+
+
+def _backwards(fact: Evidence, end: str, phrase: RelationPhrase, agree: Agreement, *, is_whole: bool) -> FactClause:
+    """The relation said from its end: "Y is treated by X", "X is the doctor of Y", "X directed Y"."""
+    if phrase.form == "noun":
+        is_only = not phrase.had and agree is one and is_whole
+        article = f"the {phrase.words}" if is_only else with_article(phrase.words)
+        return FactClause(fact, fact.start, f"is {article} of {end}", True)
+    past = _active_past(phrase)
+    if past:
+        return FactClause(fact, fact.start, f"{past} {end}", True)
+    ends = Speaker(end, agree, end, None)
+    return FactClause(fact, end, f"{ends.predicate(phrase, _be(phrase))} {fact.start}", False)
+
+
+def _be(phrase: RelationPhrase) -> tuple[str, str]:
+    return ("was", "were") if phrase.words.split()[0] in _OVER else ("is", "are")
+
+
+def _active_past(phrase: RelationPhrase) -> str:
+    """`wrote` for "written by"; empty if the act may still go on or other words stand between."""
+    words = phrase.words.split()
+    if phrase.form != "passive" or len(words) != 2 or words[1] != "by" or words[0] not in _OVER:
+        return ""
+    verbs = lemminflect.getAllLemmas(words[0]).get("VERB", ())
+    forms = lemminflect.getInflection(verbs[0], "VBD") if verbs else ()
+    return str(forms[0]) if forms else ""
+
+
+def _plain_noun(step: str) -> RelationPhrase | None:
+    """Words of other labels, read as a noun, which labels mostly are: "codirector", "gross"; None if they cannot be
+    one.
+    """
+    if "|" in step:
+        return None
+    words = step.lstrip("^").rsplit(".", 1)[-1].replace("_", " ").split()
+    ends_badly = not words or words[-1] in ("as", "like", "than", "of", "to", "by", "in", "on", "at", "for", "with")
+    if ends_badly or (is_participle(words[0]) and len(words) == 1):
+        return None
+    return RelationPhrase("noun", " ".join(words), step.startswith("^"))
+
 
 # Lengths of a reply: sentences of a description, and of a remark. Chosen by hand.
 MAX_SENTENCES: Final = 5

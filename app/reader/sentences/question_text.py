@@ -2,7 +2,7 @@
 
 Promise: a question holds fixed wordings of this module, relation labels, concepts and pseudonyms, never a word of what
 was asked. Limit: no question is made of words that do not certainly make good English. Whether a question is read back
-as its expression is checked by its user (`app/reader/asking_back.py`).
+as its expression is checked by its user (`app/reader/step.py`).
 """
 
 from __future__ import annotations
@@ -13,11 +13,9 @@ from typing import Final
 
 from app.llm.tasks import StepInput
 from app.reader.language.question_words import PREPOSITIONS
-from app.reader.sentences.noun_phrases import Speaker, Things, many, one, things_of
-from app.reader.sentences.relation_phrases import RelationPhrase, base_form, phrase_of
+from app.reader.sentences.phrases import RelationPhrase, Speaker, Things, base_form, many, one, phrase_of, things_of
 from kg_store.algebra.expressions import Call, Expression, Name, parse
-from kg_store.text.morphology import is_participle, verbs_of
-from kg_store.text.plurals import plural, with_article
+from kg_store.text.inflection import is_participle, plural, verbs_of, with_article
 
 _BE: Final = ("is", "are")
 _EXTREMES: Final = {

@@ -1,7 +1,17 @@
 """The prompts of the `sets` strategy: one short instruction text for each form of reply, used in every round."""
 
-from app.llm.tasks import StepReply, TaskKind
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from app.llm.endpoint.capability_probe import Puzzle
+from app.llm.tasks import Candidate, PathTriple, StepInput, StepReply, Task, TaskKind, Thing
 from app.privacy.safe_text import SafeText
+from app.strategies.base import StrategyInput
+from app.strategies.retrieval import CandidatePath, Ways
+from kg_store.graph.traversal import tail_concept
+from kg_store.terms import Schema
 
 # Every word costs tokens in every call: docs/decisions/0006 says what was left out and what that saved.
 _STEP_WORDS = SafeText(
@@ -19,3 +29,88 @@ and mostly right. Reply with its number in `answer`: 0, unless another entry fit
 )
 
 STEP = TaskKind("step", _STEP_WORDS, StepReply, brief=_BRIEF_WORDS, max_tokens=256)
+
+
+_AUTHOR, _OTHER, _BOOK = "Ea1b2c", "Ed3f4g", "Eh5j6k"
+_WAYS: Final = {
+    _AUTHOR: [(["^written by"], "book"), (["born in"], "city"), (["^written by", "translated by"], "person")],
+    _OTHER: [(["^translated by"], "book"), (["lives in"], "city")],
+    _BOOK: [(["written by"], "person"), (["published on"], "date"), (["translated by"], "person")],
+}
+
+
+def _puzzle(question: str, named: Sequence[str], *right: str) -> Puzzle:
+    things = [Thing(name=name, concept="book" if name == _BOOK else "person") for name in named]
+    ways = [(name, path, concept) for name in named for path, concept in _WAYS.get(name, ())]
+    candidates = [
+        Candidate(number=number, start=start, path=path, concept=concept)
+        for number, (start, path, concept) in enumerate(ways, start=1)
+    ]
+    return Puzzle(Task(STEP, StepInput(question=question, things=things, evidence=[], candidates=candidates)), right)
+
+
+PUZZLES: Final = (
+    _puzzle(f"Who translated {_BOOK}?", [_BOOK], "way(3)", f'reach({_BOOK}, "translated by")'),
+    _puzzle(f"How many books did {_AUTHOR} write?", [_AUTHOR], "count(way(1))"),
+    _puzzle(
+        f"Was {_BOOK} written by {_AUTHOR}?",
+        [_BOOK, _AUTHOR],
+        f"exists(intersect(way(1), {_AUTHOR}))",
+        f"exists(intersect({_AUTHOR}, way(1)))",
+        f"exists(intersect({_BOOK}, way(4)))",
+        f"exists(intersect(way(4), {_BOOK}))",
+    ),
+    _puzzle(
+        f"Which books by {_AUTHOR} were translated by {_OTHER}?",
+        [_AUTHOR, _OTHER],
+        "intersect(way(1), way(4))",
+        "intersect(way(4), way(1))",
+    ),
+    _puzzle(
+        f"Which books by {_AUTHOR} were not translated by {_OTHER}?", [_AUTHOR, _OTHER], "difference(way(1), way(4))"
+    ),
+)
+
+
+ASKED: Final = {
+    "things": "what does it lead to",
+    "count": "how many does it lead to",
+    "truth": "does it lead to anything",
+    "average": "what is the average of the numbers that it leads to",
+    "sum": "what is the sum of the numbers that it leads to",
+    "per_group": "how many of each does it lead to",
+    "filter": "which of those before its last step have a value there that is",
+    "extreme": "of those before its last step, take",
+    "compare": "of those that it sets out from, take",
+}
+FUNCTIONS: Final = {
+    "argmax": "the one with the greatest value there",
+    "argmin": "the one with the least value there",
+    "max": "the greatest value there",
+    "min": "the least value there",
+}
+PATH: Final = "Along this path"
+
+
+def question_in_form(inquiry: StrategyInput) -> str:
+    """Returns the form in fixed words, with the operator and the value's pseudonym if the question compares."""
+    named = sum(topic.newest for topic in inquiry.dialogue.topics)
+    form = inquiry.language.read_form(inquiry.dialogue.question, named)
+    rest = f" {form.operator} {form.value}" if form.form == "filter" else ""
+    if form.form in ("extreme", "compare") and form.function in FUNCTIONS:
+        rest = f" {FUNCTIONS[form.function]}"
+    return f"{PATH}: {ASKED[form.form]}{rest}?"
+
+
+def nearest_paths(inquiry: StrategyInput, ways: Ways) -> list[PathTriple]:
+    """Returns the first of `ways` from each place as a concept path, in the schema's words."""
+    first = {way.start.pseudonym: way for way in reversed(ways)}
+    return [triple for way in reversed(first.values()) for triple in _triples(inquiry.graph.schema, way)]
+
+
+def _triples(schema: Schema, way: CandidatePath) -> Iterator[PathTriple]:
+    here = way.start.pseudonym
+    for step in way.path:
+        there = tail_concept(schema, step)
+        yield PathTriple(head=here, relation=schema.label_step(step), tail=there)
+        here = there

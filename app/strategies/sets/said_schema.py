@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.language.protocol import SaidLabels
-from app.language.schema_steps import schema_steps, step_of_kind
-from app.llm.tasks import SchemaStep, Thing
+from app.language.readings import schema_steps, step_of_kind
+from app.llm.in_house import HeldMeaning
+from app.llm.tasks import SchemaStep, StepInput, Thing
 from app.strategies.base import StrategyInput
 from app.strategies.retrieval import NodeSet, show_things
-from app.strategies.sets.voted_ways import WalkedWay
+from app.strategies.sets.vote import WalkedWay
+from kg_store.algebra.expressions import ExpressionResult
 from kg_store.graph.traversal import concept_of, members_of
-from kg_store.text.labels import plain_words
+from kg_store.text.labels import plain_words, words_of_kinds, words_of_steps
 
 _WHOLE_KIND: Final = re.compile(r"\bS[0-9]{5}\b")
 """A name for a whole kind. It cannot be a pseudonym, because those have a letter behind the first."""
@@ -41,9 +43,14 @@ class SaidSchema:
     def of(
         cls, inquiry: StrategyInput, said: SaidLabels, places: Sequence[NodeSet], ways: Sequence[WalkedWay]
     ) -> SaidSchema:
-        own = tuple(_own(inquiry, ways))
+        graph = inquiry.graph
+        own = tuple(
+            step_of_kind(graph, each.way.start.pseudonym, each.way.path[0], concept_of(graph, each.members))
+            for each in ways
+        )
         near = {kind for step in own for kind in step.concept.split(", ")}
-        measures = _measures(inquiry, near) if said.is_measured else ()
+        every = schema_steps(inquiry.graph) if said.is_measured else ()
+        measures = (each for each in every if each.kind in near and each.value in ("date", "number"))
         found = (*own, *said.steps(), *measures)
         steps = tuple({(each.kind, plain_words(each.shown)): each for each in reversed(found)}.values())[::-1]
         kinds = dict.fromkeys(kind for step in steps for kind in (step.kind, *step.concept.split(", ")))
@@ -53,7 +60,11 @@ class SaidSchema:
             Thing(name=f"S{at:05}", concept=kind) for at, kind in enumerate(kinds) if kind not in named | roles
         )
         named_mids = (mid for place in places for mid in place.mids.tolist())
-        things = tuple(map(_of_its_own_kind, show_things(inquiry, places)))
+        # Each thing is also a kind of its own; values are not.
+        things = tuple(
+            thing if thing.name[0] == "V" else thing.model_copy(update={"concept": f"{thing.concept}, {thing.name}"})
+            for thing in show_things(inquiry, places)
+        )
         leaving = {
             name: tuple(each.label for each in own if each.kind == name)
             for name in dict.fromkeys(each.kind for each in own)
@@ -86,17 +97,25 @@ def _of_same_words(steps: Iterable[SchemaStep]) -> dict[str, tuple[str, ...]]:
     return {label: tuple(one for one in labels if one != label) for labels in several for label in labels}
 
 
-def _own(inquiry: StrategyInput, ways: Sequence[WalkedWay]) -> Iterator[SchemaStep]:
-    for each in ways:
-        ends = concept_of(inquiry.graph, each.members)
-        yield step_of_kind(inquiry.graph, each.way.start.pseudonym, each.way.path[0], ends)
+def held_meaning(
+    inquiry: StrategyInput, labels: SaidLabels, places: Sequence[NodeSet], ways: Sequence[WalkedWay]
+) -> HeldMeaning | None:
+    """The best reading that gives something in the graph, in the conversation's pseudonyms; None without one."""
+    said = SaidSchema.of(inquiry, labels, places, ways)
+    given = StepInput(
+        question=inquiry.asked,
+        things=list(said.things),
+        evidence=[],
+        candidates=[],
+        steps=said.steps,
+        kinds=said.kinds,
+        own=dict(said.own),
+        wordings=dict(words_of_steps(inquiry.graph.schema)),
+        kind_words=dict(words_of_kinds(inquiry.graph.schema)),
+    )
 
+    def result_of(expression: str) -> ExpressionResult | None:
+        return inquiry.result_of(said.with_pseudonyms(inquiry, expression))
 
-def _measures(inquiry: StrategyInput, kinds: set[str]) -> Iterator[SchemaStep]:
-    return (each for each in schema_steps(inquiry.graph) if each.kind in kinds and each.value in ("date", "number"))
-
-
-def _of_its_own_kind(thing: Thing) -> Thing:
-    if thing.name.startswith("V"):
-        return thing
-    return thing.model_copy(update={"concept": f"{thing.concept}, {thing.name}"})
+    found = inquiry.language.read_held(given, said.alike, said.named, result_of)
+    return replace(found, expression=said.with_pseudonyms(inquiry, found.expression)) if found else None

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.egress.budgets import QuestionBudgetUsedUpError
 from app.egress.disclosure import Profile
-from app.language.schema_steps import schema_steps
+from app.language.readings import schema_steps
 from app.llm.embeddings.embedder import Embedder
-from app.llm.tasks import StepInput, StepReply, Task
-from app.strategies.base import Draft, RetrievalResult, StrategyInput
-from app.strategies.candidate_phrases import phrases_of
-from app.strategies.checked_drafts import CheckedDrafts
-from app.strategies.question_meaning import meaning_of, read_prompt
+from app.llm.in_house import HeldMeaning
+from app.llm.tasks import Evidence, PathTriple, StepInput, StepReply, Task, Thing
+from app.strategies.base import Draft, FoundFact, RetrievalResult, StrategyInput
+from app.strategies.drafts import CheckedDrafts, QuestionMeaning, draft_of, meaning_of, read_prompt
 from app.strategies.retrieval import (
     CandidatePath,
     NodeSet,
@@ -29,27 +30,80 @@ from app.strategies.retrieval import (
     numbered,
     over_budget,
     parse_path,
+    phrases_of,
     show_dialogue,
     show_evidence,
     show_masked,
     show_things,
     steps_shown,
 )
-from app.strategies.schema_view import own_steps, whole_kinds
-from app.strategies.sets.answer_references import filled, numbers_in
-from app.strategies.sets.candidate_pages import CandidatePages, Paginator, PathPrefix, PathRanker
-from app.strategies.sets.candidate_paths import CandidateFinder
-from app.strategies.sets.held_meaning import held_meaning
-from app.strategies.sets.offered_ways import NearestWays, WaySelector
-from app.strategies.sets.prompts import STEP
-from app.strategies.sets.question_form import nearest_paths, question_in_form
-from app.strategies.sets.search_progress import SearchProgress
-from app.strategies.sets.timed_paths import TimedPaths
-from app.strategies.sets.voted_ways import VotedWays, may_vote, walked_ways
-from app.strategies.start import declares_kinds, starting_places
-from app.strategies.told_drafts import draft_of
-from kg_store.graph.masked_relations import own_words_of
-from kg_store.text.further_words import words_of_kinds, words_of_steps
+from app.strategies.sets.candidates import (
+    CandidateFinder,
+    CandidatePages,
+    NearestWays,
+    Paginator,
+    PathPrefix,
+    PathRanker,
+    WaySelector,
+)
+from app.strategies.sets.prompts import STEP, nearest_paths, question_in_form
+from app.strategies.sets.said_schema import held_meaning
+from app.strategies.sets.times import TimedPaths
+from app.strategies.sets.vote import VotedWays, may_vote, walked_ways
+from app.strategies.start import declares_kinds, own_steps, starting_places, whole_kinds
+from kg_store.graph.schema import own_words_of
+from kg_store.terms import Path
+from kg_store.text.labels import words_of_kinds, words_of_steps
+
+# Text in quotes is a relation's label and must stay as it is.
+_WAY = re.compile(r'"[^"]*"|\bway\(\s*(\d{1,4})\s*\)')
+
+
+def numbers_in(expressions: Sequence[str]) -> list[int]:
+    """Returns the numbers of the candidates in `expressions`, each once."""
+    found = (match[1] for expression in expressions for match in _WAY.finditer(expression))
+    return list(dict.fromkeys(int(number) for number in found if number))
+
+
+def filled(expression: str, pseudonym_of: Callable[[int], str | None]) -> str:
+    """Returns `expression` with a pseudonym for each candidate; one without a pseudonym stays and will not parse."""
+
+    def replace(match: re.Match[str]) -> str:
+        return (pseudonym_of(int(match[1])) if match[1] else None) or match[0]
+
+    return _WAY.sub(replace, expression)
+
+
+@dataclass(slots=True)
+class SearchProgress:
+    """Everything that the rounds of one question have gathered.
+
+    `things` are shown beside the evidence; `places` are all places to go on from, `frontier` the newest of them;
+    `walked` keeps a candidate from being offered twice; `shown` is the evidence as it was shown, which only grows.
+    """
+
+    drafts: CheckedDrafts
+    things: dict[str, NodeSet]
+    frontier: list[NodeSet]
+    places: dict[str, NodeSet]
+    facts: list[FoundFact] = field(default_factory=list)
+    shown: list[Evidence] = field(default_factory=list)
+    path: list[PathTriple] = field(default_factory=list)
+    trails: dict[str, PathPrefix] = field(default_factory=dict)
+    walked: set[tuple[str, Path]] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    turned_pages: bool = False
+    round: int = 0
+    is_cut: bool = False
+    near: list[str] = field(default_factory=list)
+    kinds: tuple[Thing, ...] = ()
+    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    meaning: QuestionMeaning | None = None
+    may_leave: dict[str, bool] = field(default_factory=dict)
+    voted: VotedWays | None = None
+    held: HeldMeaning | None = None
+    timed: TimedPaths | None = None
+
 
 NOT_THEN: Final = "The graph says when this was so, and it was not at the time that you ask about."
 
@@ -122,9 +176,12 @@ class SetsStrategy:
                 return replace(_found(progress, None), contradicted=progress.drafts.refusal)
             if reply.action == "answer" and reply.answer:
                 draft = _draft(inquiry, progress, reply, offered)
-                if progress.timed is not None:
-                    return await asyncio.to_thread(_in_time, progress.timed, progress, draft)
-                return _found(progress, draft)
+                timed = progress.timed
+                if timed is None:
+                    return _found(progress, draft)
+                settled = await asyncio.to_thread(timed.settled, draft, progress.facts)
+                found = _found(progress, settled or (draft if timed.may_stand else None))
+                return replace(found, things=(*found.things, *timed.names))
             if not _follow(inquiry, progress, _chosen(inquiry, reply, offered)):
                 return _found(progress, None)
         return _found(progress, None)
@@ -143,7 +200,8 @@ class SetsStrategy:
                 return reply, offered
             if (reply.action == "answer" and reply.answer) or _chosen(inquiry, reply, offered):
                 return reply, offered
-        _note_what_was_cut(progress, number, shelf.cut)
+        if shelf.cut:
+            progress.notes.append(f"Step {number}: {shelf.cut} possible paths, ranked last, were not offered.")
         return reply, offered
 
     async def _shelf(self, inquiry: StrategyInput, progress: SearchProgress, number: int) -> CandidatePages:
@@ -153,18 +211,16 @@ class SetsStrategy:
         newest = {place.pseudonym for place in progress.frontier}
         earlier = [place for word, place in progress.places.items() if word not in newest]
         if inquiry.profile.is_open:
-            return await asyncio.to_thread(self._own_ways, inquiry, progress, earlier)
+            finder = CandidateFinder(inquiry, self._selector)
+            offered = await asyncio.to_thread(finder.of, progress.frontier, earlier)
+            fresh = [way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked]
+            return CandidatePages((tuple(fresh),), offered.cut)
         given = self._ways, self._selector, progress.places, progress.trails, progress.turned_pages
         shelves = Paginator(inquiry, *given)
         if shelves.is_ready(progress.frontier, earlier):
             return shelves.of(progress.frontier, earlier, progress.walked)
         # The steps of a kind are computed once, which takes seconds on a schema of thousands of relations.
         return await asyncio.to_thread(shelves.of, progress.frontier, earlier, progress.walked)
-
-    def _own_ways(self, inquiry: StrategyInput, progress: SearchProgress, earlier: list[NodeSet]) -> CandidatePages:
-        offered = CandidateFinder(inquiry, self._selector).of(progress.frontier, earlier)
-        fresh = tuple(way for way in offered.ways if (way.start.pseudonym, way.path) not in progress.walked)
-        return CandidatePages((fresh,), offered.cut)
 
     async def _ask(
         self, inquiry: StrategyInput, progress: SearchProgress, ways: Ways, number: int, further: int
@@ -183,7 +239,9 @@ class SetsStrategy:
         whole = numbered(inquiry, ways)
         if inquiry.profile is Profile.STRICT and not progress.path:
             progress.path = nearest_paths(inquiry, ways)
-        if self._hints and number == 1 and _needs_prompt_reading(inquiry, progress):
+        is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
+        has_none = progress.meaning is None and not declares_kinds(inquiry.graph.schema)
+        if self._hints and number == 1 and is_asked and has_none:
             progress.meaning = await asyncio.to_thread(
                 read_prompt, inquiry.language, _step(inquiry, progress, whole, number, further, is_last=False)
             )
@@ -234,11 +292,6 @@ def _step(
     return given.model_copy(update={"hint": hint}) if hint and progress.may_leave[hint] else given
 
 
-def _needs_prompt_reading(inquiry: StrategyInput, progress: SearchProgress) -> bool:
-    is_asked = inquiry.reasoner.is_model and inquiry.profile is not Profile.STRICT
-    return is_asked and progress.meaning is None and not declares_kinds(inquiry.graph.schema)
-
-
 def _chosen(inquiry: StrategyInput, reply: StepReply, offered: NumberedWays) -> list[CandidatePath]:
     """The ways to follow, best first, at most the width; what was not offered is ignored."""
     if reply.action != "follow":
@@ -259,7 +312,6 @@ def _follow(inquiry: StrategyInput, progress: SearchProgress, chosen: list[Candi
 
 
 def _walk(inquiry: StrategyInput, progress: SearchProgress, way: CandidatePath) -> NodeSet | None:
-    """The place where the candidate leads, or None; keeps the fact."""
     start = way.start.pseudonym
     progress.walked.add((start, way.path))
     arrival = arrive(inquiry, way)
@@ -274,7 +326,6 @@ def _walk(inquiry: StrategyInput, progress: SearchProgress, way: CandidatePath) 
 
 
 def _told(progress: SearchProgress) -> set[str]:
-    """Pseudonyms whose concept the prompt shows elsewhere."""
     return {*progress.things, *(fact.end for fact in progress.facts)}
 
 
@@ -291,17 +342,6 @@ def _draft(inquiry: StrategyInput, progress: SearchProgress, reply: StepReply, o
     shown = _step(plainly, progress, offered, progress.round, 0, is_last=False)
     shown = shown.model_copy(update={"evidence": [*progress.shown, *fresh]})
     return draft_of(inquiry.language, expressions, shown)
-
-
-def _in_time(timed: TimedPaths, progress: SearchProgress, draft: Draft) -> RetrievalResult:
-    narrowed = timed.settled(draft, progress.facts) or (draft if timed.may_stand else None)
-    found = _found(progress, narrowed)
-    return replace(found, things=(*found.things, *timed.names))
-
-
-def _note_what_was_cut(progress: SearchProgress, number: int, count: int) -> None:
-    if count:
-        progress.notes.append(f"Step {number}: {count} possible paths, ranked last, were not offered.")
 
 
 def _found(progress: SearchProgress, draft: Draft | None) -> RetrievalResult:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from app.accounts.quotas import RevealBudgets, TenantTokens
+from app.accounts.quotas import Budgets, RevealBudgets, TenantTokens, read_budget
 from app.api.problems import problem_of
 from app.egress.budgets import ConversationRevealsUsedUpError, TenantBudgetUsedUpError, TenantRevealsUsedUpError
 from tests.support.service import OPERATOR, Running, question, running
@@ -23,13 +23,13 @@ def test_what_is_reserved_counts_until_it_is_settled(engine: Engine) -> None:
     tokens = TenantTokens(engine, 100, lambda: NOON)
     account = tokens.account("t1")
     account.reserve(60, spent=0)
-    assert tokens.state("t1").used == 60
+    assert tokens.used_today("t1") == 60
     # The first call took 20 of its 60.
     account.reserve(70, spent=20)
-    assert tokens.state("t1").used == 90
+    assert tokens.used_today("t1") == 90
     account.settle(35)
     account.settle(35)
-    assert tokens.state("t1").used == 35
+    assert tokens.used_today("t1") == 35
 
 
 def test_what_does_not_fit_counts_nothing_and_tells_when_it_renews(engine: Engine) -> None:
@@ -40,8 +40,8 @@ def test_what_does_not_fit_counts_nothing_and_tells_when_it_renews(engine: Engin
         account.reserve(1, spent=0)
     assert caught.value.renews_in_s == 12 * 3600
     account.settle(0)
-    state = tokens.state("t1")
-    assert (state.used, state.limit, state.renews_at) == (100, 100, dt.datetime(2031, 5, 8, tzinfo=dt.UTC))
+    told = read_budget(engine, Budgets(tenants=tokens), "t1")
+    assert (told.used, told.limit, told.renews_at) == (100, 100, dt.datetime(2031, 5, 8, tzinfo=dt.UTC))
     tokens.account("t2").reserve(100, spent=0)
 
 
@@ -51,11 +51,11 @@ def test_a_question_counts_for_the_day_on_which_it_began(engine: Engine) -> None
     account = tokens.account("t1")
     account.reserve(90, spent=0)
     clock[0] += dt.timedelta(seconds=2)
-    assert tokens.state("t1").used == 0
+    assert tokens.used_today("t1") == 0
     account.settle(80)
-    assert tokens.state("t1").used == 0
+    assert tokens.used_today("t1") == 0
     clock[0] -= dt.timedelta(seconds=2)
-    assert tokens.state("t1").used == 80
+    assert tokens.used_today("t1") == 80
 
 
 def test_without_a_limit_it_counts_all_the_same(engine: Engine) -> None:
@@ -63,7 +63,7 @@ def test_without_a_limit_it_counts_all_the_same(engine: Engine) -> None:
     account = tokens.account("t1")
     assert not account.is_limited
     account.settle(10**12)
-    assert tokens.state("t1").used == 10**12
+    assert tokens.used_today("t1") == 10**12
 
 
 def test_many_at_once_never_pass_the_limit(engine: Engine) -> None:
@@ -78,7 +78,7 @@ def test_many_at_once_never_pass_the_limit(engine: Engine) -> None:
             pass
 
     run_together(*(ask for _ in range(16)))
-    assert (len(passed), tokens.state("t1").used) == (11, 99)
+    assert (len(passed), tokens.used_today("t1")) == (11, 99)
 
 
 async def ask(service: Running, key: dict[str, str]) -> tuple[int, dict[str, object], dict[str, str]]:

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.api import streaming
-from app.chat.search import NOT_GROUNDED
+from app.chat.concluding import NOT_GROUNDED
 from app.egress.guard import BlockedError
 from app.llm.reasoner import ReasonerUnavailableError
 from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 import uvicorn
 
-from client_sdk import Answer, AsyncChat, KeyPair, ModelUnavailableError, Stage, TextPiece, UnknownGraphError
+from client_sdk import Answer, AsyncChat, KeyPair, Stage, TextPiece
 from tests.support.service import QUESTION, Running
 
 pytestmark = pytest.mark.slow
@@ -74,22 +74,6 @@ async def test_a_client_that_stops_waiting_for_its_answer_ends_the_work(service:
     await until(lambda: len(service.reasoner.sent) == 1)
     asking.cancel()
     await until(lambda: service.reasoner.given_up == 1)
-
-
-async def test_errors_before_and_in_a_stream_are_the_same_kind(service: Running, chat: AsyncChat) -> None:
-    from app.llm.reasoner import ReasonerUnavailableError
-
-    def fail() -> None:
-        raise ReasonerUnavailableError
-
-    service.reasoner.before = fail
-    with pytest.raises(ModelUnavailableError):
-        await chat.stream(QUESTION).answer()
-    with pytest.raises(ModelUnavailableError):
-        await chat.ask(QUESTION)
-    service.services.graphs.delete("default", "clinic")
-    with pytest.raises(UnknownGraphError):
-        await chat.stream(QUESTION).answer()
 
 
 async def test_what_the_model_saw_is_traced_with_its_names(service: Running, chat: AsyncChat) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from app.accounts.api_keys import Caller
-from app.chat.dialogue.questions_to_try import LEAD as TO_TRY
+from app.chat.turns import TO_TRY
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer
 from app.wiring.store import ServiceContext, open_store

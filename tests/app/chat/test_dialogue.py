@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
+from app.chat.concluding import IN_MODELS_WORDS
 from app.chat.question_run import ChatOptions
-from app.chat.replies import IN_MODELS_WORDS
 from app.egress.disclosure import Disclosure, Profile
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
@@ -25,6 +26,14 @@ ABOUT = "Tell me about Aurelio Vantongeren"
 @pytest.fixture
 def house(store: ServiceContext, embedder: Embedder) -> House:
     return dialogue_house(store, embedder)
+
+
+Modelled = Callable[..., House]
+
+
+@pytest.fixture
+def modelled(store: ServiceContext, embedder: Embedder, model: PromptedReasoner) -> Modelled:
+    return partial(dialogue_house, store, embedder, reasoner=model)
 
 
 def choosing(*labels: str, manner: str = "answer", **beside: object) -> Callable[[Request], Canned]:
@@ -96,10 +105,10 @@ async def test_what_has_nothing_to_do_with_the_graph_is_told_what_can_be_asked(h
 
 
 async def test_a_model_chooses_the_facts_and_their_order_and_the_service_writes(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+    modelled: Modelled, server: ModelServer
 ) -> None:
     server.replies = choosing("married to", "lives in", text="He is an arsonist.", explanation="arsonist")
-    house = dialogue_house(store, embedder, reasoner=model)
+    house = modelled()
     answer = await house.ask(ABOUT)
     assert {"married to", "lives in"} == {
         label for at in range(len(answer.sentences)) for label in told_of(answer, at)
@@ -113,30 +122,27 @@ async def test_a_model_chooses_the_facts_and_their_order_and_the_service_writes(
     ("manner", "begins"), [("recommend", "You may want to look at"), ("ask_on", "Shall I tell you about")]
 )
 async def test_a_manner_adds_a_sentence_of_ours(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner, manner: str, begins: str
+    modelled: Modelled, server: ModelServer, manner: str, begins: str
 ) -> None:
     server.replies = choosing("married to", manner=manner)
-    answer = await dialogue_house(store, embedder, reasoner=model).ask(ABOUT)
+    answer = await modelled().ask(ABOUT)
     assert answer.sentences[-1].text.startswith(f"{begins} Zofia Quarrel")
 
 
 async def test_a_model_that_chooses_nothing_leaves_it_to_the_house(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+    house: House, modelled: Modelled, server: ModelServer
 ) -> None:
     server.replies = choosing()
-    answer = await dialogue_house(store, embedder, reasoner=model).ask(ABOUT)
-    own = await dialogue_house(store, embedder).ask(ABOUT)
+    answer = await modelled().ask(ABOUT)
+    own = await house.ask(ABOUT)
     assert (answer.answered, answer.text) == (True, own.text)
 
 
-async def test_an_owner_may_allow_a_models_words_where_they_read_back(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
-) -> None:
+async def test_an_owner_may_allow_a_models_words_where_they_read_back(modelled: Modelled, server: ModelServer) -> None:
     server.replies = saying(
         "It is {lives in} that {X} lives in.", "{X} was never married to {married to}.", "{X} won an award in 1999."
     )
-    house = dialogue_house(store, embedder, ChatOptions(read_back=reads_positive_sentences), model)
-    answer = await house.ask(ABOUT)
+    answer = await modelled(ChatOptions(read_back=reads_positive_sentences)).ask(ABOUT)
     assert [(sentence.text, sentence.restated) for sentence in answer.sentences] == [
         ("It is Zemgalburg that Aurelio Vantongeren lives in.", False),
         ("Aurelio Vantongeren is married to Zofia Quarrel.", True),
@@ -147,7 +153,7 @@ async def test_an_owner_may_allow_a_models_words_where_they_read_back(
 
 
 async def test_a_sentence_that_names_more_than_it_cites_is_told_by_the_service(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+    modelled: Modelled, server: ModelServer
 ) -> None:
     def replies(request: Request) -> Canned:
         facts: list[dict[str, Any]] = request.input["evidence"]
@@ -156,29 +162,23 @@ async def test_a_sentence_that_names_more_than_it_cites_is_told_by_the_service(
         return reply({"sentences": [{"text": text, "facts": [ends["lives in"][0]]}]})
 
     server.replies = replies
-    house = dialogue_house(store, embedder, ChatOptions(read_back=reads_positive_sentences), model)
-    answer = await house.ask(ABOUT)
+    answer = await modelled(ChatOptions(read_back=reads_positive_sentences)).ask(ABOUT)
     assert [(each.text, each.restated) for each in answer.sentences] == [
         ("Aurelio Vantongeren lives in Zemgalburg.", True)
     ]
     assert answer.grounded
 
 
-async def test_a_reply_of_which_nothing_holds_is_refused(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
-) -> None:
+async def test_a_reply_of_which_nothing_holds_is_refused(modelled: Modelled, server: ModelServer) -> None:
     server.replies = saying("{X} won an award in 1999.")
-    house = dialogue_house(store, embedder, ChatOptions(read_back=reads_positive_sentences), model)
-    answer = await house.ask(ABOUT)
+    answer = await modelled(ChatOptions(read_back=reads_positive_sentences)).ask(ABOUT)
     assert (answer.answered, answer.grounded, answer.sentences) == (False, False, ())
     assert "not shown" in answer.text
 
 
-async def test_a_model_reads_pseudonyms_relations_and_concepts_alone(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
-) -> None:
+async def test_a_model_reads_pseudonyms_relations_and_concepts_alone(modelled: Modelled, server: ModelServer) -> None:
     server.replies = choosing("lives in")
-    house = dialogue_house(store, embedder, reasoner=model)
+    house = modelled()
     server.replies = lambda request: reply({"facts": [1], "manner": "answer"})
     for turn in (ABOUT, "I like Aurelio Vantongeren", "he is a kind man, is he not"):
         await house.ask(turn)
@@ -188,23 +188,20 @@ async def test_a_model_reads_pseudonyms_relations_and_concepts_alone(
 
 
 async def test_where_prompts_may_not_show_what_a_thing_has_the_service_writes_the_reply(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
+    modelled: Modelled, server: ModelServer
 ) -> None:
     server.replies = choosing("lives in")
     options = ChatOptions(profile=Profile.STRICT, disclosure=Disclosure())
-    house = dialogue_house(store, embedder, options, model)
-    answer = await house.ask(ABOUT)
+    answer = await modelled(options).ask(ABOUT)
     assert answer.answered
     assert "Aurelio Vantongeren is a patient" in answer.text
     assert not sent_to(server, "reply")
 
 
-async def test_the_same_facts_are_the_same_bytes_in_a_thread(
-    store: ServiceContext, embedder: Embedder, server: ModelServer, model: PromptedReasoner
-) -> None:
+async def test_the_same_facts_are_the_same_bytes_in_a_thread(modelled: Modelled, server: ModelServer) -> None:
     """SURGE, definition of invariance to order: however facts were found, a thread shows them in one order."""
     server.replies = choosing("lives in")
-    house = dialogue_house(store, embedder, reasoner=model)
+    house = modelled()
     await house.ask(ABOUT)
     await house.ask("Tell me about him")
     first, second = (given["evidence"] for given in sent_to(server, "reply"))

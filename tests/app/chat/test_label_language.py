@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from app.accounts.api_keys import Caller
-from app.chat.label_language import language_typed
+from app.chat.reading import language_typed
 from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer
 from app.wiring.store import ServiceContext, open_store

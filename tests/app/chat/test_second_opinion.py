@@ -1,36 +1,105 @@
-"""A model beside the reasoner in the service: nobody is worse off, and who reads what is told."""
+"""A model beside the reasoner in the service: who reads what is told, how sure it is, and what is refused."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from app.accounts.quotas import UNLIMITED
+from app.chat.concluding import NOT_IN_GRAPH
 from app.chat.question_run import ChatOptions
-from app.chat.second_opinion import (
-    MODEL_ALONE,
-    MODEL_ELSE,
-    MODEL_NONE,
-    NO_REPLY,
-    NOT_REACHED,
-    OVER_BUDGET,
-    OWN_ELSE,
-    SURE,
-)
+from app.chat.search import MODEL_ALONE, MODEL_ELSE, MODEL_NONE, NO_REPLY, NOT_REACHED, OVER_BUDGET, OWN_ELSE, SURE
+from app.language.readings import Contradiction
 from app.llm.embeddings.embedder import Embedder
-from app.llm.endpoint.dialects import Dialect
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.reasoner import ReasonerError
+from app.llm.endpoint.request_body import Dialect
+from app.llm.reasoner import Reasoner, ReasonerError
 from app.reader.embedded_reasoner import EmbeddedReasoner
+from app.strategies.drafts import REFUSALS
 from app.wiring.store import ServiceContext
 from tests.support.asking import secrets_in
-from tests.support.house import DOCTOR_OF, House, drafting, sets_house, step
+from tests.support.house import DOCTOR_OF, House, drafting, sets_house, step, visible
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn
 
+Asking = Callable[[Reasoner], House]
 pytestmark = pytest.mark.usefixtures("no_waiting")
+
+
+@pytest.fixture
+def asking(store: ServiceContext, embedder: Embedder) -> Asking:
+    return lambda reasoner: sets_house(store, embedder, reasoner=reasoner)
+
+
+@pytest.fixture
+def embedded(asking: Asking, embedder: Embedder) -> House:
+    return asking(EmbeddedReasoner(embedder))
+
+
+async def test_an_answer_tells_how_sure_it_is(embedded: House) -> None:
+    answer = await embedded.ask(DOCTOR_OF)
+    assert answer.answered
+    assert answer.confidence is not None
+    assert 0.7 < answer.confidence < 1
+    assert answer.confidence == embedded.last.confidence
+
+
+@pytest.mark.parametrize("text", ["Hello!", "Tell me about Zofia Quarrel", "Which umbrella has Zofia Quarrel?"])
+async def test_what_nothing_measures_has_none(embedded: House, text: str) -> None:
+    assert (await embedded.ask(text)).confidence is None
+
+
+async def test_a_misspelt_name_makes_it_no_surer(embedded: House) -> None:
+    plain, misspelt = await embedded.ask(DOCTOR_OF), await embedded.ask("Who is Zofia Quarel treated by?")
+    assert misspelt.inexact
+    assert plain.confidence is not None
+    assert misspelt.confidence is not None
+    assert misspelt.confidence <= plain.confidence
+
+
+async def test_a_model_that_says_what_we_read_is_as_sure_as_our_reading(
+    asking: Asking, embedded: House, server: ModelServer, model: PromptedReasoner
+) -> None:
+    server.replies = drafting("{treated by}")
+    ours, theirs = await embedded.ask(DOCTOR_OF), await asking(model).ask(DOCTOR_OF)
+    assert theirs.names == ours.names
+    assert theirs.confidence == ours.confidence
+
+
+async def test_a_model_that_says_otherwise_is_doubted(
+    asking: Asking, server: ModelServer, model: PromptedReasoner
+) -> None:
+    """Ottoline lives where Bertil does; Ptolemy treats him."""
+    server.replies = drafting(
+        'intersect(reach({lives in}, "^lives in"), {treated by})', follow=("lives in", "treated by")
+    )
+    ours = await asking(model).ask("Who is Aurelio Vantongeren treated by?")
+    assert ours.answered
+    assert ours.confidence is not None
+    assert ours.confidence < 0.3
+
+
+async def test_a_model_can_not_tell_how_sure_it_is_or_ask_back(
+    asking: Asking, server: ModelServer, model: PromptedReasoner
+) -> None:
+    claims = {"confidence": 0.42, "scores": {"road": "path", "score": -1, "margin": 0}, "asks_back": ["Who?"]}
+
+    def claiming(request: Request) -> Canned:
+        body = json.loads(drafting("{treated by}")(request).body)
+        return completion(json.dumps({**json.loads(body["choices"][0]["message"]["content"]), **claims}))
+
+    server.replies = drafting("{treated by}")
+    plain = await asking(model).ask(DOCTOR_OF)
+    server.replies = claiming
+    claimed = await asking(model).ask(DOCTOR_OF)
+    assert (claimed.confidence, claimed.did_you_mean) == (plain.confidence, ())
+    server.replies = lambda _request: step("not_in_graph", **claims)
+    assert (await asking(model).ask(DOCTOR_OF)).did_you_mean == ()
+
+
 AURELIO = "Who is Aurelio Vantongeren treated by?"
 ELSE = drafting('intersect(reach({lives in}, "^lives in"), {treated by})', follow=("lives in", "treated by"))
 """Another doctor's: Ottoline lives where Bertil does, and Ptolemy treats him."""
@@ -138,3 +207,40 @@ async def test_a_model_that_missed_the_puzzles_is_not_believed_alone(
     answer = await house.ask(UNREAD)
     await endpoint.close()
     assert (answer.answered, len(server.received)) == (False, 1)
+
+
+TREATED = "Is Zofia Quarrel treated by Ptolemy Ashgrove?"
+
+
+@pytest.fixture
+def modelled(store: ServiceContext, model: PromptedReasoner, embedder: Embedder) -> House:
+    return sets_house(store, embedder, reasoner=model)
+
+
+async def test_a_draft_that_is_wrong_is_refused_in_a_sentence_and_nothing_of_it_leaves(
+    modelled: House, server: ModelServer
+) -> None:
+    server.replies = drafting("exists({treated by})")
+    answer = await modelled.ask(TREATED)
+    assert (answer.answered, answer.text) == (False, REFUSALS[Contradiction.VALUE])
+    assert (len(server.received), modelled.recorded) == (2, 2)
+    assert secrets_in(server.everything) == secrets_in(visible(modelled.last)) == []
+
+
+async def test_a_yes_or_no_is_the_graphs_and_not_the_models(modelled: House, server: ModelServer) -> None:
+    def named(text: str) -> str:
+        return next(thing["name"] for thing in server.received[-1].input["things"] if thing["concept"] == text)
+
+    server.replies = lambda request: drafting(f"exists(intersect({{treated by}}, {named('doctor')}))")(request)
+    answer = await modelled.ask(TREATED)
+    assert "No" in answer.text.title().split() or "no" in answer.text
+    assert answer.names[0] == "no"
+    assert len(server.received) == 2
+    assert secrets_in(server.everything) == []
+
+
+async def test_each_refusal_reads_as_none_of_the_graphs_own(modelled: House, server: ModelServer) -> None:
+    server.replies = drafting("count({treated by})")
+    answer = await modelled.ask(DOCTOR_OF)
+    assert answer.text in REFUSALS.values()
+    assert answer.text != NOT_IN_GRAPH

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 
 import pytest
 from sqlalchemy import create_engine
 
 from app.accounts.quotas import UNLIMITED, Budgets
+from app.chat.concluding import NO_PATH, NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
 from app.chat.conversations import UnknownConversationError
 from app.chat.question_run import ChatOptions
-from app.chat.refusals import NO_PATH, NOT_IN_GRAPH, OVER_BUDGET
-from app.chat.search import NOT_GROUNDED
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
 from app.egress.guard import BlockedError, StaticSegments
@@ -23,10 +23,10 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.endpoint.request_body import Price, RequestTemplate
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, ReplyUnusableError
-from app.privacy.pseudonym_format import shaped_in
+from app.privacy.pseudonyms import shaped_in
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.arog.prompts import AROG_TASKS
-from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.arog import ArogStrategy
+from app.strategies.prompts import AROG_TASKS
 from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.administration import graphs_of
@@ -83,6 +83,11 @@ def around(store: ServiceContext, embedder: Embedder) -> Around:
 
 
 @pytest.fixture
+def modelled(around: Around, model: PromptedReasoner) -> Around:
+    return partial(around, model)
+
+
+@pytest.fixture
 def embedded(around: Around, embedder: Embedder) -> House:
     return around(EmbeddedReasoner(embedder))
 
@@ -119,10 +124,8 @@ async def test_stages_are_told_by_name_and_rounds_by_number(around: Around, embe
     assert told == [stage if isinstance(stage, tuple) else (stage, None) for stage in stages]
 
 
-async def test_only_what_the_answer_cites_is_named(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
-    house = around(model)
+async def test_only_what_the_answer_cites_is_named(modelled: Around, server: ModelServer) -> None:
+    house = modelled()
     server.replies = drafting("{treated by}", follow=("treated by", "lives in", "date of birth"))
     answer = await house.ask(DOCTOR_OF)
     assert answer.names == ["Ottoline Brackwater"]
@@ -194,14 +197,6 @@ async def test_the_guard_reads_the_salt_of_a_tenant_and_lets_it_pass(
     assert all(salt.isdecimal() and len(salt) > 60 for salt in salts)
 
 
-async def test_without_prices_nothing_is_said_of_cost(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
-    server.replies = drafting("{treated by}")
-    usage = (await around(model).ask(DOCTOR_OF)).usage
-    assert (usage.cost, usage.currency, usage.retries, usage.tokens_counted_by) == (None, "", 0, "wordpiece")
-
-
 def _with_usage(canned: Canned) -> Canned:
     body = {**json.loads(canned.body), "usage": {"prompt_tokens": 1000, "completion_tokens": 100}}
     return Canned(json.dumps(body).encode())
@@ -225,8 +220,8 @@ async def test_every_call_is_recorded_and_counted(embedded: House) -> None:
     assert all(spent >= 0 for spent in usage.milliseconds.values())
 
 
-async def test_the_limits_reach_the_model(around: Around, server: ModelServer, model: PromptedReasoner) -> None:
-    house = around(model, width=2, depth=1)
+async def test_the_limits_reach_the_model(modelled: Around, server: ModelServer) -> None:
+    house = modelled(width=2, depth=1)
     server.replies = drafting("{treated by}", follow=("treated by", "lives in", "date of birth"))
     # Where `treated by` is not among the two that were followed, the draft names nothing, and nor does its repair.
     with suppress(ReplyUnusableError):
@@ -239,10 +234,8 @@ async def test_the_limits_reach_the_model(around: Around, server: ModelServer, m
 # --- dialogue ------------------------------------------------------------------------------------------------
 
 
-async def test_a_follow_up_leans_on_the_turns_before(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
-    house = around(model)
+async def test_a_follow_up_leans_on_the_turns_before(modelled: Around, server: ModelServer) -> None:
+    house = modelled()
     server.replies = drafting("{treated by}")
     first = await house.ask(DOCTOR_OF)
     server.replies = drafting("{works in}", follow=("works in",))
@@ -263,9 +256,9 @@ async def _words_sent(house: House, server: ModelServer, question: str) -> set[s
 
 
 async def test_questions_that_lean_on_nothing_share_no_pseudonym_on_the_wire(
-    around: Around, server: ModelServer, model: PromptedReasoner
+    modelled: Around, server: ModelServer
 ) -> None:
-    house = around(model, profile=Profile.KIND)
+    house = modelled(profile=Profile.KIND)
     server.replies = drafting("{treated by}")
     questions = (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", DOCTOR_OF)
     sent = [await _words_sent(house, server, question) for question in questions]
@@ -277,9 +270,9 @@ async def test_questions_that_lean_on_nothing_share_no_pseudonym_on_the_wire(
 
 
 async def test_a_question_that_leans_takes_along_the_turns_of_its_thread_alone(
-    around: Around, server: ModelServer, model: PromptedReasoner
+    modelled: Around, server: ModelServer
 ) -> None:
-    house = around(model, profile=Profile.KIND)
+    house = modelled(profile=Profile.KIND)
     server.replies = drafting("{treated by}")
     turns = []
     for question in (DOCTOR_OF, DOCTOR_OF, "Is she also the doctor there?", "And there?"):
@@ -298,10 +291,8 @@ async def test_a_thing_keeps_its_pseudonym_in_its_conversation_and_has_another_e
     assert embedded.last.entities[0].pseudonym != first
 
 
-async def test_graphs_and_conversations_that_are_not_there_cost_no_call(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
-    house = around(model)
+async def test_graphs_and_conversations_that_are_not_there_cost_no_call(modelled: Around, server: ModelServer) -> None:
+    house = modelled()
     ask = [Message(role="user", content=DOCTOR_OF)]
     with pytest.raises(UnknownGraphError):
         await house.chat.answer(CALLER, ChatRequest(graph="other", messages=ask))
@@ -318,10 +309,8 @@ async def test_graphs_and_conversations_that_are_not_there_cost_no_call(
 @pytest.mark.parametrize(
     "draft", ["Ez9y8x", "count({treated by}", "__import__(os)", 'reach({treated by}, "adores")', "Ottoline Brackwater"]
 )
-async def test_what_was_not_offered_is_no_reply(
-    around: Around, server: ModelServer, model: PromptedReasoner, draft: str
-) -> None:
-    house = around(model)
+async def test_what_was_not_offered_is_no_reply(modelled: Around, server: ModelServer, draft: str) -> None:
+    house = modelled()
     server.replies = drafting(draft)
     with pytest.raises(ReplyUnusableError):
         await house.ask(DOCTOR_OF)
@@ -330,20 +319,16 @@ async def test_what_was_not_offered_is_no_reply(
 @pytest.mark.parametrize(
     "draft", ['argmax({treated by}, "lives in")', 'compare({treated by}, {lives in}, "lives in")']
 )
-async def test_what_can_not_be_executed_is_not_shown(
-    around: Around, server: ModelServer, model: PromptedReasoner, draft: str
-) -> None:
-    house = around(model)
+async def test_what_can_not_be_executed_is_not_shown(modelled: Around, server: ModelServer, draft: str) -> None:
+    house = modelled()
     server.replies = drafting(draft, follow=("treated by", "lives in"))
     answer = await house.ask(DOCTOR_OF)
     assert (answer.answered, answer.grounded, answer.text) == (False, False, NOT_GROUNDED)
     assert (house.last.entities, named_in(house.capsule)) == ([], ["Zofia Quarrel"])
 
 
-async def test_what_a_model_writes_beside_its_choice_is_shown_to_nobody(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
-    house = around(model)
+async def test_what_a_model_writes_beside_its_choice_is_shown_to_nobody(modelled: Around, server: ModelServer) -> None:
+    house = modelled()
 
     def replies(request: Request) -> Canned:
         ways = [each["number"] for each in request.input["candidates"] if each["path"] == ["treated by"]]
@@ -362,10 +347,8 @@ def named_in(capsule: Mapping[str, Names]) -> list[str]:
     return [name for names in capsule.values() for name in names.names]
 
 
-async def test_a_pseudonym_of_another_question_was_not_offered(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
-    house = around(model)
+async def test_a_pseudonym_of_another_question_was_not_offered(modelled: Around, server: ModelServer) -> None:
+    house = modelled()
     server.replies = drafting("{treated by}")
     await house.ask(DOCTOR_OF)
     earlier = house.last.entities[0].pseudonym
@@ -378,9 +361,9 @@ async def test_a_pseudonym_of_another_question_was_not_offered(
     "draft", [None, "intersect({treated by}, {lives in})", 'filter({treated by}, "lives in", =, {lives in})']
 )
 async def test_nothing_found_is_said_and_names_what_was_asked_alone(
-    around: Around, server: ModelServer, model: PromptedReasoner, draft: str | None
+    modelled: Around, server: ModelServer, draft: str | None
 ) -> None:
-    house = around(model)
+    house = modelled()
     server.replies = drafting(draft, follow=("treated by", "lives in")) if draft else in_turn(step("not_in_graph"))
     answer = await house.ask(DOCTOR_OF)
     assert (answer.answered, answer.grounded, answer.text) == (False, True, NOT_IN_GRAPH if draft else NO_PATH)
@@ -408,11 +391,9 @@ async def test_nothing_is_sent_when_the_guard_stops_a_request(
     assert (newest.verdict, newest.payload, len(rest)) == ("blocked", None, before)
 
 
-async def test_nothing_is_sent_when_the_ledger_can_not_be_written(
-    around: Around, server: ModelServer, model: PromptedReasoner
-) -> None:
+async def test_nothing_is_sent_when_the_ledger_can_not_be_written(modelled: Around, server: ModelServer) -> None:
     engine = create_engine("sqlite://")
-    house = around(model, ledger=Ledger(engine, MasterKey.from_text(MasterKey.generate())))
+    house = modelled(ledger=Ledger(engine, MasterKey.from_text(MasterKey.generate())))
     with pytest.raises(LedgerUnavailableError):
         await house.ask(DOCTOR_OF)
     engine.dispose()

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import delete, update
 from typer.testing import Result
 
+from app.egress.ledger.chain import ledger_entries, ledger_heads
 from app.egress.ledger.ledger import LedgerEntry
-from app.egress.ledger.tables import ledger_entries, ledger_heads
 from app.settings import load_settings
 from app.wiring.store import ServiceContext, open_store
 from kg_store.storage.master_key import MasterKey

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,11 @@ import pytest
 from app.accounts.api_keys import Access
 from app.api.problems import error_body
 from app.cli import serve
-from app.cli.first_run import demo_key_file, prepare_folder
+from app.cli.serve import demo_key_file, prepare_folder
 from app.database.engine import make_engine
 from app.settings import Settings, load_settings
-from app.wiring import administration
 from app.wiring import services as wiring
+from client_sdk.protocol import EndpointState, EndpointStatus
 from kg_store.storage.master_key import MasterKey
 from kg_store.terms import Schema
 from tests.support.commands import Namer, arog, work_in
@@ -158,38 +158,30 @@ def test_the_old_words_for_keys_are_refused_by_the_new_ones(folder: Path, words:
     )
 
 
-def test_a_setting_that_can_not_be_is_told_in_a_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AROG_ADMIN_KEY", "change-me")
-    for command in (("api-key", "list"), ("serve",)):
-        told = arog(*command)
-        assert told.exit_code == 2
-        assert told.stderr.startswith("arog: AROG_ADMIN_KEY is an example or too simple")
+@pytest.mark.parametrize(
+    ("setting", "value", "commands", "told"),
+    [
+        ("ADMIN_KEY", "change-me", [("api-key", "list"), ("serve",)], "AROG_ADMIN_KEY is an example or too simple"),
+        ("HOST", "192.0.2.1", [("serve",)], "the address of AROG_HOST does not belong to this machine"),
+        ("DATA_DIR", "clinic.ttl", [("serve",), ("graph", "list")], "the folder of AROG_DATA_DIR can't be made"),
+    ],
+)
+def test_a_setting_that_can_not_be_is_told_in_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, setting: str, value: str, commands: list[tuple[str]], told: str
+) -> None:
+    monkeypatch.setenv(f"AROG_{setting}", value)
+    for command in commands:
+        refused = arog(*command)
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith(f"arog: {told}")
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_loaded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        monkeypatch.setenv("AROG_PORT", str(taken.getsockname()[1]))
+        port = taken.getsockname()[1]
+        monkeypatch.setenv("AROG_PORT", str(port))
         told = arog("serve")
-    assert told.exit_code == 2
-    assert "is taken" in told.stderr
-    assert "AROG_PORT" in told.stderr
-
-
-def test_an_address_of_another_machine_is_told_by_its_setting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AROG_HOST", "192.0.2.1")
-    told = arog("serve")
-    assert told.exit_code == 2
-    assert "AROG_HOST" in told.stderr
-
-
-def test_a_data_folder_that_can_not_be_made_is_told_by_its_setting(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AROG_DATA_DIR", str(folder / "clinic.ttl"))
-    for command in (("serve",), ("graph", "list")):
-        told = arog(*command)
-        assert told.exit_code == 2
-        assert "AROG_DATA_DIR" in told.stderr
+    assert (told.exit_code, told.stderr.startswith(f"arog: port {port} is taken")) == (2, True)
 
 
 def test_a_key_for_a_graph_that_is_not_there_is_made_with_a_word_about_it(folder: Path) -> None:
@@ -222,18 +214,14 @@ def test_a_master_key_is_written_into_a_new_folder_or_on_demand(
         (settings.data_dir / "arog.db").touch()
     assert (prepare_folder(settings, init) == settings.key_file) is written
     assert settings.key_file.exists() is written
+    if not content:
+        assert stat.S_IMODE(settings.data_dir.stat().st_mode) == 0o700
     if written:
         assert stat.S_IMODE(settings.key_file.stat().st_mode) == 0o600
         before = settings.key_file.read_text()
         MasterKey.from_file(settings.key_file)
         assert prepare_folder(settings, init=True) is None
         assert settings.key_file.read_text() == before
-
-
-def test_a_new_data_folder_is_the_owners_alone(tmp_path: Path) -> None:
-    settings = Settings(_env_file=None, data_dir=tmp_path / "data")
-    prepare_folder(settings, init=False)
-    assert stat.S_IMODE(settings.data_dir.stat().st_mode) == 0o700
 
 
 def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> None:
@@ -253,44 +241,55 @@ def bundle_of(note: str) -> wiring.ReasonerBundle:
     return wiring.ReasonerBundle(ScriptedReasoner(), english(), {}, (), Namer(None).name, note, close_nothing)
 
 
-def test_the_demo_key_is_there_before_the_service_is_ready(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = wiring.open_store(load_settings())
-    thinking = bundle_of("embedded")
-    services = wiring.build(store.settings, error_body, thinking)
+@pytest.fixture
+def services(folder: Path) -> Iterator[wiring.Services]:
+    settings = load_settings()
+    services = wiring.build(
+        settings,
+        error_body,
+        wiring.ReasonerBundle(ScriptedReasoner(), english(), {}, (), Namer(None).name, "embedded", close_nothing),
+    )
+    yield services
+    services.store.close()
+
+
+def test_the_demo_key_is_there_before_the_service_is_ready(
+    services: wiring.Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(serve, "build_services", lambda _settings: services)
-    assert serve.build_and_prepare(store.settings, with_demo=True) is services
-    assert store.access.authenticate(Path("data/demo.key").read_text().strip()).grants == {"demo", "inspect:demo"}
-    store.close()
+    assert serve.build_and_prepare(services.store.settings, with_demo=True) is services
+    caller = services.store.access.authenticate(Path("data/demo.key").read_text().strip())
+    assert caller.grants == {"demo", "inspect:demo"}
 
 
-def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(folder: Path) -> None:
-    store = wiring.open_store(load_settings())
-    thinking = bundle_of("endpoint")
-    services = wiring.build(store.settings, error_body, thinking)
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({}, "AROG_PROFILE=kind, the default for an endpoint, since it is not trusted"),
+        ({"profile": "open"}, "AROG_PROFILE=open, as you set it"),
+        ({"reasoner": "embedded"}, ""),
+    ],
+)
+def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(
+    services: wiring.Services, changes: dict[str, str], told: str
+) -> None:
+    settings = services.store.settings.model_copy(update={"reasoner": "endpoint", **changes})
+    lines = "\n".join(serve.how_to_ask(settings, services))
+    assert told in lines
+    assert ("AROG_PROFILE" in lines) == bool(told)
 
-    def told(**changes: object) -> str:
-        settings = store.settings.model_copy(update={"reasoner": "endpoint", **changes})
-        return "\n".join(serve.how_to_ask(settings, services))
 
-    assert "AROG_PROFILE=kind, the default for an endpoint, since it is not trusted" in told()
-    assert "AROG_PROFILE=open, as you set it" in told(profile="open")
-    assert "AROG_PROFILE" not in told(reasoner="embedded")
-    store.close()
-
-
-def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(
+    folder: Path, services: wiring.Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
-    store = wiring.open_store(load_settings())
-    graphs = administration.graphs_of(store)
-    thinking = bundle_of("embedded")
-    services = wiring.build(store.settings, error_body, thinking)
-    assert any("api-key create --grant" in line for line in serve.how_to_ask(store.settings, services))
-    graphs.load("default", "demo", [folder / "clinic.ttl"], None).run(lambda _step, _percent: None)
-    lines = "\n".join(serve.how_to_ask(store.settings, services))
+    settings = services.store.settings
+    assert any("api-key create --grant" in line for line in serve.how_to_ask(settings, services))
+    services.graphs.load("default", "demo", [folder / "clinic.ttl"], None).run(lambda _step, _percent: None)
+    lines = "\n".join(serve.how_to_ask(settings, services))
     assert 'AROG_API_KEY="$(cat data/demo.key)" .venv/bin/arog ask ' in lines
     assert 'curl -s http://127.0.0.1:8000/chat -H "Authorization: Bearer $(cat data/demo.key)"' in lines
     assert os.path.exists("data/demo.key")
-    store.close()
 
 
 def test_a_folder_is_read_file_by_file_and_what_is_left_out_is_told(folder: Path) -> None:
@@ -307,3 +306,21 @@ def test_a_folder_is_read_file_by_file_and_what_is_left_out_is_told(folder: Path
     empty = arog("graph", "inspect", "ward")
     assert empty.exit_code == 2
     assert "the folder ward holds no file that can be read" in " ".join(empty.stderr.replace("│", " ").split())
+
+
+def test_an_endpoint_that_can_not_be_used_is_told_once_and_again_when_it_can(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def found(state: EndpointState, problem: str = "") -> None:
+        tell(EndpointStatus(position=2, state=state, problem=problem), "box:11434")
+
+    tell = serve.EndpointWarnings()
+    found("ready")
+    assert capsys.readouterr().err == ""
+    found("unreachable", "connection refused")
+    told = capsys.readouterr().err
+    assert told.startswith("Warning: model endpoint 2 at box:11434 can't be used: connection refused. ")
+    assert "AROG_ENDPOINT_URL" in told
+    found("ready")
+    found("ready")
+    assert capsys.readouterr().err.count("Model endpoint 2 at box:11434 can be used now.") == 1

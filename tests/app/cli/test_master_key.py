@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from app.cli.main import commands
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
-from app.egress.ledger.reader import check
-from app.graphs.erasure import key_rotation
+from app.egress.ledger.verification import check
+from app.graphs.erasure import sealed_rows
 from app.settings import load_settings
 from app.wiring.store import ServiceContext, open_store
 from kg_store.errors import MasterKeyError
@@ -142,28 +142,28 @@ class Killed(BaseException):
     """Stands for the end of the process."""
 
 
-@pytest.mark.parametrize("column", range(0, len(key_rotation.sealed_columns()), 3))
+@pytest.mark.parametrize("column", range(0, len(sealed_rows.sealed_columns()), 3))
 def test_killed_before_any_part_everything_opens_and_the_next_call_goes_on(
     path: Path, monkeypatch: pytest.MonkeyPatch, column: int
 ) -> None:
     calls = iter(range(99))
-    real = key_rotation.reseal
+    real = sealed_rows.reseal
 
     def reseal(engine: Engine, master: MasterKey, where: SealedColumn):  # type: ignore[no-untyped-def]
         if next(calls) == column:
             raise Killed
         return real(engine, master, where)
 
-    monkeypatch.setattr(key_rotation, "reseal", reseal)
+    monkeypatch.setattr(sealed_rows, "reseal", reseal)
     with pytest.raises(Killed):
         CliRunner().invoke(_app(), ["master-key", "rotate"], catch_exceptions=False)
-    monkeypatch.setattr(key_rotation, "reseal", real)
+    monkeypatch.setattr(sealed_rows, "reseal", real)
     store = open_store(load_settings())
     all_opens(store)
     store.close()
     assert "going on with v2" in arog("master-key", "rotate").stderr
     store = open_store(load_settings())
-    assert set(+key_rotation.sealed_by(store.engine, DataFolder(store.settings.data_dir))) == {2}
+    assert set(+sealed_rows.sealed_by(store.engine, DataFolder(store.settings.data_dir))) == {2}
     store.close()
 
 

@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.egress.guard import BlockedError, Guard, StaticSegments, digest_of, readings
-from app.privacy.errors import PrivacyError
-from app.privacy.safe_text import Egress, Segment
+from app.privacy.safe_text import Egress, PrivacyError, Segment
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.name_words import NameWords

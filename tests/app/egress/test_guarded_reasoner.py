@@ -10,19 +10,20 @@ from sqlalchemy import Engine
 
 from app.egress.budgets import QuestionBudgetUsedUpError, TenantBudgetUsedUpError
 from app.egress.guard import BlockedError, Guard, StaticSegments
-from app.egress.guarded_reasoner import GuardedReasoner, RequestContext
+from app.egress.guarded_reasoner import GuardedReasoner, PseudonymSubstitution, RequestContext
+from app.egress.ledger.chain import metadata
 from app.egress.ledger.ledger import Ledger, LedgerUnavailableError
-from app.egress.ledger.tables import metadata
-from app.egress.wire_pseudonyms import PseudonymSubstitution
 from app.llm.reasoner import ReasonerUnavailableError, Reply, Retry, Tokens
-from app.llm.tasks import ReplyT, StructureInput, Task, TaskKind
+from app.llm.tasks import ReplyT, SchemaStep, StepInput, StructureInput, Task, TaskKind
 from app.privacy.safe_text import Egress, Segment
 from app.privacy.words.lexicon import Lexicon
-from app.strategies.arog.prompts import STRUCTURE
+from app.strategies.prompts import STRUCTURE
+from app.strategies.sets.prompts import STEP
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.name_words import NameWords
 from kg_store.storage.master_key import MasterKey
 from kg_store.text.english import PublicWords
+from tests.support.tasks import thing
 
 ERRAND = RequestContext("t1", "k1", "a1", "c1")
 
@@ -76,7 +77,7 @@ class Told:
     def __init__(self, *substitutions: PseudonymSubstitution) -> None:
         self.substitutions = list(substitutions)
 
-    def now(self) -> PseudonymSubstitution:
+    def __call__(self) -> PseudonymSubstitution:
         return self.substitutions.pop(0) if len(self.substitutions) > 1 else self.substitutions[0]
 
 
@@ -345,3 +346,17 @@ async def test_a_question_that_is_given_up_has_cost_its_prompt(guarded: GuardedR
     with pytest.raises(asyncio.CancelledError):
         await running
     assert account.settled == [10]
+
+
+def test_fields_of_the_house_are_kept_and_renamed_and_never_dumped() -> None:
+    given = StepInput(
+        question="Who treats Eq7f2k?", things=[thing("Eq7f2k", "patient")], evidence=[], candidates=[],
+        steps=(SchemaStep("patient", "Rk3m2a", "Rk3m2a who treats", "doctor"),),
+        kinds=(thing("Sd0c7r", "doctor"),),
+        own={"Eq7f2k": ("Rk3m2a",)},
+    )  # fmt: skip
+    words = {"Eq7f2k": "Ea1b2c", "Rk3m2a": "Rz9y8x"}
+    sent = PseudonymSubstitution(words).substitute_in(Task(STEP, given)).input
+    assert (sent.steps[0].label, sent.kinds[0].name, sent.own) == ("Rz9y8x", "Sd0c7r", {"Ea1b2c": ("Rz9y8x",)})
+    assert not {"steps", "kinds", "own"} & set(sent.model_dump())
+    assert "Eq7f2k" not in sent.model_dump_json()

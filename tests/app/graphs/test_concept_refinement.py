@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.graphs.refinement_tasks import MAX_RELATIONS, askable, input_about, plain_concept
+from app.graphs.concept_refinement import MAX_RELATIONS, askable, input_about, plain_concept
 from app.settings import PREFIX, Settings
 from client_sdk.protocol import JobStatus, RefineEstimate
 from evaluation.checks.canaries import PREFIXES, canaries_in

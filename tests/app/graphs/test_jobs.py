@@ -12,11 +12,18 @@ from sqlalchemy import Engine, insert
 
 from app.api.problems import error_body
 from app.database.tables import jobs
-from app.graphs.errors import GraphBusyError, UnknownJobError
-from app.graphs.job_control import JobControl, JobStoppedError, NotWaitingError
-from app.graphs.jobs import MAX_CONCURRENT_LOADS, JobResult, JobRunner, Progress
+from app.graphs.jobs import (
+    MAX_CONCURRENT_LOADS,
+    GraphBusyError,
+    JobControl,
+    JobResult,
+    JobRunner,
+    JobStoppedError,
+    NotWaitingError,
+    Progress,
+    UnknownJobError,
+)
 from client_sdk.protocol import GraphSummary, JobStatus, PrivacySummary
-from kg_store.errors import LoadError
 
 GRAPH = GraphSummary(
     name="clinic", version="v1", triples=3, entities=2, values=1, relations=1,
@@ -39,10 +46,6 @@ def ended(runner: JobRunner, job_id: str) -> JobStatus:
     return status
 
 
-def nothing() -> None:
-    """No clean-up."""
-
-
 class Gate:
     """Work that reports half, then waits until it is let through."""
 
@@ -58,7 +61,7 @@ class Gate:
 
 def test_a_job_tells_how_far_it_is_and_what_it_made(runner: JobRunner) -> None:
     gate = Gate()
-    job_id = runner.start("north", "clinic", gate, nothing).id
+    job_id = runner.start("north", "clinic", gate).id
     assert gate.reached.wait(10)
     running = runner.status("north", job_id)
     assert (running.state, running.step, running.percent) == ("running", "sealing", 50.0)
@@ -70,14 +73,14 @@ def test_a_job_tells_how_far_it_is_and_what_it_made(runner: JobRunner) -> None:
 
 def test_one_load_of_a_graph_at_a_time_and_others_beside_it(runner: JobRunner) -> None:
     gate, other, cleaned = Gate(), Gate(), threading.Event()
-    first = runner.start("north", "clinic", gate, nothing).id
+    first = runner.start("north", "clinic", gate).id
     with pytest.raises(GraphBusyError):
         runner.start("north", "clinic", Gate(), cleaned.set)
     assert cleaned.is_set()
     with pytest.raises(GraphBusyError):
         runner.refuse_while_loading("north", "clinic")
     runner.refuse_while_loading("south", "clinic")
-    second = runner.start("north", "films", other, nothing).id
+    second = runner.start("north", "films", other).id
     assert other.reached.wait(10)
     gate.open.set()
     other.open.set()
@@ -91,13 +94,6 @@ def failing(error: Exception) -> Callable[[Progress], JobResult]:
     return work
 
 
-def test_a_load_error_is_told_with_file_and_line(runner: JobRunner) -> None:
-    error = LoadError("an IRI that is not valid", "file-1.ttl", 12)
-    body = ended(runner, runner.start("north", "clinic", failing(error), nothing).id).error
-    assert body is not None
-    assert (body.code, body.message) == ("load_failed", "file-1.ttl, line 12: an IRI that is not valid.")
-
-
 def test_any_other_error_is_told_by_an_id_alone_and_cleans_up(runner: JobRunner) -> None:
     cleaned = threading.Event()
     job_id = runner.start("north", "clinic", failing(ValueError("Nora Lindqvist")), cleaned.set).id
@@ -106,14 +102,7 @@ def test_any_other_error_is_told_by_an_id_alone_and_cleans_up(runner: JobRunner)
     assert body.code == "internal"
     assert "Nora" not in body.model_dump_json()
     assert cleaned.is_set()
-    runner.start("north", "clinic", failing(ValueError()), nothing)
-
-
-def test_a_job_of_another_tenant_is_unknown(runner: JobRunner) -> None:
-    job_id = runner.start("north", "clinic", failing(ValueError()), nothing).id
-    for tenant, wanted in (("south", job_id), ("north", "nothing")):
-        with pytest.raises(UnknownJobError):
-            runner.status(tenant, wanted)
+    runner.start("north", "clinic", failing(ValueError()))
 
 
 def test_what_a_killed_process_left_running_has_failed_at_the_next_start(engine: Engine) -> None:
@@ -136,7 +125,7 @@ def test_what_a_killed_process_left_running_has_failed_at_the_next_start(engine:
 
 def test_a_queued_and_a_running_job_are_stopped_at_their_next_step(runner: JobRunner) -> None:
     gates = [Gate() for _ in range(MAX_CONCURRENT_LOADS)]
-    running = [runner.start("north", f"g{number}", gate, nothing).id for number, gate in enumerate(gates)]
+    running = [runner.start("north", f"g{number}", gate).id for number, gate in enumerate(gates)]
     assert all(gate.reached.wait(10) for gate in gates)
     ran = threading.Event()
 
@@ -144,7 +133,7 @@ def test_a_queued_and_a_running_job_are_stopped_at_their_next_step(runner: JobRu
         ran.set()
         return JobResult(GRAPH)
 
-    queued = runner.start("north", "late", work, nothing).id
+    queued = runner.start("north", "late", work).id
     for job_id in (queued, *running):
         with pytest.raises(UnknownJobError):
             runner.stop("south", job_id)
@@ -169,7 +158,7 @@ def test_a_gate_that_nobody_opens_in_time_stops_its_job() -> None:
 
 def test_a_job_of_another_process_is_stopped_there(runner: JobRunner, engine: Engine) -> None:
     gate = Gate()
-    job_id = runner.start("north", "clinic", gate, nothing).id
+    job_id = runner.start("north", "clinic", gate).id
     other = JobRunner(engine, "another home", error_body)
     for act in (other.stop, other.approve):
         with pytest.raises(NotWaitingError):

@@ -10,9 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from app.graphs.report_chart import svg
-from app.graphs.report_files import NO_PICTURE
-from app.graphs.report_markdown import markdown
+from app.graphs.report_files import NO_PICTURE, markdown, svg
 from client_sdk.protocol import GraphReport, JobStatus
 from kg_store.sources.policy import Policy
 from tests.app.api.conftest import service

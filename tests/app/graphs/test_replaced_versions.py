@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.graphs.load_job import SMALLER
+from app.graphs.admin import SMALLER
 from app.wiring.administration import graphs_of
 from app.wiring.store import open_store
 from tests.support.service import CLINIC, settings_in

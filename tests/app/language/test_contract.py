@@ -16,8 +16,7 @@ from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.guard import StaticSegments
 from app.language.protocol import Language
-from app.language.readings import AskedOfKind, AskedStep, WordedPath
-from app.language.schema_steps import schema_steps
+from app.language.readings import AskedOfKind, AskedStep, WordedPath, schema_steps
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reasoner
 from app.llm.tasks import Candidate, Evidence, ReplyInput, StepInput, Thing

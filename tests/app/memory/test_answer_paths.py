@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.memory.answer_paths import is_one_path, paths_of_answer
+from app.memory.case_memory import is_one_path, paths_of_answer
 from app.strategies.base import FoundFact
 
 FACTS = (

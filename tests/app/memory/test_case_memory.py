@@ -7,8 +7,7 @@ import datetime as dt
 import numpy as np
 import pytest
 
-from app.llm.case_gains import gains_of
-from app.llm.in_house import CasePath
+from app.llm.in_house import CasePath, gains_of
 from app.llm.tasks import StepInput
 from app.memory.case_memory import MIN_COSINE, NEAREST, WEIGHT, WEIGHT_OF_SAME, nearest_cases
 from app.memory.cases import Case, CaseContent, LabelPath, Vector

@@ -11,9 +11,8 @@ from sqlalchemy import Engine, select, update
 
 from app.database.engine import make_engine, migrate
 from app.database.tables import cases
-from app.memory import case_store
-from app.memory.case_store import CaseStore, UnknownCaseError
-from app.memory.cases import CaseContent
+from app.memory import cases as case_module
+from app.memory.cases import CaseContent, CaseStore, UnknownCaseError
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 
@@ -92,7 +91,7 @@ def test_a_graph_takes_its_cases_and_counts_with_it_and_no_others(store: CaseSto
 
 
 def test_a_key_keeps_so_many_and_approved_ones_stay(store: CaseStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_store, "MAX_CASES_OF_A_KEY", 2)
+    monkeypatch.setattr(case_module, "MAX_CASES_OF_A_KEY", 2)
     store.keep("t", "g", "k", "1", TREATED)
     store.approve("t", "g", [each.id for each in store.of_graph("t", "g")])
     for answer in ("2", "3", "4"):

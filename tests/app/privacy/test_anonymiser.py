@@ -6,11 +6,9 @@ from collections.abc import Callable
 import pytest
 
 from app.egress.guard import Guard, StaticSegments
-from app.privacy.anonymised import Anonymised
-from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymiser
-from app.privacy.pseudonyms import PseudonymTable
+from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymised, Anonymiser
+from app.privacy.pseudonyms import MAX_CHOICES, PseudonymTable
 from app.privacy.safe_text import Egress, Segment
-from app.privacy.shared_names import MAX_CHOICES
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
@@ -18,7 +16,7 @@ from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Mid, Mids, NodeKind, ValueKind, as_mids
 from kg_store.text.english import PublicWords
-from kg_store.text.numbers.units import unit_of_label
+from kg_store.text.quantities import unit_of_label
 from tests.support.clinic import dialogue, members
 
 Ask = Callable[..., Anonymised]

@@ -25,7 +25,7 @@ from app.llm.tasks import (
     TaskModel,
 )
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.arog.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
+from app.strategies.prompts import ANSWER, CHOOSE, NAME, STRUCTURE
 from app.strategies.sets.prompts import STEP
 from kg_store.algebra.expressions import parse
 from tests.support.tasks import fact, step, thing, way

@@ -10,10 +10,8 @@ import pytest
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
-from app.retriever.network import NetworkConfig
-from app.retriever.query import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
-from app.retriever.retriever import Retriever
-from app.retriever.weights import read_weights, write_weights
+from app.retriever.features import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
+from app.retriever.retriever import NetworkConfig, Retriever, read_weights, write_weights
 from tests.support.retrievers import untrained
 
 HISTORY = (

@@ -15,7 +15,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.tasks import PathTriple
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.arog.strategy import ArogStrategy
+from app.strategies.arog import ArogStrategy
 from app.strategies.base import RetrievalResult, Strategy, StrategyInput
 from app.strategies.retrieval import (
     MAX_TRIPLES,
@@ -30,14 +30,14 @@ from app.strategies.retrieval import (
     show_evidence,
     show_things,
 )
-from app.strategies.sets.candidate_pages import Paginator, PathRanker
-from app.strategies.sets.offered_ways import NearestWays
+from app.strategies.sets.candidates import NearestWays, Paginator, PathRanker
 from app.strategies.sets.strategy import SetsStrategy
 from app.strategies.start import starting_places
 from kg_store.graph.traversal import concept_of, kind_of, steps_from
 from kg_store.terms import NodeKind
 from tests.support.asking import SECRETS, Asked, Bench
-from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
+from tests.support.processes.model_server import Canned, Request, reply
+from tests.support.talk import Talk
 
 KNOWN = Vocabulary({"Eq7f2k", "Sk3mmd"}, frozenset("treated by date of birth patient".split()))
 
@@ -92,11 +92,6 @@ def asked(bench: Bench, model: PromptedReasoner) -> Asked:
     return bench.asked(model)
 
 
-@pytest.fixture
-def strategy(embedder: Embedder) -> SetsStrategy:
-    return SetsStrategy(embedder)
-
-
 def tokens_of(model: PromptedReasoner, request: Request) -> int:
     """The tokens that a call of this prompt is counted for beforehand."""
     texts = [message["content"] for message in request.json["messages"]]
@@ -108,8 +103,9 @@ def nothing_fits(request: Request) -> Canned:
     return reply({"action": "not_in_graph", "choices": [], "answer": [], "text": ""})
 
 
-async def with_budget(asked: Asked, model: PromptedReasoner, strategy: Strategy, tokens: int) -> RetrievalResult:
-    return await strategy.find(asked.inquiry(model, QUESTION, most_tokens=tokens, profile=Profile.KIND))
+async def with_budget(talk: Talk, tokens: int, strategy: type[Strategy] = SetsStrategy) -> RetrievalResult:
+    inquiry = talk.asked.inquiry(talk.model, QUESTION, most_tokens=tokens, profile=Profile.KIND)
+    return await strategy(talk.embedder).find(inquiry)  # type: ignore[call-arg]
 
 
 def ranked(inquiry: StrategyInput, embedder: Embedder) -> Sequence[tuple[str, ...]]:
@@ -121,19 +117,19 @@ def ranked(inquiry: StrategyInput, embedder: Embedder) -> Sequence[tuple[str, ..
     return [tuple(schema.label_step(step) for step in way.path) for way in first]
 
 
-async def test_a_short_budget_shows_the_nearest_ways_alone_and_says_so(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, strategy: SetsStrategy, embedder: Embedder
-) -> None:
-    server.replies = nothing_fits
-    (cut,) = (await with_budget(asked, model, strategy, GENEROUS)).notes
-    whole = server.received[0]
+async def test_a_short_budget_shows_the_nearest_ways_alone_and_says_so(talk: Talk) -> None:
+    talk.server.replies = nothing_fits
+    (cut,) = (await with_budget(talk, GENEROUS)).notes
+    whole = talk.server.received[0]
     count = len(whole.input["candidates"])
-    server.received.clear()
-    finding = await with_budget(asked, model, strategy, tokens_of(model, whole) - 1)
-    (given,) = sent_to(server, "step")
+    talk.server.received.clear()
+    finding = await with_budget(talk, tokens_of(talk.model, whole) - 1)
+    (given,) = talk.sent("step")
     shown = {tuple(each["path"]) for each in given["candidates"]}
     assert 0 < len(shown) < count
-    assert shown == set(ranked(asked.inquiry(model, QUESTION, profile=Profile.KIND), embedder)[: len(shown)])
+    assert shown == set(
+        ranked(talk.asked.inquiry(talk.model, QUESTION, profile=Profile.KIND), talk.embedder)[: len(shown)]
+    )
     assert given["further"] == 0
     assert (finding.draft, finding.over_budget) == (None, True)
     (note,) = finding.notes
@@ -142,9 +138,7 @@ async def test_a_short_budget_shows_the_nearest_ways_alone_and_says_so(
     assert int(note.split()[2]) == count - len(shown) + whole.input["further"] + int(cut.split()[2])
 
 
-async def test_a_page_leaves_room_for_the_call_that_answers(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, strategy: SetsStrategy
-) -> None:
+async def test_a_page_leaves_room_for_the_call_that_answers(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         if request.input["evidence"]:
             return reply(
@@ -153,43 +147,38 @@ async def test_a_page_leaves_room_for_the_call_that_answers(
         home = [each["number"] for each in request.input["candidates"] if each["path"] == ["lives in"]]
         return reply({"action": "follow", "choices": home, "answer": [], "text": ""})
 
-    server.replies = replies
-    await with_budget(asked, model, strategy, GENEROUS)
-    first, second = server.received
-    budget = tokens_of(model, first) + tokens_of(model, second) - 50
-    server.received.clear()
-    finding = await with_budget(asked, model, strategy, budget)
+    talk.server.replies = replies
+    await with_budget(talk, GENEROUS)
+    first, second = talk.server.received
+    budget = tokens_of(talk.model, first) + tokens_of(talk.model, second) - 50
+    talk.server.received.clear()
+    finding = await with_budget(talk, budget)
     assert finding.draft is not None
-    assert len(sent_to(server, "step")[0]["candidates"]) < len(first.input["candidates"])
+    assert len(talk.sent("step")[0]["candidates"]) < len(first.input["candidates"])
     assert not finding.over_budget
 
 
 @pytest.mark.parametrize("name", ["sets", "arog"])
-async def test_where_no_call_fits_nothing_is_sent_and_that_is_told(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, strategy: SetsStrategy, embedder: Embedder, name: str
-) -> None:
-    chosen = strategy if name == "sets" else ArogStrategy(embedder)
-    finding = await with_budget(asked, model, chosen, 300)
-    assert server.received == []
+async def test_where_no_call_fits_nothing_is_sent_and_that_is_told(talk: Talk, name: str) -> None:
+    finding = await with_budget(talk, 300, SetsStrategy if name == "sets" else ArogStrategy)
+    assert talk.server.received == []
     assert (finding.draft, finding.evidence, finding.over_budget) == (None, (), True)
     assert [note for note in finding.notes if "budget of tokens was used up" in note]
 
 
-async def test_arog_offers_fewer_relations_by_rank(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_arog_offers_fewer_relations_by_rank(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         if request.task == "structure":
             return reply({"thought": "", "path": [], "guess": ""})
         return reply({"choices": []} if request.task == "choose_relations" else _not_yet())
 
-    server.replies = replies
-    await with_budget(asked, model, ArogStrategy(embedder), GENEROUS)
-    structure, choice = server.received[:2]
-    spent = tokens_of(model, structure) - model.longest_reply
-    server.received.clear()
-    finding = await with_budget(asked, model, ArogStrategy(embedder), spent + tokens_of(model, choice))
-    fewer = [each["path"][0] for each in sent_to(server, "choose_relations")[0]["candidates"]]
+    talk.server.replies = replies
+    await with_budget(talk, GENEROUS, ArogStrategy)
+    structure, choice = talk.server.received[:2]
+    spent = tokens_of(talk.model, structure) - talk.model.longest_reply
+    talk.server.received.clear()
+    finding = await with_budget(talk, spent + tokens_of(talk.model, choice), ArogStrategy)
+    fewer = [each["path"][0] for each in talk.sent("choose_relations")[0]["candidates"]]
     assert 0 < len(fewer) < len(choice.input["candidates"])
     assert "works in" not in fewer or len(fewer) > 1
     assert "treated by" in fewer

@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.process
 
-ANSWERS = ("app.reader", "app.strategies", "app.llm", "app.chat.refusals", "app.chat.service")
+ANSWERS = ("app.reader", "app.strategies", "app.llm", "app.chat.concluding", "app.chat.service")
 LOADED = "import sys, app.wiring.administration, app.wiring.store; print(*sys.modules)"
 
 

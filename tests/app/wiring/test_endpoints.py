@@ -10,7 +10,7 @@ import pytest
 
 from app.llm.reasoner import Reply, Retry
 from app.llm.tasks import CallOptions, StructureInput, Task
-from app.strategies.arog.prompts import STRUCTURE
+from app.strategies.prompts import STRUCTURE
 from app.wiring.services import think
 from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, serving
 from tests.support.service import settings_in

@@ -21,24 +21,20 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from client_sdk import Answer, ArogError, Chat
-from client_sdk.cli.chat import COMMANDS, ChatLoop
-from client_sdk.cli.display import ConsoleDisplay
-from client_sdk.cli.line_input import completing
+from client_sdk.cli.chat import COMMANDS, ChatLoop, ConsoleDisplay, completing
 from client_sdk.cli.main import run
 from client_sdk.cli.render import make_console
-from tests.client_sdk.cli.test_main import REPOSITORY, TEXT, pipe
+from tests.client_sdk.cli.test_main import REPOSITORY, TEXT
+from tests.client_sdk.conftest import Spoken
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem
 
 
-def test_an_answer_is_rated_by_command(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pipe(monkeypatch, "/right\nWho?\n/right\n/wrong\n/wrong Anna Keller; Lea\n/quit\n")
-    assert run(["chat"]) == 0
+def test_an_answer_is_rated_by_command(env: FakeService, spoken: Spoken) -> None:
+    code, printed, _ = spoken("/right\nWho?\n/right\n/wrong\n/wrong Anna Keller; Lea\n/quit\n")
+    assert code == 0
     told = [(each.rating, each.correct) for each in env.ratings]
     assert told == [("right", None), ("wrong", None), ("wrong", ["Anna Keller", "Lea"])]
     assert {(each.conversation, each.answer) for each in env.ratings} == {("conversation-1", "answer-1")}
-    printed = capsys.readouterr().out
     assert printed.startswith("(no answer yet)")
     assert "(Thank you: similar questions will lean on this.)" in printed
 
@@ -46,36 +42,27 @@ def test_an_answer_is_rated_by_command(
 # --- commands ---------------------------------------------------------------------------------------------
 
 
-def test_chat_answers_piped_lines_in_one_dialogue(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pipe(
-        monkeypatch,
-        "/why\nWho?\n\n/why\n/evidence\n/seen\nAnd who else?\n/history\n/reset\nAnew?\n/help\n/nonsense\n/why not\n"
-        "/quit\nNever asked\n",
-    )
-    assert run(["chat"]) == 0
-    printed = capsys.readouterr().out
+def test_chat_answers_piped_lines_in_one_dialogue(env: FakeService, spoken: Spoken) -> None:
+    first = ["/why", "Who?", "", "/why", "/evidence", "/seen", "And who else?", "/history", "/reset", "Anew?"]
+    code, printed, _ = spoken("\n".join([*first, "/help", "/nonsense", "/why not", "/quit", "Never asked"]))
+    assert code == 0
     assert printed.startswith("(no answer yet)\n" + TEXT)
     assert "Anna Keller -> treated by (doctor) -> Dr. Bruno Weiß" in printed
     assert "Anna Keller (patient), treated by" in printed
     assert "[user]\nWho treats" in printed
-    assert "reply, with names, on this machine alone\nDr. Bruno Weiß?" in printed
+    assert "Ex81zp? Or Anna?\n--- reply, with names, on this machine alone\nDr. Bruno Weiß? Or Anna?" in printed
     assert "(a new dialogue)" in printed
     assert f"> Who?\n  {TEXT}\n> And who else?\n  {TEXT}\n" in printed
     assert printed.count("There is no such command.") == 2
     assert [len(one["messages"]) for one in env.seen] == [1, 3, 1]
 
 
-def test_an_error_ends_the_line_and_not_the_dialogue(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_ends_the_line_and_not_the_dialogue(env: FakeService, spoken: Spoken) -> None:
     env.canned.append(problem(404, "unknown_conversation"))
-    pipe(monkeypatch, "Who?\nAnd?\n")
-    assert run(["chat"]) == 4
-    printed = capsys.readouterr()
-    assert TEXT in printed.out
-    assert "/reset begins a new conversation" in printed.err
+    code, printed, errors = spoken("Who?\nAnd?\n")
+    assert code == 4
+    assert TEXT in printed
+    assert "/reset begins a new conversation" in errors
     assert [len(one["messages"]) for one in env.seen] == [1, 1]
 
 
@@ -98,45 +85,24 @@ def test_chat_by_hand_ends_with_ctrl_d_and_exits_with_zero(
     assert "(id err-1)" in printed.err
 
 
-def test_what_the_model_saw_has_names_where_the_key_may_have_them(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pipe(monkeypatch, "Who?\n/seen\n")
-    assert run(["chat"]) == 0
-    assert "Ex81zp? Or Anna?\n--- reply, with names, on this machine alone\nDr. Bruno Wei\u00df? Or Anna?" in (
-        capsys.readouterr().out
-    )
-
-
-def test_what_the_model_saw_is_in_pseudonyms_without_the_grant_and_says_so(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_model_saw_is_in_pseudonyms_without_the_grant_and_says_so(env: FakeService, spoken: Spoken) -> None:
     env.may_inspect = False
-    pipe(monkeypatch, "Who?\n/seen\n")
-    assert run(["chat"]) == 0
-    seen = capsys.readouterr().out.partition("(in pseudonyms alone: ")[2]
+    seen = spoken("Who?\n/seen\n")[1].partition("(in pseudonyms alone: ")[2]
     assert seen.startswith("the names behind them are for keys with the grant inspect:demo, ")
     assert "[user]\nWho treats\nEq7f2k?" in seen
     assert not [word for word in PRIVATE_WORDS if word in seen]
 
 
-def test_another_graph_is_another_dialogue(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pipe(monkeypatch, "Who?\n/graph\n/graph other\nWho else?\n/graph clinic\n/why\nWho there?\n")
-    assert run(["chat"]) == 0
-    printed = capsys.readouterr().out
+def test_another_graph_is_another_dialogue(env: FakeService, spoken: Spoken) -> None:
+    _, printed, _ = spoken("Who?\n/graph\n/graph other\nWho else?\n/graph clinic\n/why\nWho there?\n")
     assert "  clinic\n* demo\n" in printed
     assert "This key may not ask that graph, or there is none of that name." in printed
     assert printed.count("(a new dialogue with clinic)\n(no answer yet)\n") == 1
     assert [(one["graph"], len(one["messages"])) for one in env.seen] == [("demo", 1), ("demo", 3), ("clinic", 1)]
 
 
-def test_the_options_of_the_command_hold_for_another_graph(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pipe(monkeypatch, "/graph clinic\nWho?\n")
-    assert run(["chat", "--strategy", "arog", "--names", "7", "--language", "de"]) == 0
+def test_the_options_of_the_command_hold_for_another_graph(env: FakeService, spoken: Spoken) -> None:
+    spoken("/graph clinic\nWho?\n", "--strategy", "arog", "--names", "7", "--language", "de")
     options = env.seen[0]["options"]
     assert (env.seen[0]["strategy"], options["names"], options["language"]) == ("arog", 7, "de")
 
@@ -165,31 +131,14 @@ def test_ctrl_c_ends_the_question_and_not_the_dialogue(env: FakeService, capsys:
 # --- one JSON object a line -------------------------------------------------------------------------------
 
 
-def spoken(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], text: str) -> list[dict[str, Any]]:
-    pipe(monkeypatch, text)
-    run(["chat", "--json"])
-    printed = capsys.readouterr()
-    assert printed.err == ""
-    return [json.loads(line) for line in printed.out.splitlines()]
+def objects(told: tuple[int, str, str]) -> list[dict[str, Any]]:
+    assert told[2] == ""
+    return [json.loads(line) for line in told[1].splitlines()]
 
 
-def test_every_line_is_answered_by_one_object(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    lines = [
-        "/why",
-        "Who?",
-        "/why",
-        "/evidence",
-        "/seen",
-        "/history",
-        "/graph",
-        "/graph clinic",
-        "/reset",
-        "/help",
-        "/x",
-    ]
-    told = spoken(monkeypatch, capsys, "\n".join(lines))
+def test_every_line_is_answered_by_one_object(env: FakeService, spoken: Spoken) -> None:
+    lines = ["/why", "Who?", "/why", "/evidence", "/seen", "/history", "/graph", "/graph clinic", "/reset", "/help"]
+    told = objects(spoken("\n".join([*lines, "/x"]), "--json"))
     assert [one["kind"] for one in told] == [
         *("nothing", "answer", "why", "evidence", "seen", "history", "graph", "graph", "reset", "help", "help")
     ]
@@ -204,12 +153,10 @@ def test_every_line_is_answered_by_one_object(
     assert unknown["problem"] == "There is no such command."
 
 
-def test_an_error_is_an_object_too(
-    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_is_an_object_too(env: FakeService, spoken: Spoken) -> None:
     env.canned.append(problem(404, "unknown_conversation"))
     env.may_inspect = False
-    first, _, seen = spoken(monkeypatch, capsys, "Who?\nWho?\n/seen\n")
+    first, _, seen = objects(spoken("Who?\nWho?\n/seen\n", "--json"))
     assert first == {
         "kind": "error",
         "code": "unknown_conversation",

@@ -3,14 +3,11 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import typer
@@ -20,12 +17,9 @@ from client_sdk import Chat, Piece, Stream
 from client_sdk.answers.safe_output import printable
 from client_sdk.cli import main
 from client_sdk.cli.main import join_commands, run
-from client_sdk.cli.render import make_console, show_answer, show_notes
+from client_sdk.cli.render import make_console, show_answer, show_stream, show_trace
 from client_sdk.cli.settings import choose
-from client_sdk.cli.stream import show_stream
-from client_sdk.cli.trace import show_trace
-from client_sdk.crypto.key_file import key_path, load_key
-from client_sdk.crypto.private_files import create_private
+from client_sdk.crypto.key_file import create_private, key_path, load_key
 from client_sdk.errors import ArogError, NotConfiguredError, ServerError
 from client_sdk.protocol import Reading
 from client_sdk.trace import readable_payload
@@ -149,17 +143,22 @@ def test_ask_reads_the_question_from_standard_input(env: FakeService, monkeypatc
     assert (request["strategy"], request["options"]["names"], request["graph"]) == ("arog", 9, "clinic")
 
 
-def test_ask_wants_names_in_a_language(env: FakeService, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ask_wants_names_in_a_language(
+    env: FakeService, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["ask", "Who?", "--language", "de"]) == 0
     monkeypatch.setenv("AROG_LANGUAGE", "fr")
     assert run(["ask", "Who?"]) == 0
+    assert run(["ask", "Who?", "--language", "in German"]) == 4
+    assert "language" in capsys.readouterr().err
     assert [request["options"]["language"] for request in env.seen] == ["de", "fr"]
 
 
-def test_ask_says_what_a_language_looks_like(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["ask", "Who?", "--language", "in German"]) == 4
-    assert "language" in capsys.readouterr().err
-    assert env.seen == []
+def test_a_name_that_was_read_otherwise_is_shown(service: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
+    service.inexact = [Reading(pseudonym="Eq7f2k", start=11, end=20)]
+    with Chat(service.url, API_KEY, "demo") as chat:
+        show_answer(make_console(), chat.ask("Who treats Ana Keler?"))
+    assert '("Ana Keler" was read as Anna Keller)' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -168,40 +167,14 @@ def test_ask_says_what_a_language_looks_like(env: FakeService, capsys: pytest.Ca
 def test_an_error_is_one_line_with_what_to_do_and_the_id(
     env: FakeService, capsys: pytest.CaptureFixture[str], status: int, exit_code: int
 ) -> None:
-    env.canned.append(problem(status, "code"))
+    env.canned += [problem(status, "code"), problem(401, "not_authenticated"), problem(404, "unknown_graph")]
     assert run(["ask", "Where is Anna Keller?"]) == exit_code
-    printed = capsys.readouterr()
-    assert printed.err == "arog: It went wrong. Do it otherwise. (id err-1)\n"
-    assert printed.out == ""
-
-
-@pytest.mark.parametrize(
-    ("status", "code", "named"), [(401, "not_authenticated", "AROG_API_KEY"), (404, "unknown_graph", "--graph")]
-)
-def test_hints_that_speak_of_http_are_replaced(
-    env: FakeService, capsys: pytest.CaptureFixture[str], status: int, code: str, named: str
-) -> None:
-    env.canned.append(problem(status, code))
-    assert run(["ask", "Where is Anna Keller?"]) == 4
-    told = capsys.readouterr().err
-    assert named in told
-    assert "Do it otherwise" not in told
-
-
-def test_notes_of_a_plain_answer_are_shown_on_demand(service: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    with Chat(service.url, API_KEY, "demo") as chat:
-        plain = replace(chat.ask("Who?"), ambiguous={})
-    show_answer(make_console(), plain)
-    assert "were left out" not in capsys.readouterr().out
-    show_notes(make_console(), plain)
-    assert "were left out" in capsys.readouterr().out
-
-
-def test_a_name_that_was_read_otherwise_is_shown(service: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    service.inexact = [Reading(pseudonym="Eq7f2k", start=11, end=20)]
-    with Chat(service.url, API_KEY, "demo") as chat:
-        show_answer(make_console(), chat.ask("Who treats Ana Keler?"))
-    assert '("Ana Keler" was read as Anna Keller)' in capsys.readouterr().out
+    assert capsys.readouterr() == ("", "arog: It went wrong. Do it otherwise. (id err-1)\n")
+    for named in ("AROG_API_KEY", "--graph"):  # Hints that speak of HTTP are replaced.
+        assert run(["ask", "Where is Anna Keller?"]) == 4
+        told = capsys.readouterr().err
+        assert named in told
+        assert "Do it otherwise" not in told
 
 
 def test_a_wrong_capsule_has_its_own_exit_code(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
@@ -302,18 +275,18 @@ def test_keygen_makes_one_key_and_keeps_it(capsys: pytest.CaptureFixture[str]) -
     assert second.err == f"there is one already: {key_path()}\n"
 
 
-def test_keygen_makes_a_hybrid_key_where_there_is_none(capsys: pytest.CaptureFixture[str], env: FakeService) -> None:
-    assert run(["keygen", "--post-quantum"]) == 0
-    assert run(["keygen", "--post-quantum"]) == 0
+def test_keygen_makes_a_hybrid_key_where_there_is_none_at_all(
+    capsys: pytest.CaptureFixture[str], env: FakeService
+) -> None:
+    for _ in range(2):
+        assert run(["keygen", "--post-quantum"]) == 0
     kept = load_key()
     assert kept is not None
     assert capsys.readouterr().out == f"{kept.public_text}\n" * 2
     assert len(kept.public_text) == 1622
     assert run(["ask", "Who treats Anna?"]) == 0
     assert "Anna Keller" in capsys.readouterr().out
-
-
-def test_keygen_takes_no_key_of_x25519_for_a_hybrid_one(capsys: pytest.CaptureFixture[str]) -> None:
+    key_path().unlink()
     assert run(["keygen"]) == 0
     capsys.readouterr()
     assert run(["keygen", "--post-quantum"]) == 2
@@ -433,28 +406,20 @@ def test_letters_of_every_script_stay_printable() -> None:
 # --- joining server commands ------------------------------------------------------------------------------
 
 
-def entry(monkeypatch: pytest.MonkeyPatch, source: str, name: str = "plugin_of_tests") -> EntryPoint:
-    """An entry point whose module is `source`."""
+Entry = Callable[[str], EntryPoint]
 
-    class Finder:
-        @staticmethod
-        def find_spec(full: str, path: object = None, target: object = None):
-            import importlib.util
 
-            if full != name:
-                return None
-            return importlib.util.spec_from_loader(full, Loader())
+@pytest.fixture
+def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Entry:
+    """Makes an entry point whose module is a source."""
 
-    class Loader:
-        def create_module(self, spec: object) -> ModuleType | None:
-            return None
+    def make(source: str) -> EntryPoint:
+        (tmp_path / "plugin_of_tests.py").write_text(source)
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.delitem(sys.modules, "plugin_of_tests", raising=False)
+        return EntryPoint("server", "plugin_of_tests:commands", main.GROUP)
 
-        def exec_module(self, module: ModuleType) -> None:
-            exec(source, module.__dict__)
-
-    monkeypatch.setattr(sys, "meta_path", [Finder, *sys.meta_path])
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    return EntryPoint("server", f"{name}:commands", main.GROUP)
+    return make
 
 
 def new_app() -> typer.Typer:
@@ -464,31 +429,12 @@ def new_app() -> typer.Typer:
     return app
 
 
-def test_an_entry_point_adds_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = new_app()
-    joined = join_commands(app, [entry(monkeypatch, "def commands(app):\n    app.command('serve')(lambda: None)")])
-    assert (joined.lacking, joined.broken) == ([], [])
-    assert [command.name for command in app.registered_commands] == ["ask", "chat", "serve"]
-
-
-def test_a_missing_library_is_an_extra_that_is_not_installed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    app = new_app()
-    joined = join_commands(app, [entry(monkeypatch, "import a_library_nobody_has.part")])
-    assert (joined.lacking, joined.broken) == (["a_library_nobody_has"], [])
-    assert main._run_app(app, ["--help"], joined) == 0
-    printed = capsys.readouterr()
-    assert "pip install '.[server]'" in " ".join(printed.out.split())
-    assert printed.err == ""
-
-
 def test_a_server_command_without_its_extra_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], entry: Entry
 ) -> None:
     # Another test of this process may have had the service's commands join.
     monkeypatch.setattr("client_sdk.cli.commands.app", new_app())
-    monkeypatch.setattr(main, "entry_points", lambda group: [entry(monkeypatch, "import a_library_nobody_has")])
+    monkeypatch.setattr(main, "entry_points", lambda group: [entry("import a_library_nobody_has")])
     assert run(["serve"]) == 2
     assert "pip install '.[server]' (missing: a_library_nobody_has)" in capsys.readouterr().err
 
@@ -504,10 +450,10 @@ def test_a_server_command_without_its_extra_says_how_to_get_it(
     ],
 )
 def test_a_broken_import_is_reported_and_stops_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], source: str, told: str
+    entry: Entry, capsys: pytest.CaptureFixture[str], source: str, told: str
 ) -> None:
     app = new_app()
-    joined = join_commands(app, [entry(monkeypatch, source)])
+    joined = join_commands(app, [entry(source)])
     assert joined.lacking == []
     assert main._run_app(app, ["--help"], joined) == 0
     printed = capsys.readouterr()
@@ -560,27 +506,6 @@ def test_exit_codes_are_in_the_help(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert "Exit codes: 0 done" in capsys.readouterr().out
 
 
-@pytest.mark.process
-@pytest.mark.parametrize("library", ["typer", "rich"])
-def test_without_the_cli_extra_it_says_how_to_get_it(library: str) -> None:
-    program = (
-        f"import sys; sys.modules[{library!r}] = None\n"
-        "from client_sdk.cli.main import main\n"
-        "sys.argv = ['arog', 'ask', 'Who?']\n"
-        "main()"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=REPOSITORY, check=False)
-    assert done.returncode == 2
-    assert done.stderr == "arog: the command line is an extra; in a clone of arog, get it with: pip install '.[cli]'\n"
-
-
-@pytest.mark.process
-def test_it_runs_as_a_module_too() -> None:
-    command = [sys.executable, "-m", "client_sdk", "keygen"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY, check=False)
-    assert (done.returncode, len(done.stdout.strip())) == (0, 43)
-
-
 def test_without_the_evaluation_its_commands_say_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -589,9 +514,3 @@ def test_without_the_evaluation_its_commands_say_how_to_get_it(
     monkeypatch.setattr(main, "find_spec", lambda _name: None)
     assert run(["eval", "qa"]) == 2
     assert "pip install ./evaluation" in capsys.readouterr().err
-
-
-def test_without_a_word_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([]) in (0, 2)
-    printed = capsys.readouterr()
-    assert "ask" in printed.out + printed.err

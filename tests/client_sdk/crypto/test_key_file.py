@@ -3,18 +3,23 @@ from __future__ import annotations
 import multiprocessing
 import os
 import stat
-import threading
 from pathlib import Path
 
 import pytest
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey
 
-from client_sdk.crypto.key_file import create_key, key_path, load_key, load_or_create_key
-from client_sdk.crypto.private_files import config_folder, create_private, read_private
+from client_sdk.crypto.key_file import (
+    config_folder,
+    create_key,
+    create_private,
+    key_path,
+    load_key,
+    load_or_create_key,
+    read_private,
+)
 from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import HYBRID_SUITE
-from tests.support.waiting import run_together
 
 
 def test_the_first_use_makes_a_key_that_later_uses_find(config: Path) -> None:
@@ -117,18 +122,6 @@ def test_parallel_first_starts_get_the_same_key(config: Path) -> None:
     results.close()
     results.join_thread()
     assert publics == {load_or_create_key().public_text}
-
-
-def test_parallel_threads_get_the_same_key() -> None:
-    gate, publics = threading.Barrier(8), []
-
-    def first_use() -> None:
-        gate.wait()
-        publics.append(load_or_create_key().public_text)
-
-    run_together(*(first_use for _ in range(8)))
-    assert len(publics) == 8
-    assert len(set(publics)) == 1
 
 
 def test_where_the_config_folder_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

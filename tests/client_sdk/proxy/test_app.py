@@ -14,11 +14,10 @@ import httpx2
 import pytest
 
 from client_sdk import KeyPair, NotConfiguredError
-from client_sdk.dialogue_cache import ASKED_AGAIN
+from client_sdk.dialogue import ASKED_AGAIN
 from client_sdk.protocol import Usage
-from client_sdk.proxy import streaming
-from client_sdk.proxy.access import AccessDecision
-from client_sdk.proxy.server import serve
+from client_sdk.proxy import sessions
+from client_sdk.proxy.app import AccessDecision, serve
 from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem, sse
 from tests.support.lazy_module import LazyModule
@@ -117,21 +116,17 @@ def test_a_model_says_the_graph_and_the_strategy(service: FakeService, client: o
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("streaming", [False, True])
 def test_a_follow_up_goes_on_in_its_conversation_and_answers_go_back_in_pseudonyms(
-    service: FakeService, client: openai.OpenAI
+    service: FakeService, client: openai.OpenAI, streaming: bool
 ) -> None:
-    first = ask(client, user("Who treats Anna Keller?"))
-    ask(client, user("Who treats Anna Keller?"), assistant(first), user("Where does he work?"))
+    asked = user("Who treats Anna Keller?")
+    first = text_of(streamed(client, asked)) if streaming else ask(client, asked)
+    ask(client, asked, assistant(first), user("Where does he work?"))
     assert service.seen[1]["conversation"] == "conversation-1"
     assert [turn["content"] for turn in service.seen[1]["messages"]] == [
         "Who treats Anna Keller?", service.text, "Where does he work?",
     ]  # fmt: skip
-
-
-def test_a_streamed_answer_is_gone_on_with_like_any(service: FakeService, client: openai.OpenAI) -> None:
-    first = text_of(streamed(client, user("Who treats Anna Keller?")))
-    ask(client, user("Who treats Anna Keller?"), assistant(first), user("And then?"))
-    assert service.seen[1]["conversation"] == "conversation-1"
 
 
 def test_each_person_of_a_client_is_told_apart_by_a_digest(service: FakeService, client: openai.OpenAI) -> None:
@@ -334,7 +329,7 @@ def test_a_stream_that_is_cut_is_told_and_forgotten(service: FakeService, client
 def test_a_stream_that_waits_is_kept_open(
     service: FakeService, base_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT_S", 0.02)
+    monkeypatch.setattr(sessions, "HEARTBEAT_S", 0.02)
     held = threading.Event()
     service.steps = lambda events: [sse(events[:2]), held, sse(events[2:])]
     body = {"model": "clinic", "messages": [user("a")], "stream": True}
@@ -404,11 +399,6 @@ def test_what_can_not_be_done_is_refused_by_name_and_never_quoted(
     assert set(error) == {"message", "type", "param", "code"}
     assert "Anna" not in reply.text
     assert service.seen == []
-
-
-def test_text_parts_and_empty_choices_are_read(service: FakeService, client: openai.OpenAI) -> None:
-    ask(client, {"role": "user", "content": [{"type": "text", "text": "Who"}, {"type": "text", "text": "treats?"}]})
-    assert service.seen[0]["messages"][0]["content"] == "Who\ntreats?"
 
 
 @pytest.mark.parametrize(

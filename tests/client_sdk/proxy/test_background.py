@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client_sdk.proxy.background import BackgroundTask, find_task
 from client_sdk.proxy.errors import ProxyError
+from client_sdk.proxy.questions import BackgroundTask, find_task
 
 CANARY = "Quillowmere"
 TAGGED = f"<chat_history>\nUSER: Who treats {CANARY}?\nASSISTANT: Dr. {CANARY}.\n</chat_history>"

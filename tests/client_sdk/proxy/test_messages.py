@@ -11,7 +11,7 @@ import pytest
 
 from client_sdk import KeyPair
 from client_sdk.protocol import Usage
-from client_sdk.proxy.access import AccessDecision
+from client_sdk.proxy.app import AccessDecision
 from client_sdk.proxy.sessions import Upstream
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 from tests.support.lazy_module import LazyModule

@@ -10,12 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client_sdk.proxy.chat_completions import read_chat_completion
 from client_sdk.proxy.errors import ProxyError
-from client_sdk.proxy.events import Reply
-from client_sdk.proxy.messages import read_message_request
+from client_sdk.proxy.protocols import (
+    Reply,
+    ResponseHistory,
+    read_chat_completion,
+    read_message_request,
+    read_response_request,
+)
 from client_sdk.proxy.questions import Question
-from client_sdk.proxy.responses import ResponseHistory, read_response_request
 
 CANARY = "Quillowmere"
 texts = st.sampled_from(["", CANARY, "user", "assistant", "system", "tool", "text", "clinic", "clinic:arog", "none"])
@@ -33,21 +36,8 @@ messages = st.lists(
     | values,
     max_size=4,
 )
-fields = [
-    "stream",
-    "stream_options",
-    "n",
-    "tools",
-    "text",
-    "system",
-    "instructions",
-    "tool_choice",
-    "stop",
-    "response_format",
-    "modalities",
-    "user",
-    CANARY,
-]
+_FIELDS = "stream stream_options n tools text system instructions tool_choice stop response_format modalities user"
+fields = [*_FIELDS.split(), CANARY]
 bodies = st.fixed_dictionaries(
     {"model": st.just("clinic") | texts | values, "messages": messages | values, "input": messages | values},
     optional=dict.fromkeys(fields, values),
@@ -55,7 +45,7 @@ bodies = st.fixed_dictionaries(
 READERS: tuple[Callable[[bytes], tuple[Question, Reply]], ...] = (
     read_chat_completion,
     read_message_request,
-    lambda body: read_response_request(body, "", ResponseHistory()),
+    lambda body: read_response_request(body, ResponseHistory()),
 )
 
 

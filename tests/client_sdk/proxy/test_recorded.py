@@ -23,8 +23,8 @@ pytestmark = pytest.mark.slow
 FOLDER = Path(__file__).parent / "recorded"
 REQUESTS = [
     (path.stem, row["name"], row["wants"], row["body"])
-    for path in sorted(FOLDER.glob("*.json"))
-    for row in json.loads(path.read_text("utf-8"))
+    for path in sorted(FOLDER.glob("*.jsonl"))
+    for row in map(json.loads, path.read_text("utf-8").splitlines())
 ]
 KEY = KeyPair.generate()
 NAMES = ("Valeska", "Dornbusch", "Emeka", "Osakwani", "Rosalind", "Rose", "Ros")

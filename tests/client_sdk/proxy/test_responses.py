@@ -10,7 +10,7 @@ import pytest
 from client_sdk.dialogue import Turn
 from client_sdk.protocol import Usage
 from client_sdk.proxy.errors import ProxyError
-from client_sdk.proxy.responses import ResponseHistory
+from client_sdk.proxy.protocols import ResponseHistory
 from tests.support.fake_service import PRIVATE_WORDS, FakeService, problem, sse
 from tests.support.lazy_module import LazyModule
 

@@ -10,11 +10,9 @@ import pytest
 from client_sdk.errors import (
     ArogError,
     BadAnswerError,
-    BadRequestError,
     NotReadyError,
     RateLimitedError,
     RequestTimeoutError,
-    ServerError,
     UnreachableError,
 )
 from client_sdk.protocol import LedgerPage
@@ -59,12 +57,6 @@ class Played:
 
 def busy(retry_after: str | None, status: int = 429) -> Reply:
     return Reply(status, b"", retry_after)
-
-
-def test_a_reply_is_read() -> None:
-    played = Played(POST, [OK])
-    assert played.result == LedgerPage(entries=[])
-    assert played.pauses == []
 
 
 @pytest.mark.parametrize("failure", [httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout])
@@ -142,26 +134,11 @@ def test_no_number_of_retries_sends_a_question_again_that_may_have_been_taken() 
         assert Played(POST, [happening, OK], **many).sends == 1
 
 
-@pytest.mark.parametrize(
-    "patience",
-    [{"timeout_s": 0}, {"timeout_s": -1}, {"connect_timeout_s": 0}, {"retries": -1}, {"connect_retries": -1}],
-)
-def test_patience_below_nothing_is_refused(patience: dict[str, float]) -> None:
-    with pytest.raises(BadRequestError):
-        RetryPolicy(**{"timeout_s": 1.0, **patience})
-
-
 @pytest.mark.parametrize("value", [None, "soon", "nan", "inf", "", "Thu, 99 Foo"])
 def test_without_a_usable_retry_after_nothing_is_repeated(value: str | None) -> None:
     played = Played(POST, [busy(value), OK])
     assert isinstance(played.result, RateLimitedError)
     assert played.result.retry_after_s is None
-    assert played.sends == 1
-
-
-def test_other_errors_are_not_repeated_whatever_they_say() -> None:
-    played = Played(GET, [busy("1", 500), OK])
-    assert isinstance(played.result, ServerError)
     assert played.sends == 1
 
 
@@ -176,14 +153,6 @@ def test_a_reply_of_another_form_is_an_error_that_does_not_quote_it(body: bytes)
     played = Played(POST, [Reply(200, body)])
     assert isinstance(played.result, BadAnswerError)
     assert "Anna" not in str(played.result)
-
-
-def test_a_redirect_is_not_followed() -> None:
-    assert isinstance(Played(POST, [Reply(307, b"")]).result, BadAnswerError)
-
-
-def test_a_reply_may_hold_fields_that_this_version_does_not_know() -> None:
-    assert Played(GET, [Reply(200, b'{"entries": [], "new": 1}')]).result == LedgerPage(entries=[])
 
 
 def test_steps_show_no_body() -> None:

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from app.accounts.api_keys import Caller
-from app.chat.answers.capsule import seal_names
+from app.chat.sealing import seal_names
 from client_sdk.crypto.sealing import KeyPair
 from client_sdk.protocol import ChatAnswer, ChatRequest, Message, Names, Usage
 from evaluation.attacks import injection, pseudonyms
-from evaluation.attacks.setup.bounds import Attempted, markdown, write
-from evaluation.attacks.setup.targets import AML, AttackTargets, Recorded
 from evaluation.attacks.table import ATTACKS, run_attacks
+from evaluation.attacks.targets import AML, AttackTargets, Attempted, Recorded, markdown, write
 from evaluation.bench.question_sets import DEMO
 from evaluation.datasets.questions import QuestionsError
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.answers import grounding
+from app.chat import grounding
 from evaluation.attacks import links
-from evaluation.attacks.link_judge import follows
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.links import follows
+from evaluation.attacks.targets import AttackTargets
 
 NAMES = ["Anna Keller"]
 
@@ -42,10 +42,20 @@ def test_a_name_in_what_a_program_follows_is_told(text: str) -> None:
         "Dr. Anna Keller, e.g. at 10:30",
         "**Anna** - a.com",
         "Anna Keller (see https://a.example)",
+        "The answer: Keller (1931), and 12 more.",
+        "Keller and/or Hathaway; see page 3.",
+        "1. Keller\n2. Hathaway",
+        "Born 1960-09-08 at 12:30, 3 < 4 > 2",
+        "Anna Keller is listed on https://x.example/people",
     ],
 )
 def test_a_name_beside_it_is_not(text: str) -> None:
     assert not follows(text, NAMES)
+
+
+@pytest.mark.parametrize("form", links.forms_of_family_12())
+def test_every_form_of_family_12_would_be_followed_with_a_name_in_it(form: str) -> None:
+    assert follows(form.replace("{1}", "Keller"), NAMES)
 
 
 @pytest.mark.model
@@ -65,6 +75,7 @@ async def test_what_a_model_writes_beside_an_answer_is_never_shown(
 async def test_sentences_of_replies_in_dialogue_are_judged_too(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = ["See //{1} for more.", "<{1}>", "<!-- {1} -->", "{1}.{1}"]
     assert set(forms) <= set(links.link_forms())
+    assert len(set(links.forms_of_family_12())) >= 200
     kept = await links.links_in_dialogue(forms)
     monkeypatch.setattr(grounding, "is_prose", lambda _text, _is_pseudonym: True)
     broken = await links.links_in_dialogue(forms)

@@ -10,13 +10,10 @@ from evaluation.attacks import extraction, membership
 from evaluation.attacks.membership import (
     TimedResponse,
     closed_graph,
-    noted_graph,
     observe,
     sample_people,
-    sample_texts,
 )
-from evaluation.attacks.setup.separation import area, either_way, learnt
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.targets import AttackTargets, area, either_way, learnt
 from evaluation.bench.question_sets import DEMO
 
 pytestmark = pytest.mark.slow
@@ -68,14 +65,6 @@ def test_the_halves_share_nobody_and_the_closed_graph_has_one_of_them() -> None:
     turtle = "\n".join(closed_graph(PEOPLE.inside))
     assert all(f'"{name}"' in turtle for name in PEOPLE.inside)
     assert not [name for name in PEOPLE.outside if f'"{name}"' in turtle]
-
-
-def test_of_the_texts_one_half_is_noted() -> None:
-    texts = sample_texts(400)
-    assert len({*texts.inside, *texts.outside}) == 400
-    turtle = "\n".join(noted_graph(texts.inside))
-    assert all(f'"{text}"' in turtle for text in texts.inside)
-    assert not [text for text in texts.outside if f'"{text}"' in turtle]
 
 
 @pytest.mark.model

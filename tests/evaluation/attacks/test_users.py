@@ -7,21 +7,18 @@ from random import Random
 import pytest
 
 from app.llm.tasks import Candidate
-from evaluation.attacks.setup.exchanges import Exchange
-from evaluation.attacks.setup.targets import AttackTargets
+from evaluation.attacks.exchanges import Exchange
+from evaluation.attacks.targets import AttackTargets
 from evaluation.attacks.users import (
     QUESTIONS,
     SimulatedConversation,
     auc_of,
     counted,
-    favourites,
     frequency,
     linkage,
     linked,
-    masked,
     simulate_conversations,
     topics_of,
-    zipf,
 )
 from evaluation.bench.question_sets import DEMO
 from evaluation.datasets.questions import PlanSet, QueryPlan, Question
@@ -103,14 +100,7 @@ def test_topics_whose_shapes_are_alike_are_found_no_oftener_than_by_a_blind_gues
         assert line.rate == pytest.approx(line.blind)
 
 
-def test_a_pseudonym_is_blotted_out_of_a_question() -> None:
-    assert masked("Where does Eq7f2k live, and Every one else?") == "Where does * live, and Every one else?"
-
-
-def test_favourites_follow_zipfs_law_and_each_user_has_an_order_of_its_own() -> None:
-    assert zipf(3) == pytest.approx([6 / 11, 3 / 11, 2 / 11])
-    assert sorted(favourites(TOPICS, 1)) == TOPICS
-    assert favourites(TOPICS, 1) != favourites(TOPICS, 2)
+def test_the_topics_with_the_most_questions_are_asked_about() -> None:
     assert list(topics_of([question("b"), question("a"), question("b"), question("c")], 2)) == ["a", "b"]
 
 

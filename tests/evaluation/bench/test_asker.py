@@ -4,16 +4,15 @@ import json
 from pathlib import Path
 
 from app.accounts.api_keys import Caller
-from app.chat.answers.capsule import seal_names
+from app.chat.sealing import seal_names
 from app.llm.reasoner import ReasonerUnavailableError, Reply, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, ReplyT, Task, TaskKind
 from app.privacy.safe_text import Egress, SafeText, Segment
 from client_sdk.protocol import ChatAnswer, ChatRequest, Item, Message, Names, Usage
-from evaluation.bench.asker import Asking, QuestionOutcome
-from evaluation.bench.report import RunLabel, markdown, stages_markdown, summarise, write_json
+from evaluation.bench.bench import RecordingReasoner
+from evaluation.bench.report import Asking, QuestionOutcome, RunLabel, markdown, stages_markdown, summarise, write_json
 from evaluation.checks.leak_scan import LeakScanner
 from evaluation.datasets.questions import QueryPlan, Question
-from evaluation.fakes.recording_reasoner import RecordingReasoner
 
 CALLER = Caller("t", "k", "user", frozenset({"g"}))
 PLAN = QueryPlan(answer=("topic:0",))
@@ -135,7 +134,7 @@ async def test_follow_ups_are_one_dialogue_with_the_turns_before() -> None:
 
 async def test_a_leaking_service_is_caught_and_its_report_says_so(tmp_path: Path) -> None:
     outcomes, reasoner = await run([])
-    findings = LeakScanner({"Ann Quill", "Treats", "Say"}, reasoner.instructions).scan(reasoner.sent)
+    findings = LeakScanner({"Ann Quill", "Treats", "Say"}, ["Say it."]).scan(reasoner.sent)
     report = summarise(RunLabel(set_name="s", strategy="sets", reasoner="scripted"), outcomes, findings, 2)
     assert report.leaks.leaked == {"ann quill": 1, "treats": 2}
     assert report.leaks.payloads == 4

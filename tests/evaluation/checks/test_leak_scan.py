@@ -1,14 +1,20 @@
-"""The scanner finds a planted name however it was written, and tells public words apart."""
+"""The scanner finds a planted name however it was written, and tells public words apart; names are read from the
+files, without the loader."""
+
+from __future__ import annotations
 
 import base64
+import gzip
 import json
+import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.checks.decoded_text import folded, texts_in, words_of
-from evaluation.checks.leak_scan import LeakScanner
+from evaluation.checks.canaries import canaries_in
+from evaluation.checks.leak_scan import LeakScanner, folded, secret_names, texts_in, words_of
 
 NAMES = [
     "Gert Fröbe",
@@ -110,3 +116,57 @@ def test_words_are_folded_once_and_for_all() -> None:
     for text in ("Straße", "İstanbul", "Ｆull", "é"):
         assert folded(folded(text)) == folded(text)
     assert [word.folded for word in words_of("Fröbe's 36.6 °C")] == ["frobe", "s", "36.6", "c"]
+
+
+TURTLE = """
+@prefix : <http://x.example/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Person a rdfs:Class ; rdfs:label "a class" .
+:worksAt rdfs:label "works at" .
+:p1 a :Person ; rdfs:label "Ann Quillfeather"@en ; :born "1955" ; :salary 1200.5 ; :worksAt :Acme-Corp ;
+    :mail [ :text "a@b.cd" ] .
+:p2 a :Person ; :first "Bo" ; :last "Zyn" ; :worksAt :Acme-Corp .
+"""
+POLICY = """
+composite_names = [["http://x.example/first", "http://x.example/last"]]
+[relations."http://x.example/born"]
+values = "clear"
+"""
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_names_values_composites_and_local_parts_are_secret(tmp_path: Path, zipped: bool) -> None:
+    file = tmp_path / ("g.ttl.gz" if zipped else "g.ttl")
+    file.write_bytes(gzip.compress(TURTLE.encode()) if zipped else TURTLE.encode())
+    names = secret_names([file], POLICY)
+    assert names == {"Ann Quillfeather", "1200.5", "a@b.cd", "Bo", "Zyn", "Bo Zyn", "Acme-Corp", "p2"}
+    assert "1955" in secret_names([file])
+
+
+def test_no_predicate_and_no_class_is_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "g.ttl"
+    file.write_text(TURTLE)
+    assert not secret_names([file]) & {"a class", "works at", "Person", "worksAt"}
+
+
+def test_tables_give_heads_and_tails_without_mediators(tmp_path: Path) -> None:
+    tabs, commas, bars = tmp_path / "a.tsv", tmp_path / "b.csv", tmp_path / "c.txt"
+    tabs.write_text("Ann\tspouse\tm.0x\tok\nm.0x\tspouse\tBo\tok\n")
+    commas.write_text('"Zyn, Bo",works at,Acme\n')
+    bars.write_text("$|directed_by|Cy\n")
+    names = secret_names([tabs, commas, bars], "[mediators]\npattern = '^m\\.'\n")
+    assert names == {"Ann", "Bo", "Zyn, Bo", "Acme", "$", "Cy"}
+
+
+DICE = random.Random(7)
+
+
+@pytest.mark.parametrize("before", range(4))
+@pytest.mark.parametrize("after", range(4))
+def test_a_name_is_found_in_base64_wherever_it_stands(before: int, after: int) -> None:
+    coded = base64.b64encode(DICE.randbytes(before) + b"Orvindel" + DICE.randbytes(after))
+    assert canaries_in(coded, ["Orvindel"]) == ["Orvindel"]
+
+
+def test_sealed_bytes_hold_none_by_chance() -> None:
+    assert canaries_in(base64.b64encode(DICE.randbytes(1_000_000)), ["Orvindel", "Vexquilda"]) == []

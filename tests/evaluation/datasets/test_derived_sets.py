@@ -65,24 +65,17 @@ def test_the_nearest_words_become_the_name_in_quotes(text: str, topic: str, name
     assert name_topic(text, topic) == (named or 'what is the currency of the us, "United States of America"')
 
 
-def test_a_name_is_not_written_into_another() -> None:
-    question = Question(
-        id="1", question="who plays bella swan in swan", answers=("A",), topic_entities=("Swan", "Bella Swan")
-    )
-    assert with_topics_given(question).question == 'who plays "Bella Swan" in "Swan"'
-
-
-def test_what_stands_in_a_longer_name_is_not_said_again() -> None:
-    question = Question(
-        id="1", question="where is utah state capitol", answers=("A",), topic_entities=("Utah", "Utah State Capitol")
-    )
-    assert with_topics_given(question).question == 'where is "Utah State Capitol"'
-
-
-def test_all_else_of_the_question_stays() -> None:
-    question = Question(id="1", question="where is ulm", answers=("A",), topic_entities=("Ulm",), filtered=True)
-    given = with_topics_given(question)
-    assert given == question.model_copy(update={"question": 'where is "Ulm"'})
+@pytest.mark.parametrize(
+    ("text", "topics", "given"),
+    [
+        ("who plays bella swan in swan", ("Swan", "Bella Swan"), 'who plays "Bella Swan" in "Swan"'),
+        ("where is utah state capitol", ("Utah", "Utah State Capitol"), 'where is "Utah State Capitol"'),
+        ("where is ulm", ("Ulm",), 'where is "Ulm"'),
+    ],
+)
+def test_a_name_is_written_once_and_all_else_stays(text: str, topics: tuple[str, ...], given: str) -> None:
+    asked = Question(id="1", question=text, answers=("A",), topic_entities=topics, filtered=True)
+    assert with_topics_given(asked) == asked.model_copy(update={"question": given})
 
 
 def test_topics_of_a_dialogue_are_not_guessed() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,7 @@ from typer.testing import CliRunner, Result
 
 from evaluation.checks.leak_scan import LeakScanner
 from evaluation.cli import app
-from evaluation.dialogue.attach import ScannedChat
-from evaluation.dialogue.chat_client import ChatUsage, Tell
-from evaluation.dialogue.writers import FRAMES
+from evaluation.dialogue.endpoints import FRAMES, ChatClient
 from tests.support.chat_endpoint import ChatEndpoint
 from tests.support.dialogues import write_dialogues
 
@@ -47,7 +44,7 @@ def test_endpoints_stand_in_one_table_with_their_prices(tmp_path: Path) -> None:
         done = run(
             *(f"--endpoint={endpoint.url}" for endpoint in (one, other)),
             *("--model=good", "--model=bad", "--price=1/2", "--price=10/20", f"--data={data}", "--limit=6"),
-            *(f"--out={tmp_path / 'out'}", f"--plots={tmp_path / 'plots'}"),
+            f"--out={tmp_path / 'out'}",
         )
         assert done.exit_code == 0, done.output
         assert (len(one.prompts), len(other.prompts)) == (12, 12)
@@ -63,7 +60,6 @@ def test_endpoints_stand_in_one_table_with_their_prices(tmp_path: Path) -> None:
     assert rows[2][10] == "1", "the call that was cut off"
     assert rows[2][7] == "16.7", "one reply of six"
     assert all(float(row[12]) > 0 for row in rows)
-    assert (tmp_path / "plots" / "attachment_by_price.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_anonymised_prompts_hold_no_name_of_the_set(tmp_path: Path) -> None:
@@ -78,15 +74,12 @@ def test_anonymised_prompts_hold_no_name_of_the_set(tmp_path: Path) -> None:
 
 
 def judging(prompt: str) -> str:
-    """A judge of both kinds: it finds every pseudonym that is not in the triplet, and chooses the longer reply."""
-    if "A: " in prompt:
-        a, _, b = prompt.rpartition("\n\nA: ")[2].partition("\n\nB: ")
-        return "A" if len(a) > len(b) else "B" if len(b) > len(a) else "Both"
+    """Finds the last word of each text."""
     lines = prompt.partition("Input:\n")[2].splitlines()
     return "\n".join(f"{line}|||{line.split('|||')[1].split()[-1]}" for line in lines)
 
 
-def test_a_judge_compares_both_sets_and_both_endpoints(tmp_path: Path) -> None:
+def test_a_judge_reads_the_replies_of_each_endpoint(tmp_path: Path) -> None:
     data = write_dialogues(tmp_path / "data")
     with ChatEndpoint(attached) as one, ChatEndpoint(detached) as other, ChatEndpoint(judging) as judge:
         done = run(
@@ -95,13 +88,8 @@ def test_a_judge_compares_both_sets_and_both_endpoints(tmp_path: Path) -> None:
         )
     assert done.exit_code == 0, done.output
     assert "| same (1) | plain | j | 4 |" in done.output
-    compared = [line.split("|") for line in done.output.splitlines() if "better" not in line and "same (1)," in line]
-    assert [line[3].strip() for line in compared] == ["4", "4"]
-    against = [cell.strip() for cell in compared[1]]
-    assert against[2].startswith("same (2)")
-    assert against[4] in {"100.0", "0.0"}
-    assert "published: DeepSeek-R1-7B, plain" in done.output
-    assert "The judge took 16 calls (0 failed)" in done.output, "a call a row, and four for each comparison"
+    assert "| same (2) | anonymised, Eq7f2k (person) | j | 4 |" in done.output
+    assert "The judge took 4 calls (0 failed)" in done.output, "a call a row"
 
 
 @pytest.mark.model
@@ -135,26 +123,14 @@ def test_what_few_things_share_is_not_shown(tmp_path: Path) -> None:
     assert "at least 20 of its things share" in " ".join(done.output.split())
 
 
-class Answering:
-    """A client that answers by a function and keeps what it was sent."""
-
-    def __init__(self, answer: Callable[[str], str]) -> None:
-        self.usage, self.sent, self._answer = ChatUsage(), list[str](), answer
-
-    def complete(self, prompts: list[str], tell: Tell = lambda _done, _total: None) -> list[str | None]:
-        self.sent += prompts
-        return [self._answer(prompt) for prompt in prompts]
-
-
 def test_a_prompt_with_a_name_is_not_sent() -> None:
-    chat = Answering(str.upper)
-    scanned = ScannedChat(chat, LeakScanner(["Wexdol Gorfen", "Conversation"], []))
-    frame = FRAMES[0]
-    found = scanned.complete([f"{frame}\n\nConversation:\nEq7f2k", "of wexdol gorfen", "of Eq7f2k"])
-    assert found == [f"{frame}\n\nConversation:\nEq7f2k".upper(), None, "OF EQ7F2K"]
-    assert scanned.withheld == 1
-    assert chat.sent == [f"{frame}\n\nConversation:\nEq7f2k", "of Eq7f2k"]
-    assert scanned.complete(["Wexdol Gorfen"]) == [None]
+    with ChatEndpoint(str.upper) as endpoint:
+        chat = ChatClient(endpoint.url, "m", scanner=LeakScanner(["Wexdol Gorfen", "Conversation"], []))
+        clear = f"{FRAMES[0]}\n\nConversation:\nEq7f2k"
+        assert chat.complete([clear, "of wexdol gorfen", "of Eq7f2k"]) == [clear.upper(), None, "OF EQ7F2K"]
+        assert chat.withheld == 1
+        assert chat.complete(["Wexdol Gorfen"]) == [None]
+        assert sorted(endpoint.prompts) == sorted([clear, "of Eq7f2k"])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""Sets of dialogues: one spelling of a fact, turns of one dialogue together, mentions, candidates, made-up turns."""
+"""Sets of dialogues: one spelling of a fact, turns of one dialogue together and what they know, mentions, candidates,
+made-up turns; and the words that SQuAD compares."""
 
 from __future__ import annotations
 
@@ -9,9 +10,20 @@ from pathlib import Path
 import pytest
 
 from evaluation.datasets.questions import QuestionsError
-from evaluation.dialogue.dialogue_sets import DialogueTurn, graph_of, read_graph, read_metaqa, read_turns, split
-from evaluation.dialogue.spans import ExactNames
-from evaluation.dialogue.training_set import ExampleMaker, literal_examples
+from evaluation.dialogue.anonymised import ExactNames
+from evaluation.dialogue.dialogue_sets import (
+    DialogueTurn,
+    Triple,
+    graph_of,
+    grounded_turns,
+    is_said,
+    read_graph,
+    read_metaqa,
+    read_turns,
+    split,
+)
+from evaluation.dialogue.retrieval import ExampleMaker, literal_examples
+from evaluation.dialogue.scores import SpanQuestion, squad_f1
 from tests.support.dialogues import FILMS, write_dialogues
 
 
@@ -134,3 +146,66 @@ def test_metaqas_questions_go_on_about_what_was_answered(tmp_path: Path) -> None
     (tmp_path / "metaqa" / "kb.txt").write_text("Gorfen", "utf-8")
     with pytest.raises(QuestionsError):
         read_metaqa(tmp_path, 10, seed=0)
+
+
+FIRST, SECOND, THIRD = "Who wrote the book Wexdol?", "It is a book by Gorfen Bradol.", "And what else did he write?"
+LAST = "He wrote the novel Narvost as well."
+
+
+def turn(name: str, history: tuple[str, ...], reply: str, *gold: Triple) -> DialogueTurn:
+    return DialogueTurn(name, "d", tuple(("user", text) for text in history), tuple(sorted(gold)), reply)
+
+
+WROTE, ALSO, LATER = ("Wexdol", "written by", "Gorfen"), ("Narvost", "written by", "Gorfen"), ("Narvost", "is a", "A")
+DIALOGUE = [
+    turn("3", (SECOND, THIRD, LAST), "That one is a novel, I believe.", LATER),
+    turn("1", (FIRST,), SECOND, WROTE),
+    turn("2", (SECOND, THIRD), LAST, ALSO),
+]
+
+
+def test_the_knowledge_is_that_of_the_replies_before_and_of_the_coming_one() -> None:
+    found = {each.id: each for each in grounded_turns(DIALOGUE, DIALOGUE)}
+    assert found["1"].knowledge == (WROTE,)
+    assert (found["2"].so_far, found["2"].gold) == ((WROTE,), (ALSO,))
+    assert found["3"].so_far == (ALSO, WROTE)
+
+
+def test_a_short_utterance_joins_no_turns() -> None:
+    other = turn("4", ("Yes",), "A reply that nobody else gives", LATER)
+    asked = turn("5", ("A reply that nobody else gave", "Yes"), "Another long enough reply here", ALSO)
+    assert [each.so_far for each in grounded_turns([other, asked], [other, asked])] == [(), ()]
+
+
+def test_turns_without_a_gold_fact_are_left_out_but_for_what_they_tell_of_others() -> None:
+    assert grounded_turns([turn("6", (FIRST,), SECOND)], DIALOGUE) == []
+    assert [each.so_far for each in grounded_turns([DIALOGUE[2]], among=DIALOGUE)] == [(WROTE,)]
+
+
+def test_a_name_is_said_where_its_words_stand_alone() -> None:
+    assert is_said("William   Nicholson", "by william nicholson.")
+    assert not is_said("Rose", "We walked in Rosewood.")
+    assert not is_said("", "Anything")
+
+
+@pytest.mark.parametrize(
+    ("given", "acceptable", "f1"),
+    [
+        ("the U.S.", ["US"], 1.0),
+        ("Anna at theatre", ["Ann a the atre"], 0.0),
+        ("New New York", ["New York City"], 2 * 2 / 6),
+        ("Tom Hanks", ["Julia Roberts", "Tom Hanks Junior", "Hanks"], 0.8),
+        ("Tom Hanks", [], 0.0),
+        ("the", ["A!"], 1.0),
+        ("the", ["York"], 0.0),
+    ],
+)
+def test_the_best_acceptable_answer_counts_without_articles_punctuation_and_capitals(
+    given: str, acceptable: list[str], f1: float
+) -> None:
+    assert squad_f1(given, acceptable) == pytest.approx(f1)
+
+
+def test_a_question_shows_its_known_end() -> None:
+    assert SpanQuestion("Rose sings.", "singing", "does", True).triplet == "(X, does, singing)"
+    assert SpanQuestion("Rose sings.", "Rose", "does", False).triplet == "(Rose, does, X)"

@@ -11,7 +11,15 @@ import pytest
 from app.llm.embeddings.embedder import Embedder
 from evaluation.datasets.questions import QuestionsError
 from evaluation.dialogue.dialogue_sets import DialogueTurn
-from evaluation.dialogue.extractor_pairs import Likeness, PairMaker, ReplyPairs
+from evaluation.dialogue.extractor_pairs import (
+    FactGraph,
+    Likeness,
+    PairMaker,
+    ReplyPairs,
+    StatementDraw,
+    is_unseen_relation,
+    read_fact_graph,
+)
 from evaluation.dialogue.extractor_run import (
     CONTROL,
     REPLIES,
@@ -19,8 +27,6 @@ from evaluation.dialogue.extractor_run import (
     PairSource,
     extractor_markdown,
     extractor_measures,
-    figures,
-    other_names,
     read_pair_source,
     run_extractor,
     to_learn_from,
@@ -31,18 +37,13 @@ from evaluation.dialogue.extractor_texts import (
     Speaker,
     Statement,
     carriers,
-    in_part,
     is_aside,
-    listed,
     mark,
     may_mean,
     negated,
     placed,
-    sentence,
     wordings_of,
 )
-from evaluation.dialogue.fact_graph import FactGraph, StatementDraw, is_unseen_relation, read_fact_graph
-from evaluation.dialogue.spans import Judge, SpanQuestion
 from evaluation.training.extractor import LabelledQuestion
 from tests.support.small_graphs import write_graphs
 
@@ -90,30 +91,12 @@ def test_answers_stand_in_the_text_and_both_ends_are_asked_for(likeness: Likenes
     assert any(len(question.spans) > 2 for question in asked)
 
 
-def test_the_same_seed_makes_the_same_pairs(likeness: Likeness) -> None:
-    assert made(likeness, 30) == made(likeness, 30)
-
-
 def test_names_are_pseudonyms_in_texts_and_questions_alike() -> None:
     names = Names("pseudonyms", random.Random(1))
     text, places = placed(f"{mark('Titanic', 0)} sank. {mark('Titanic', -1)} did.", names, random.Random(0))
     assert "Titanic" not in text
     assert [text[place.start : place.end] for place in places] == [names.of("Titanic")] * 2
     assert [place.statement for place in places] == [0, -1]
-
-
-def test_a_name_in_part_is_a_surname_or_the_front_of_a_title() -> None:
-    assert in_part("Kate Winslet") == "Winslet"
-    assert in_part("Untamed: A House of Night Novel") == "Untamed"
-    assert in_part("Titanic (1997 film)") == "Titanic"
-    assert in_part("Avatar") == "Avatar"
-
-
-def test_lists_and_sentences_are_written_as_they_are_read() -> None:
-    assert listed(["A"], random.Random(0)) == "A"
-    assert listed(["A", "B", "C"], random.Random(0)).startswith("A, B")
-    assert sentence("the end") == "The end."
-    assert sentence("Is it?") == "Is it?"
 
 
 def test_wordings_of_a_relation_are_by_hand_or_by_grammar() -> None:
@@ -175,14 +158,6 @@ def test_nothing_of_the_test_is_learnt_from(source: PairSource) -> None:
     assert not any(text.endswith(tuple(words[-12:] for words in carried)) for text in texts)
 
 
-def test_a_control_says_the_gold_tail_and_matching_strings_is_fooled_by_it(source: PairSource) -> None:
-    control = to_measure(source, seed=0)[CONTROL]
-    found = figures(control, other_names(control))
-    assert found.flagged is not None
-    assert found.flagged < 0.1
-    assert found.answered is None
-
-
 def test_the_table_holds_each_part_beside_the_matching_of_strings(source: PairSource) -> None:
     class Gold:
         def answers_to(self, batch: list[LabelledQuestion]) -> list[tuple[str, ...]]:
@@ -200,17 +175,6 @@ def test_the_table_holds_each_part_beside_the_matching_of_strings(source: PairSo
     silent = extractor_measures(run_extractor(Silent(), parts, lambda *_: None))  # type: ignore[arg-type]
     assert [line.passed for line in silent] == [False, True]
     assert not extractor_measures([])[1].passed
-
-
-def test_an_extractor_answers_the_questions_of_the_attachment_test(embedder: Embedder) -> None:
-    from app.extractor.extractor import Extractor
-    from app.extractor.network import ExtractorConfig
-    from evaluation.training.extractor import ExtractorNetwork
-
-    judge: Judge = Extractor(ExtractorNetwork(ExtractorConfig()).weights(), embedder).answers_to
-    (found,) = judge([SpanQuestion("Titanic is by Eq7f2k.", "Titanic", "directed by", False)])
-    assert found is not None
-    assert all(span in "Titanic is by Eq7f2k." for span in found)
 
 
 def test_a_graph_of_ids_and_a_broken_one(tmp_path: Path) -> None:

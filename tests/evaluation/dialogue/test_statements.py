@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evaluation.datasets.questions import QuestionsError
-from evaluation.dialogue.statements import measure, read_replies, statement_measures
+from evaluation.dialogue.labelled import measure, read_replies, statement_measures
 
 FACTS = [
     ["Blue Hour", "directed_by", "Ada Lind"],

@@ -15,7 +15,7 @@ from evaluation.bench.bench import CALLER, Bench
 from evaluation.bench.report import RunLabel
 from evaluation.datasets.questions import read_questions
 from evaluation.fakes.faulty_endpoint import FAULTS, FaultyEndpoint
-from evaluation.tables.fault_run import run_with_faults
+from evaluation.tables.endpoint_table import run_with_faults
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
 POLICY = POLICY_FILE.read_text("utf-8")

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.llm.endpoint.input_lines import step_text
+from app.llm.endpoint.request_body import step_text
 from app.llm.tasks import Candidate, Evidence, PathTriple, StepInput, StepReply
-from app.strategies.sets.question_form import ASKED, PATH
-from evaluation.fakes.path_following_endpoint import PathReader
+from app.strategies.sets.prompts import ASKED, PATH
+from evaluation.fakes.scripted_endpoint import PathReader
 
 STATED = [
     PathTriple(head="Eq7f2k", relation="treated by", tail="doctor"),
@@ -26,8 +26,7 @@ WALKED = [Evidence(start="Eq7f2k", path=["treated by", "works in"], end="Sk3mmd"
 def replied(form: str = "things", **more: Any) -> StepReply:
     given = {"question": f"{PATH}: {ASKED[form]}?", "things": [], "evidence": [], "candidates": WAYS, "path": STATED}
     with PathReader() as reader:
-        reader.expect(None, "Into which ward?")
-        reply = reader._replies.reply_to("step", step_text(StepInput(**(given | more))))
+        reply = reader.reply_to("step", step_text(StepInput(**(given | more))))
     assert isinstance(reply, StepReply)
     return reply
 

@@ -6,26 +6,17 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from app.llm.endpoint.input_lines import step_text
+from app.llm.endpoint.request_body import step_text
 from app.llm.tasks import (
-    AnswerInput,
-    AnswerReply,
     Candidate,
-    ChooseInput,
-    ChooseReply,
-    Cluster,
     Evidence,
-    NameInput,
-    NameReply,
     StepInput,
     StepReply,
-    StructureInput,
-    StructureReply,
     Thing,
     Turn,
 )
+from evaluation.datasets.gold_plan import pseudonyms_in, surfaces_of, topic_among
 from evaluation.datasets.questions import QueryPlan
-from evaluation.datasets.topic_positions import pseudonyms_in, surfaces_of, topic_among
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.fakes.scripted_replies import ScriptedReplies
 from kg_store.algebra.expressions import names_in, parse
@@ -68,29 +59,6 @@ def stepped(replies: ScriptedReplies, asked: StepInput) -> StepReply:
     return reply
 
 
-def test_the_longest_candidate_on_the_plan_is_followed_then_the_set_is_answered() -> None:
-    replies = ScriptedReplies(plan("spouse", "^treated_by", "works at"))
-    ways = [
-        candidate(1, "spouse"),
-        candidate(2, "works at"),
-        candidate(3, "Spouse", "^treated by"),
-        candidate(4, "^spouse"),
-    ]
-    first = stepped(replies, step(ways))
-    assert (first.action, first.choices) == ("follow", [3])
-    gained = [fact("Eq7f2k", ["spouse", "^treated by"], "Sa1b2c")]
-    second = stepped(replies, step([candidate(1, "works at", start="Sa1b2c")], gained))
-    assert (second.action, second.choices) == ("follow", [1])
-    third = stepped(replies, step([], [*gained, fact("Sa1b2c", ["works at"], "Sd3e4f")]))
-    assert (third.action, third.answer) == ("answer", ["Sd3e4f"])
-
-
-def test_a_path_back_through_the_topic_is_followed() -> None:
-    replies = ScriptedReplies(plan("child", "^child"))
-    reply = stepped(replies, step([], [fact("Eq7f2k", ["child"], "Ex1y2z"), fact("Ex1y2z", ["^child"], "Eq7f2k")]))
-    assert reply.answer == ["Eq7f2k"]
-
-
 def test_single_things_of_one_set_are_all_answered() -> None:
     replies = ScriptedReplies(plan("child", answer="count(A)"))
     evidence = [fact("Eq7f2k", ["child"], "Ex1y2z"), fact("Eq7f2k", ["child"], "Ep1q2r")]
@@ -100,15 +68,6 @@ def test_single_things_of_one_set_are_all_answered() -> None:
     unions = stepped(ScriptedReplies(plan("child")), step([], many)).answer
     assert len(unions) == 3
     assert sum(len(names_in(parse(union))) for union in unions) == 70
-
-
-def test_expressions_are_rewritten_outside_quotes_only() -> None:
-    asked = plan("child", answer='filter(A, "A topic:0", <, topic:1)')
-    reply = stepped(
-        ScriptedReplies(asked),
-        step([], [fact("Eq7f2k", ["child"], "Sx1y2z")], question="children of Eq7f2k before Vd1e2f"),
-    )
-    assert reply.answer == ['filter(Sx1y2z, "A topic:0", <, Vd1e2f)']
 
 
 def test_two_sets_are_followed_in_one_round_within_the_width() -> None:
@@ -122,78 +81,11 @@ def test_two_sets_are_followed_in_one_round_within_the_width() -> None:
     assert stepped(ScriptedReplies(both), asked.model_copy(update={"width": 1})).choices == [2]
 
 
-def test_a_kind_is_found_by_its_concept() -> None:
-    things = [
-        Thing(name="Sk1i2n", concept="Patient", size="more"),
-        Thing(name="Ep1q2r", concept="patient", size="1"),
-    ]
-    replies = ScriptedReplies(plan(answer="count(A)", start="kind:patient"))
-    assert stepped(replies, step([], question="how many patients", things=things)).answer == ["count(Sk1i2n)"]
-
-
-def test_a_set_that_starts_from_an_expression_is_reached_within_the_answer() -> None:
-    without = QueryPlan.model_validate(
-        {"sets": {"A": {"start": "topic:0", "path": ["a", "^a"]},
-                  "B": {"start": "difference(A, topic:0)", "path": ["b"]}},
-         "answer": ["B"]}
-    )  # fmt: skip
-    replies = ScriptedReplies(without)
-    ways = [candidate(5, "a", "^a")]
-    assert stepped(replies, step(ways)).choices == [5]
-    reached = [fact("Eq7f2k", ["a", "^a"], "Sa1b2c")]
-    assert stepped(replies, step([], reached)).answer == ['reach(difference(Sa1b2c, Eq7f2k), "b")']
-
-
 @pytest.mark.parametrize("asked", [step([candidate(1, "other")]), step([candidate(1, "a")], last=True)])
 def test_where_nothing_continues_the_plan_it_is_not_in_the_graph(asked: StepInput) -> None:
     reply = stepped(ScriptedReplies(plan("a")), asked)
     assert (reply.action, reply.choices, reply.answer) == ("not_in_graph", [], [])
     assert stepped(ScriptedReplies(None), asked).action == "not_in_graph"
-
-
-def test_follow_ups_know_earlier_turns_and_the_last_answer() -> None:
-    dialogue = [Turn(role="user", text="who treats Eq7f2k"), Turn(role="assistant", text="Dr. Ed1o2c does.")]
-    ways = [candidate(1, "works at", start="Ed1o2c"), candidate(2, "works at")]
-    asked = step(ways, question="and where is she", dialogue=dialogue, things=[TOPIC])
-    assert stepped(ScriptedReplies(plan("works at", start="answer:0")), asked).choices == [1]
-    assert stepped(ScriptedReplies(plan("works at", start="earlier:0")), asked).choices == [2]
-
-
-def test_the_verbs_of_the_paper_are_answered_too() -> None:
-    replies = ScriptedReplies(plan("spouse", "^treated by"))
-    path = replies.reply_to(
-        "structure", StructureInput(question=QUESTION, dialogue=[], things=[TOPIC]).model_dump_json()
-    )
-    assert isinstance(path, StructureReply)
-    assert [(t.head, t.relation, t.tail) for t in path.path] == [
-        ("Eq7f2k", "spouse", "thing"), ("thing", "treated by", "thing"),
-    ]  # fmt: skip
-    choose = ChooseInput(
-        question=QUESTION, path=path.path, candidates=[candidate(1, "x"), candidate(2, "spouse")], width=3
-    )
-    chosen = replies.reply_to("choose_relations", choose.model_dump_json())
-    assert isinstance(chosen, ChooseReply)
-    assert chosen.choices == [2]
-    named = replies.reply_to(
-        "name_concepts",
-        NameInput(question=QUESTION, clusters=[Cluster(number=4, relations=["^treated by"])]).model_dump_json(),
-    )
-    assert isinstance(named, NameReply)
-    assert [(c.number, c.concepts) for c in named.concepts] == [(4, ["thing with treated by"])]
-    asked = AnswerInput(
-        question=QUESTION, dialogue=[], path=[], things=[TOPIC], evidence=[fact("Eq7f2k", ["spouse"], "Ex1y2z")],
-        last_round=False,
-    )  # fmt: skip
-    not_yet = replies.reply_to("answer", asked.model_dump_json())
-    assert isinstance(not_yet, AnswerReply)
-    assert not not_yet.sufficient
-    # The next choice starts from what that evidence showed.
-    onward = choose.model_copy(update={"candidates": [candidate(1, "^treated by", start="Ex1y2z")]})
-    assert replies.reply_to("choose_relations", onward.model_dump_json()) == ChooseReply(choices=[1])
-    asked.evidence.append(fact("Ex1y2z", ["^treated by"], "Sa1b2c"))
-    done = replies.reply_to("answer", asked.model_dump_json())
-    assert isinstance(done, AnswerReply)
-    assert (done.sufficient, done.answer) == (True, ["Sa1b2c"])
 
 
 def test_the_topic_is_told_from_other_names_by_what_stands_around_it() -> None:

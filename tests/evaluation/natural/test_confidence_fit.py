@@ -7,14 +7,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from app.llm.confidence import COEFFICIENTS, INTERCEPT, chance, weights_of
-from evaluation import cli_tables
 from evaluation.cli import app
-from evaluation.natural import confidence_examples
-from evaluation.natural.confidence_examples import ConfidenceExample, natural_examples
-from evaluation.natural.confidence_fit import as_toml, fit, markdown
+from evaluation.natural import confidence
+from evaluation.natural.confidence import ConfidenceExample, as_toml, fit, fits_markdown, natural_examples
 
 
 def examples(*, right: float, groups: int = 4, count: int = 400, flip: str = "") -> list[ConfidenceExample]:
@@ -63,7 +62,7 @@ def test_what_is_written_is_what_the_service_reads() -> None:
     found = fit("meaning", examples(right=1.0))
     written = tomllib.loads(as_toml([found]))
     assert written["meaning"] == pytest.approx(dict(found.weights), abs=0.001)
-    assert "a meaning" in markdown([found])
+    assert "a meaning" in fits_markdown([found])
     assert {INTERCEPT} < set(tomllib.loads(COEFFICIENTS.read_text("utf-8"))["path"])
 
 
@@ -90,11 +89,11 @@ def test_the_shut_half_is_not_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         async def __aexit__(self, *_raised: object) -> None:
             pass
 
-    async def asked(_bench: object, selection: confidence_examples.Selection, _show: object) -> None:
+    async def asked(_bench: object, selection: confidence.Selection, _show: object) -> None:
         halves.extend(selection.halves)
-        raise cli_tables.typer.Exit(3)
+        raise typer.Exit(3)
 
-    monkeypatch.setattr(confidence_examples, "Bench", lambda **_options: NoBench())
-    monkeypatch.setattr(confidence_examples, "ask_natural", asked)
+    monkeypatch.setattr(confidence, "Bench", lambda **_options: NoBench())
+    monkeypatch.setattr(confidence, "ask_natural", asked)
     assert CliRunner().invoke(app, ["confidence", f"--data={tmp_path}"]).exit_code == 3
     assert halves == ["seen"]

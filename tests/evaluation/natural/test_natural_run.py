@@ -10,10 +10,8 @@ from typer.testing import CliRunner
 
 from evaluation.cli import app
 from evaluation.datasets.questions import QuestionsError
-from evaluation.natural.questions import FILES, read_natural
-from evaluation.natural.run import GRAPHS, NaturalOutcome, NaturalRun
-from evaluation.natural.table import by_kind, measures, wrong_markdown
-from evaluation.natural.verdicts import Verdict
+from evaluation.natural.run import GRAPHS, NaturalOutcome, NaturalRun, by_kind, measures, wrong_markdown
+from evaluation.natural.verdicts import FILES, Verdict, read_natural
 
 
 def test_the_seen_half_is_whole_and_of_graphs_that_are_there() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from app.chat.next_questions.checked_questions import NextQuestions
+from app.chat.next_questions import NextQuestions
 from app.chat.question_run import QuestionRun, SuggestedQuestion
 from evaluation.cli import app
 from kg_store.terms import as_mids

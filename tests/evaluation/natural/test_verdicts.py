@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.chat.refusals import NO_PATH, NOT_IN_GRAPH
+from app.chat.concluding import NO_PATH, NOT_IN_GRAPH
 from client_sdk.answers.answer import Answer
 from client_sdk.answers.evidence import Entity
 from client_sdk.protocol import ItemKind, Usage
-from evaluation.natural.questions import Gold, NaturalQuestion
-from evaluation.natural.verdicts import Verdict, judge
+from evaluation.natural.verdicts import Gold, NaturalQuestion, Verdict, judge
 
 
 def asked(gold: dict[str, object], *also: dict[str, object]) -> NaturalQuestion:
@@ -61,14 +60,10 @@ def test_values_compare_by_what_they_mean(gold: str, given: str, expected: Verdi
     assert judge(asked({"type": "values", "items": [gold]}), answered(given, kind="value")) == expected
 
 
-def test_a_count_is_its_number_and_no_list() -> None:
-    two = asked({"type": "number", "items": [2]})
+def test_a_count_is_its_number_and_no_list_and_a_truth_is_said_or_begins_the_sentence() -> None:
+    two, no = asked({"type": "number", "items": [2]}), asked({"type": "boolean", "items": [False]})
     assert judge(two, answered("2", kind="number")) == "right"
     assert judge(two, answered("Ann Vale", "Bo Lund")) == "wrong"
-
-
-def test_yes_or_no_is_read_from_the_parts_or_from_how_the_sentence_begins() -> None:
-    no = asked({"type": "boolean", "items": [False]})
     assert judge(no, answered("no", kind="truth")) == "right"
     assert judge(no, answered("yes", kind="truth")) == "wrong"
     assert judge(no, answered("Ann Vale", text="No: Ann Vale is a nurse.")) == "right"
@@ -103,15 +98,12 @@ def test_the_unanswerable_is_refused_and_a_fair_question_back_is_right() -> None
     assert judge(asked(entities("Ann Vale")), answered(refused=True)) == "refused"
 
 
-def test_an_error_is_never_right() -> None:
-    assert judge(asked({"type": "unanswerable"}), None) == "refused"
-
-
-def test_small_talk_is_replied_to_without_things() -> None:
+def test_small_talk_is_replied_to_without_things_and_an_error_is_never_right() -> None:
     hello = asked({"type": "smalltalk"})
     assert judge(hello, answered(text="Hello.")) == "right"
     assert judge(hello, answered("Ann Vale")) == "wrong"
     assert judge(hello, answered(refused=True)) == "refused"
+    assert judge(asked({"type": "unanswerable"}), None) == "refused"
 
 
 @pytest.mark.parametrize(

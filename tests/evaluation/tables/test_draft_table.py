@@ -1,4 +1,4 @@
-"""Wrong drafts that got through, counted."""
+"""Questions for spoilt drafts, and wrong drafts that got through, counted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,24 @@ import pytest
 
 from evaluation.datasets.questions import Question
 from evaluation.fakes.misleading_endpoint import YES, Corruption
-from evaluation.tables.draft_table import AskedDraft, let_through
+from evaluation.tables.draft_table import AskedDraft, draft_questions, let_through
+
+KINDS = "clinic doctor patient city manufacturer specialty disease insurer ward drug".split()
+NAMES = {kind: [f"{kind.title()} {letter}" for letter in "ABCDEFG"] for kind in KINDS}
+
+
+def test_each_question_is_whole_and_has_a_plan() -> None:
+    questions = draft_questions(NAMES, seed=3)
+    assert len(questions) == len({question.id for question in questions}) > 150
+    assert all("{" not in question.texts[0] and question.plan for question in questions)
+    assert {"exists", "count", "difference", "holds"} <= {
+        word for question in questions if question.plan for word in question.plan.answer[0].split("(")
+    }
+
+
+def test_a_seed_gives_the_same_questions() -> None:
+    assert draft_questions(NAMES, seed=3) == draft_questions(NAMES, seed=3) != draft_questions(NAMES, seed=4)
+
 
 QUESTION = Question(id="q", question="Is it so?", answers=())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.llm.endpoint.input_lines import step_text
+from app.llm.endpoint.request_body import step_text
 from app.llm.tasks import StepReply
 from evaluation.datasets.questions import QueryPlan, QuestionsError
 from evaluation.fakes.scripted_replies import ScriptedReplies

@@ -13,13 +13,19 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from app.extractor.extractor import Extractor
+from app.extractor.extractor import (
+    Extractor,
+    ExtractorConfig,
+    ExtractorWeights,
+    padded,
+    read_weights,
+    scores_of,
+    shapes_of,
+    write_weights,
+)
 from app.extractor.features import SpanFeatureMaker
-from app.extractor.network import ExtractorConfig, ExtractorWeights, padded, scores_of, shapes_of
-from app.extractor.weights import read_weights, write_weights
 from app.llm.embeddings.embedder import Embedder
-from app.llm.embeddings.model_files import BOXED_MODEL
-from app.llm.embeddings.token_vectors import TokenVectors
+from app.llm.embeddings.model_files import BOXED_MODEL, TokenVectors
 from evaluation import cli_training
 from evaluation.cli import app as evaluation
 from evaluation.dialogue.extractor_run import figures
@@ -150,15 +156,6 @@ def test_each_answer_of_a_list_begins_and_ends_at_its_own_words(reader: Remember
     assert question.answers == ("Ann Lee", "Bo")
 
 
-def test_a_file_gives_the_same_network(tmp_path: Path) -> None:
-    weights = ExtractorNetwork(SMALL).weights()
-    write_weights(weights, tmp_path / "weights", BOXED_MODEL)
-    read = read_weights(tmp_path / "weights", BOXED_MODEL)
-    assert read.config == SMALL
-    assert read.arrays.keys() == weights.arrays.keys()
-    assert all(np.array_equal(array, read.arrays[name]) for name, array in weights.arrays.items())
-
-
 @pytest.mark.slow
 def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "service"))
@@ -172,9 +169,3 @@ def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: p
     assert table.exit_code == 1, table.output
     text = (out / "extractor.md").read_text("utf-8")
     assert all(name in text for name in ("unseen relations", "PathQuestion", "unseen carriers", "0.88", "0.95"))
-
-
-def test_without_the_data_the_commands_say_so(tmp_path: Path) -> None:
-    ended = CliRunner().invoke(cli_training.app, ["extractor", "--out", str(tmp_path / "a"), "--data", str(tmp_path)])
-    assert ended.exit_code == 2
-    assert "kb.txt can't be read" in ended.output

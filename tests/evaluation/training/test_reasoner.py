@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from app.language.readings import WordedPath
-from app.llm.embeddings.adapters import NO_HEAD, RelationAdapter, write_head
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL
+from app.llm.embeddings.trained_weights import NO_HEAD, RelationAdapter, write_head
 from app.reader.scoring.path_scoring import PathScorer
 from evaluation.bench.bench import Bench
 from evaluation.bench.training_examples import gather

@@ -10,16 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from typer import Typer
 from typer.testing import CliRunner
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL
-from app.retriever.network import NetworkConfig, RetrieverWeights, scores_of, shapes_of
-from app.retriever.weights import read_weights, write_weights
+from app.retriever.retriever import NetworkConfig, RetrieverWeights, read_weights, scores_of, shapes_of, write_weights
 from evaluation import cli_training
 from evaluation.cli import app as evaluation
-from evaluation.dialogue.retrieval import RankingFigures, figures
-from evaluation.dialogue.training_set import DialogueSet, features_of, read_set, to_learn_from
+from evaluation.dialogue.retrieval import DialogueSet, RankingFigures, features_of, figures, read_set, to_learn_from
 from evaluation.training.network_fitting import FittingProgress
 from evaluation.training.retriever import (
     RankedFacts,
@@ -176,26 +175,19 @@ def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: p
     )
     assert table.exit_code in (0, 1), table.output
     text = (tmp_path / "out" / "dialogue.md").read_text("utf-8")
-    assert all(
-        name in text
-        for name in (
-            "random",
-            "BM25",
-            "no edges",
-            "no nodes",
-            "no gold facts",
-            "MetaQA",
-            "SURGE, published: contrastive",
-        )
-    )
+    wanted = ("random", "BM25", "no edges", "no nodes", "no gold facts", "MetaQA", "SURGE, published: contrastive")
+    assert all(name in text for name in wanted)
 
 
-def test_without_the_data_the_commands_say_so(tmp_path: Path) -> None:
-    runner = CliRunner()
-    for app, words in (
-        (cli_training.app, ["retriever", "--out", str(tmp_path / "a"), "--data", str(tmp_path)]),
-        (evaluation, ["dialogue", "--data", str(tmp_path)]),
-    ):
-        ended = runner.invoke(app, words)
-        assert ended.exit_code == 2
-        assert "triples.tsv can't be read" in ended.output
+@pytest.mark.parametrize(
+    ("app", "words", "told"),
+    [
+        (cli_training.app, ["retriever", "--out", "x"], "triples.tsv can't be read"),
+        (cli_training.app, ["extractor", "--out", "x"], "kb.txt can't be read"),
+        (evaluation, ["dialogue"], "triples.tsv can't be read"),
+    ],
+)
+def test_without_the_data_the_commands_say_so(tmp_path: Path, app: Typer, words: list[str], told: str) -> None:
+    ended = CliRunner().invoke(app, [*words, "--data", str(tmp_path)])
+    assert ended.exit_code == 2
+    assert told in ended.output

@@ -1,4 +1,4 @@
-"""The set algebra on data: every function, what does not fit, and its laws against plain Python sets."""
+"""The set algebra on small graphs: sets, numbers, tables, dates in names, and what relations reach."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.algebra.evaluator import ExpressionResult, Operand, SetAlgebra, ValueAlgebra
-from kg_store.algebra.expressions import parse
+from kg_store.algebra.evaluator import SetAlgebra
+from kg_store.algebra.expressions import ExpressionResult, Operand, parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph, FakeRecord, literal
@@ -58,7 +58,7 @@ TRIPLES = [
     *((25, "nights", 602),),
 ]
 GRAPH = FakeGraph(TRIPLES, VALUES)
-ALGEBRA: SetAlgebra = ValueAlgebra(GRAPH, GRAPH)
+ALGEBRA = SetAlgebra(GRAPH, GRAPH)
 
 OPERANDS = {
     "All": Operand(as_mids([ANNA, BEN, CARA, DAN, EVE])),
@@ -204,7 +204,7 @@ def test_expression_gives_a_number(text: str) -> None:
 
 def test_numbers_come_without_zeros_at_the_end() -> None:
     graph = FakeGraph([(1, "n", 2), (1, "n", 3)], {2: literal("1.50", NUMBER), 3: literal("98.50", NUMBER)})
-    total = ValueAlgebra(graph, graph).evaluate(parse('sum(A, "n")'), lambda _: Operand(as_mids([1])))
+    total = SetAlgebra(graph, graph).evaluate(parse('sum(A, "n")'), lambda _: Operand(as_mids([1])))
     assert str(total.number) == "100"
 
 
@@ -300,7 +300,7 @@ def test_what_the_operand_lookup_raises_goes_through() -> None:
 
 def test_only_the_values_that_are_needed_are_read() -> None:
     graph = FakeGraph(TRIPLES, VALUES)
-    algebra = ValueAlgebra(graph, graph)
+    algebra = SetAlgebra(graph, graph)
     algebra.evaluate(parse('filter(Some, "age", >, V30)'), OPERANDS.__getitem__)
     assert sorted(set(graph.asked)) == [101, 102]
     graph.asked.clear()
@@ -350,7 +350,7 @@ def test_numbers_agree_with_plain_python(ages: dict[int, frozenset[int]], limit:
     values = {number + 1000: literal(str(number), NUMBER) for number in range(-50, 51)}
     triples = [(person, "age", number + 1000) for person, numbers in ages.items() for number in numbers]
     graph = FakeGraph([*triples, (99, "age", 1000)], values)
-    algebra = ValueAlgebra(graph, graph)
+    algebra = SetAlgebra(graph, graph)
     operands = {"A": Operand(as_mids(sorted(ages))), "L": Operand(NO_MIDS, literal=str(limit))}
 
     def evaluate(text: str) -> ExpressionResult:
@@ -398,3 +398,56 @@ def test_none_holds_tells_what_is_empty_or_true() -> None:
 def test_having_leaves_out_what_is_false() -> None:
     assert outcome('having(All, "active")').mids == (ANNA,)
     assert outcome('having(All, "treats")').mids == (ANNA, DAN)
+
+
+TEAM, FIRST, SECOND, THIRD = 1, 2, 3, 4
+DATED_TRIPLES = [
+    *((TEAM, "stay", 21), (21, "from", 31), (21, "to", 32), (21, "coach", FIRST)),
+    *((TEAM, "stay", 22), (22, "from", 32), (22, "coach", SECOND)),
+    *((TEAM, "won", 41), (TEAM, "won", 42), (TEAM, "lost", 42), (TEAM, "lost", 43), (TEAM, "met", THIRD)),
+]
+NODES = {
+    21: MEDIATOR,
+    22: MEDIATOR,
+    31: FakeRecord(names=("1999-02-01",)),
+    32: FakeRecord(names=("2004",)),
+    41: FakeRecord(names=("1994 Finals",)),
+    42: FakeRecord(names=("2001 Finals", "The 1980 game")),
+    43: FakeRecord(names=("Finals XL",)),
+}
+DATED_GRAPH = FakeGraph(DATED_TRIPLES, NODES)
+DATED = {
+    "Team": Operand(as_mids([TEAM])),
+    "Year": Operand(as_mids([32])),
+    "L2000": Operand(NO_MIDS, literal="2000"),
+    "L2004": Operand(NO_MIDS, literal="2004"),
+    "Final": Operand(as_mids([42])),
+}
+
+
+def dated_mids(text: str) -> tuple[int, ...]:
+    return SetAlgebra(DATED_GRAPH, DATED_GRAPH).evaluate(parse(text), DATED.__getitem__).mids
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('filter(reach(Team, "stay"), "from", <=, L2000)', (21,)),
+        ('filter(reach(Team, "stay"), "from", =, L2004)', (22,)),
+        ('filter(reach(Team, "stay"), "from", <, Year)', (21,)),
+        ('reach(argmax(reach(Team, "stay"), "from"), "coach")', (SECOND,)),
+        ('difference(reach(Team, "stay"), filter(reach(Team, "stay"), "to", <, L2000))', (21, 22)),
+        ('min(reach(Team, "won"))', (41,)),
+        ('max(reach(Team, "won"))', (42,)),
+        ('filter(Team, "won", =, Final)', (TEAM,)),
+        ('filter(Team, "lost", !=, Final)', (TEAM,)),
+    ],
+)
+def test_names_that_are_dates_compare_as_dates(text: str, found: tuple[int, ...]) -> None:
+    assert dated_mids(text) == found
+
+
+@pytest.mark.parametrize("text", ['max(reach(Team, "lost"))', 'argmax(Team, "met")', 'filter(Team, "lost", <, L2000)'])
+def test_a_year_in_some_of_the_names_makes_no_dates(text: str) -> None:
+    with pytest.raises(ExpressionError):
+        dated_mids(text)

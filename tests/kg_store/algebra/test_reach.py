@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.algebra.evaluator import ExpressionResult, Operand, ValueAlgebra
-from kg_store.algebra.expressions import parse
+from kg_store.algebra.evaluator import SetAlgebra
+from kg_store.algebra.expressions import ExpressionResult, Operand, parse
 from kg_store.errors import ExpressionError
 from kg_store.terms import NO_MIDS, ValueKind, as_mids
 from tests.support.algebra_fakes import MEDIATOR, FakeGraph, literal
@@ -24,7 +24,7 @@ GRAPH = FakeGraph(
     ],
     {21: MEDIATOR, 301: literal("100", ValueKind.NUMBER), 302: literal("250.5", ValueKind.NUMBER)},
 )
-ALGEBRA = ValueAlgebra(GRAPH, GRAPH)
+ALGEBRA = SetAlgebra(GRAPH, GRAPH)
 OPERANDS = {"All": as_mids([ANNA, BEN, CARA]), "Anna": as_mids([ANNA]), "Ben": as_mids([BEN]), "None": NO_MIDS}
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError, PolicyError
-from kg_store.graph.masked_relations import mask_word, masks_of, own_words, own_words_of
-from kg_store.graph.schema import phrases_of, read_schema, schema_bytes
+from kg_store.graph.schema import mask_word, masks_of, own_words, own_words_of, phrases_of, read_schema, schema_bytes
 from kg_store.loading.load import placeholder_schema
 from kg_store.sources.policy import Policy, RelationPolicy
 from kg_store.storage.vault import readable_name
 from kg_store.terms import Hop, is_mask_word
-from kg_store.text.further_words import words_of_steps
+from kg_store.text.labels import words_of_steps
 from tests.support.stores import PREFIXES, catalog_in, load_text, loaded_of
 
 X = "http://clinic.test/"

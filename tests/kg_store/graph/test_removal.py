@@ -15,7 +15,7 @@ from sqlalchemy import select
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.errors import LoadError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency, Facts, Nodes, build_adjacency
-from kg_store.graph.compact_graph import CompactGraph
+from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.pruning import facts_of, pruned
 from kg_store.sources.policy import Policy
 from kg_store.storage.master_key import MasterKey

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.errors import LoadError, PolicyError, UnknownGraphError
 from kg_store.graph.adjacency import Adjacency, Facts, Nodes, build_adjacency
-from kg_store.graph.compact_graph import CompactGraph
-from kg_store.graph.role_view import restricted
+from kg_store.graph.blind_graph import CompactGraph
+from kg_store.graph.pruning import restricted
 from kg_store.sources.policy import Policy, RolePolicy
 from kg_store.terms import Concept, Hop, Relation, RelationId, Schema
 from tests.kg_store.graph.test_removal import everything, graphs

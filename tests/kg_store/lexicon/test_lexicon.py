@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.lexicon import in_lexicon, kinds_of, words_of_language
-from kg_store.lexicon.lexicon import ENGLISH, OTHER, SOURCES, languages
+from kg_store.lexicon.lexicon import ENGLISH, OTHER, SOURCES, in_lexicon, kinds_of, languages, words_of_language
 from kg_store.lexicon.make import english, others, sources
 
 # The hundred most frequent surnames of the United States that are a common word besides, and stay one.

@@ -11,7 +11,7 @@ from kg_store.graph.schema import phrases_of, read_schema, schema_bytes
 from kg_store.loading.load import placeholder_schema
 from kg_store.sources.policy import ClassPolicy, Policy, RelationPolicy, RolePolicy
 from kg_store.terms import Hop, RelationId, Schema
-from kg_store.text.further_words import worded, words_of_kinds, words_of_steps
+from kg_store.text.labels import worded, words_of_kinds, words_of_steps
 from tests.support.stores import PREFIXES, catalog_in, load_text, loaded_of
 
 X = "http://clinic.test/"

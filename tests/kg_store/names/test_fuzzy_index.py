@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.names.fuzzy_index import InexactNames
+from kg_store.names.fuzzy_search import InexactNames
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_markup import EmphasisMarks
 from kg_store.names.name_table import NameTable
+from kg_store.names.name_words import EmphasisMarks
 from kg_store.text.english import PublicWords, is_ordinary, stems
-from kg_store.text.fuzzy_words import NearWords, slips_allowed
 from kg_store.text.normalise import normalise
+from kg_store.text.words import NearWords, slips_allowed
 
 NAMES = {
     1: "Thaddeus Brockhurst",

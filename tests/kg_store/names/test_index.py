@@ -15,12 +15,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kg_store.errors import FormatTooNewError, StoreError
-from kg_store.names import index_format
-from kg_store.names.index import NameEntry, NameIndex, normalise
+from kg_store.names.index import NameEntry, NameIndex, normalise, pack, unpack
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 from kg_store.text.normalise import is_unspaced, is_word_character
-from kg_store.text.word_matcher import without_accents
+from kg_store.text.words import without_accents
 
 pytestmark = pytest.mark.slow
 
@@ -116,47 +115,66 @@ def test_empty_span_stands_where_it_is() -> None:
 
 # --- finding ------------------------------------------------------------------------------------------------
 
+WHOLE = {
+    "Anna Schmidt": [
+        "ANNA SCHMIDT",
+        "anna_schmidt",
+        "Anna-Schmidt",
+        "Anna–Schmidt",
+        "Anna\n  Schmidt",
+        "Anna\u00a0Schmidt",
+        "An\u00adna Sch\u200bmidt",
+    ],
+    "Anna-Schmidt": ["Anna Schmidt"],
+    "Anna": ["Ａｎｎａ"],
+    "José": ["Jose\u0301"],
+    "Jose\u0301": ["JOSÉ"],
+    "Straße": ["STRASSE"],
+    "Strasse": ["Straße"],
+    "İstanbul": ["istanbul"],
+    "O'Neil": ["O’Neil"],
+    "O’Neil": ["o`neil"],
+    "Will.i.am": ["will.i.am"],
+    "AC/DC": ["ac/dc", "ac dc"],
+    "O'Néil": ["o 'neil"],
+    "What's Up, Doc?": ["what 's up doc"],
+    "R&B": ["r&b"],
+    "Room 12": ["room_12"],
+    "Michael J. Fox": ["michael j fox", "Michael J. Fox"],
+    "ΐατρός": ["ΐατρός"],
+}
 FOUND = [
+    *(
+        ("Anna", text, "Anna")
+        for text in (
+            "(Anna)",
+            '"Anna"',
+            "«Anna»",
+            "[Anna]",
+            "{Anna}",
+            "<b>Anna</b>",
+            "Anna,",
+            "Anna.",
+            "Anna…",
+            "/Anna/",
+            "🙂Anna🙂",
+            "🅰Anna🅰",
+            "❤️Anna",
+            "the non-Anna case",
+            "l'Anna",
+            "患者Anna来",
+        )
+    ),
+    # The whole text.
+    *((name, text, text) for name, texts in WHOLE.items() for text in texts),
     ("Anna Schmidt", "who is anna schmidt?", "anna schmidt"),
-    ("Anna Schmidt", "ANNA SCHMIDT", "ANNA SCHMIDT"),
     ("Anna Schmidt", "Anna Schmidt's doctor", "Anna Schmidt"),
     ("Anna Schmidt", "Anna Schmidt’s doctor", "Anna Schmidt"),
     ("Jonas", "Jonas' doctor", "Jonas"),
-    ("Anna Schmidt", "anna_schmidt", "anna_schmidt"),
-    ("Anna Schmidt", "Anna-Schmidt", "Anna-Schmidt"),
-    ("Anna Schmidt", "Anna–Schmidt", "Anna–Schmidt"),
-    ("Anna-Schmidt", "Anna Schmidt", "Anna Schmidt"),
-    ("Anna Schmidt", "Anna\n  Schmidt", "Anna\n  Schmidt"),
-    ("Anna Schmidt", "Anna\u00a0Schmidt", "Anna\u00a0Schmidt"),
-    ("Anna Schmidt", "An\u00adna Sch\u200bmidt", "An\u00adna Sch\u200bmidt"),
     ("Anna Schmidt", "x\u200bAnna Schmidt\u200by", "Anna Schmidt"),
     ("Anna", "xy\u200ban\u00adna", "an\u00adna"),
-    ("Anna", "(Anna)", "Anna"),
-    ("Anna", '"Anna"', "Anna"),
-    ("Anna", "«Anna»", "Anna"),
-    ("Anna", "[Anna]", "Anna"),
-    ("Anna", "{Anna}", "Anna"),
-    ("Anna", "<b>Anna</b>", "Anna"),
-    ("Anna", "Anna,", "Anna"),
-    ("Anna", "Anna.", "Anna"),
-    ("Anna", "Anna…", "Anna"),
-    ("Anna", "/Anna/", "Anna"),
-    ("Anna", "🙂Anna🙂", "Anna"),
-    ("Anna", "🅰Anna🅰", "Anna"),
-    ("Anna", "❤️Anna", "Anna"),
     ("Anna", "mail anna@example.org", "anna"),
     ("Anna", "mail x@anna.org", "anna"),
-    ("Anna", "the non-Anna case", "Anna"),
-    ("Anna", "l'Anna", "Anna"),
-    ("Anna", "患者Anna来", "Anna"),
-    ("Anna", "Ａｎｎａ", "Ａｎｎａ"),
-    ("José", "Jose\u0301", "Jose\u0301"),
-    ("Jose\u0301", "JOSÉ", "JOSÉ"),
-    ("Straße", "STRASSE", "STRASSE"),
-    ("Strasse", "Straße", "Straße"),
-    ("İstanbul", "istanbul", "istanbul"),
-    ("O'Neil", "O’Neil", "O’Neil"),
-    ("O’Neil", "o`neil", "o`neil"),
     ("王小明", "我认识王小明吗", "王小明"),
     ("田中", "田中さん", "田中"),
     ("สมชาย", "คุณสมชายไป", "สมชาย"),
@@ -165,47 +183,26 @@ FOUND = [
     ("C++", "C++11", "C++"),
     ("Yahoo!", "Yahoo!s", "Yahoo!"),
     ("?uestlove", "x?uestlove", "?uestlove"),
-    ("Will.i.am", "will.i.am", "will.i.am"),
-    ("AC/DC", "ac/dc", "ac/dc"),
-    ("AC/DC", "ac dc", "ac dc"),
     ("A.K.", "of a k huq", "a k"),
     ("Child's Play", "in child 's play", "child 's play"),
     ("Child's Play", "in child s play", "child s play"),
     ("Child 's Play", "in child’s play", "child’s play"),
     ("Children's", "her children 's school", "children 's"),
-    ("O'Néil", "o 'neil", "o 'neil"),
-    ("What's Up, Doc?", "what 's up doc", "what 's up doc"),
     ('"Heroes"', "the song Heroes", "Heroes"),
-    ("R&B", "r&b", "r&b"),
-    ("Room 12", "room_12", "room_12"),
-    ("Michael J. Fox", "michael j fox", "michael j fox"),
-    ("Michael J. Fox", "Michael J. Fox", "Michael J. Fox"),
     ("Martin Luther King, Jr.", "martin luther king jr's", "martin luther king jr"),
-    ("ΐατρός", "ΐατρός", "ΐατρός"),
     ("ǰoe", "(ǰoe)", "ǰoe"),
     ("12 Monkeys", "see 12 monkeys", "12 monkeys"),
     ("♥♥", "I ♥♥ it", "♥♥"),
 ]
-NOT_FOUND = [
-    ("Anna", "Annabel"),
-    ("Anna", "Joanna"),
-    ("Anna", "anna1"),
-    ("Anna", "1anna"),
-    ("Anna", "Annä"),
-    ("Anna", "Anna\u0301"),
-    ("Anna", "An na"),
-    ("Anna Schmidt", "AnnaSchmidt"),
-    ("Anna Schmidt", "Anna, Schmidt"),
-    ("Anna Schmidt", "Anna Schmidtke"),
-    ("Anna Schmidt", "Anna"),
-    ("José", "Josè"),
-    ("Don", "don't"),
-    ("Child's Play", "child play"),
-    ("Don", "Don’t!"),
-    ("12", "2012"),
-    ("12", "120"),
-    ("Ärzte", "Wärzte"),
-]
+NOT_FOUND = {
+    "Anna": ["Annabel", "Joanna", "anna1", "1anna", "Annä", "Anna\u0301", "An na"],
+    "Anna Schmidt": ["AnnaSchmidt", "Anna, Schmidt", "Anna Schmidtke", "Anna"],
+    "José": ["Josè"],
+    "Don": ["don't", "Don’t!"],
+    "Child's Play": ["child play"],
+    "12": ["2012", "120"],
+    "Ärzte": ["Wärzte"],
+}
 
 
 @pytest.mark.parametrize(("name", "text", "span"), FOUND)
@@ -213,7 +210,7 @@ def test_name_is_found(name: str, text: str, span: str) -> None:
     assert found(index_of(name), text) == [span]
 
 
-@pytest.mark.parametrize(("name", "text"), NOT_FOUND)
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in NOT_FOUND.items() for text in texts])
 def test_name_is_not_found(name: str, text: str) -> None:
     assert found(index_of(name), text) == []
 
@@ -324,7 +321,7 @@ def test_public_spellings_are_marked_and_reported() -> None:
     index = index_of("Rose", "The Film", "Anna", "Place of Birth", "45", "145")
     public = index.with_public(PublicWords.of(["people.place_of_birth"]))
     hits = public.find("rose, the film, anna, place of birth, 45, 145")
-    assert [hit.text for hit in hits if public.is_public(hit)] == ["rose", "place of birth", "45"]
+    assert [hit.text for hit in hits if hit.public] == ["rose", "place of birth", "45"]
     assert public.report().public_words == ("45", "place of birth", "rose")
     assert not any(hit.public for hit in index.find("rose"))
     assert public.with_public(PublicWords.of(["anna"])).report().public_words == ("45", "anna", "rose")
@@ -347,7 +344,7 @@ def test_damaged_bytes_are_refused() -> None:
 
 def test_bytes_that_say_other_things_than_an_index_are_refused() -> None:
     data = index_of("Anna Schmidt", "Berta").to_bytes()
-    sections = index_format.unpack(data)
+    sections = unpack(data)
     empty = memoryview(b"")
     shorter = (
         sections[:6],
@@ -359,7 +356,7 @@ def test_bytes_that_say_other_things_than_an_index_are_refused() -> None:
     )
     for wrong in shorter:
         with pytest.raises(StoreError):
-            NameIndex.from_bytes(index_format.pack(wrong))
+            NameIndex.from_bytes(pack(wrong))
 
 
 def test_empty_index_finds_nothing() -> None:
@@ -386,7 +383,7 @@ def test_index_from_its_bytes_finds_the_same(names: list[str], text: str) -> Non
 
 def test_an_index_of_before_rows_were_kept_is_read() -> None:
     index = index_of("Anna Schmidt", "Gurgen Berberian")
-    old = NameIndex.from_bytes(index_format.pack(index_format.unpack(index.to_bytes())[:7]))
+    old = NameIndex.from_bytes(pack(unpack(index.to_bytes())[:7]))
     public = PublicWords.of([])
     text = "gurgen berberain and Schmidt, Anna"
     assert old.with_public(public).find_inexact(text) == index.with_public(public).find_inexact(text) != []

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.scale.made_up import entries_of, made_names
-from kg_store.names.fuzzy_index import Fits, InexactHit
+from kg_store.names.fuzzy_search import Fits, InexactHit
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.name_hits import Mention
-from kg_store.names.near_spans import MAX_PASSES, find_near_spans, masked
+from kg_store.names.other_forms import MAX_PASSES, Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 
@@ -65,6 +64,7 @@ def linker_of() -> EntityLinker:
 PUBLIC = PublicWords.of(["best of the best", "the office"])
 LINKER = linker_of()
 
+QUOTED = ('"rose"', "'rose'", "‘rose’?", "“rose”", "„rose“", "«rose»", "「rose」", "`rose`", "[rose]")
 LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
     # entities, however they are written
     ("who is anna schmidt", [("anna schmidt", (3,))]),
@@ -108,15 +108,7 @@ LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
     ("Rose Hope left", [("Rose", (1, 9)), ("Hope", (5,))]),
     ("Does Hope know Rose", [("Hope", (5,)), ("Rose", (1, 9))]),
     ("is ROSE here", [("ROSE", (1, 9))]),
-    ('who is "rose"', [("rose", (1, 9))]),
-    ("who is 'rose'", [("rose", (1, 9))]),
-    ("who is ‘rose’?", [("rose", (1, 9))]),
-    ("who is “rose”", [("rose", (1, 9))]),
-    ("who is „rose“", [("rose", (1, 9))]),
-    ("who is «rose»", [("rose", (1, 9))]),
-    ("who is 「rose」", [("rose", (1, 9))]),
-    ("who is `rose`", [("rose", (1, 9))]),
-    ("who is [rose]", [("rose", (1, 9))]),
+    *((f"who is {said}", [("rose", (1, 9))]) for said in QUOTED),
     ("who is “rose,” then", [("rose", (1, 9))]),
     ("he said “there is hope for us”", []),
     ("the boys' rose and the girls' hope", []),

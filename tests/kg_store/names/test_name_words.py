@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.names.name_words import NameWords, NameWordsVersionError
-from kg_store.names.words.word_hashes import one_slip_away
+from kg_store.names.name_words import NameWords, NameWordsVersionError, one_slip_away
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
 

@@ -1,4 +1,4 @@
-"""Literals as people and graphs write them, and dates at the precision they share."""
+"""Numbers, dates and other literals as people type them, and in a running text."""
 
 from __future__ import annotations
 
@@ -9,106 +9,75 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.terms import ValueKind
-from kg_store.text.dates import PartialDate, Precision
-from kg_store.text.literals import canonical, find_literals, parse_value, plain_number, read_literal
+from kg_store.text.literals import (
+    PartialDate,
+    Precision,
+    canonical,
+    date_in_name,
+    find_literals,
+    named_date,
+    parse_value,
+    plain_number,
+    read_literal,
+)
 
 DATES = {
-    "1990": "1990",
-    " 1990 ": "1990",
-    "2020-03-12": "2020-03-12",
-    "2020-03": "2020-03",
-    "2020/3/12": "2020-03-12",
-    "2020.03.12": "2020-03-12",
-    "12 March 2020": "2020-03-12",
-    "12 march 2020": "2020-03-12",
-    "12th of March 2020": "2020-03-12",
-    "1st March, 2020": "2020-03-01",
-    "12-Mar-2020": "2020-03-12",
-    "March 12, 2020": "2020-03-12",
-    "March 12th 2020": "2020-03-12",
-    "Mar. 12, 2020": "2020-03-12",
-    "Sept 2020": "2020-09",
-    "March 2020": "2020-03",
-    "March of 2020": "2020-03",
-    "13/12/2020": "2020-12-13",
-    "12/13/2020": "2020-12-13",
-    "13.12.2020": "2020-12-13",
-    "5/5/2020": "2020-05-05",
-    "29 February 2020": "2020-02-29",
-    "2020-03-12T10:30:00": "2020-03-12T10:30:00",
-    "2020-03-12 10:30": "2020-03-12T10:30:00",
-    "2020-03-12T10:30:05.250Z": "2020-03-12T10:30:05.25Z",
-    "2020-03-12T10:30:00-05:30": "2020-03-12T10:30:00-05:30",
-    "2020-03-12T10:30:00+05:30": "2020-03-12T10:30:00+05:30",
-    "1990s": "1990s",
-    "1990's": "1990s",
-    "-0044-03-15": "-0044-03-15",
+    "1990": "1990| 1990 ",
+    "2020-03-12": (
+        "2020-03-12|2020/3/12|2020.03.12|12 March 2020|12 march 2020|12th of March 2020|12-Mar-2020|March 12, 2020|"
+        "March 12th 2020|Mar. 12, 2020"
+    ),
+    "2020-03": "2020-03|March 2020|March of 2020",
+    "2020-03-01": "1st March, 2020",
+    "2020-09": "Sept 2020",
+    "2020-12-13": "13/12/2020|12/13/2020|13.12.2020",
+    "2020-05-05": "5/5/2020",
+    "2020-02-29": "29 February 2020",
+    "2020-03-12T10:30:00": "2020-03-12T10:30:00|2020-03-12 10:30",
+    "2020-03-12T10:30:05.25Z": "2020-03-12T10:30:05.250Z",
+    "1990s": "1990s|1990's",
 }
+DATES_IN_DIGITS = "2020-03-12T10:30:00-05:30|2020-03-12T10:30:00+05:30|-0044-03-15"
 NUMBERS = {
-    "0": "0",
-    "7": "7",
-    "42": "42",
-    "250": "250",
-    "2500": "2500",
-    "999999": "999999",
-    "-5": "-5",
-    "−7.5": "-7.5",
-    "+3": "3",
-    "0.50": "0.5",
-    ".5": "0.5",
-    "1,250": "1250",
-    "1,250.50": "1250.5",
-    "1.250,50": "1250.5",
-    "1.250.000": "1250000",
-    "1\u202f250\u202f000": "1250000",
-    "1'250'000": "1250000",
-    "12,5": "12.5",
-    "1.250": "1.25",
-    "1e3": "1000",
-    "2.5E-3": "0.0025",
-    "12%": "12",
-    "12 %": "12",
-    "5 mg": "5",
-    "5mg": "5",
-    "37.5 °C": "37.5",
-    "$1,250.50": "1250.5",
-    "-$5": "-5",
-    "20 €": "20",
-    "2.5 million": "2500000",
-    "3rd": "3",
-    "٣٤": "34",
+    "-5": "-5|-$5",
+    "-7.5": "−7.5",
+    "3": "+3|3rd",
+    "0.5": "0.50|.5",
+    "1250": "1,250",
+    "1250.5": "1,250.50|1.250,50|$1,250.50",
+    "1250000": "1.250.000|1\u202f250\u202f000|1'250'000",
+    "12.5": "12,5",
+    "1.25": "1.250",
+    "1000": "1e3",
+    "0.0025": "2.5E-3",
+    "12": "12%|12 %",
+    "5": "5 mg|5mg",
+    "37.5": "37.5 °C",
+    "20": "20 €",
+    "2500000": "2.5 million",
+    "34": "٣٤",
 }
-NEITHER = [
-    "",
-    "march",
-    "3/12/2020",
-    "03.12.2020",
-    "2020-02-30",
-    "29 February 2021",
-    "2020-13",
-    "13/13/2020",
-    "007",
-    "1 250",
-    "12 apples",
-    "12:30",
-    "MRN-00123",
-    "1e999999",
-    "NaN",
-    "12 March",
+NUMBERS_IN_DIGITS = "0|7|42|250|2500|999999"
+NEITHER = (
+    "march|3/12/2020|03.12.2020|2020-02-30|29 February 2021|2020-13|13/13/2020|007|1 250|12 apples|12:30|MRN-00123|"
+    "1e999999|NaN|12 March"
+)
+
+
+READ = [
+    *((ValueKind.DATE, date, text) for date, texts in DATES.items() for text in texts.split("|")),
+    *((ValueKind.DATE, date, date) for date in DATES_IN_DIGITS.split("|")),
+    *((ValueKind.NUMBER, number, text) for number, texts in NUMBERS.items() for text in texts.split("|")),
+    *((ValueKind.NUMBER, number, number) for number in NUMBERS_IN_DIGITS.split("|")),
 ]
 
 
-@pytest.mark.parametrize("text", DATES)
-def test_dates_are_read_as_written(text: str) -> None:
-    assert read_literal(text) == (ValueKind.DATE, DATES[text])
+@pytest.mark.parametrize(("kind", "lexical", "text"), READ)
+def test_dates_and_numbers_are_read_as_written(kind: ValueKind, lexical: str, text: str) -> None:
+    assert read_literal(text) == (kind, lexical)
 
 
-@pytest.mark.parametrize("text", NUMBERS)
-def test_numbers_are_read_as_written(text: str) -> None:
-    assert read_literal(text) == (ValueKind.NUMBER, NUMBERS[text])
-
-
-@pytest.mark.parametrize("text", NEITHER)
+@pytest.mark.parametrize("text", ["", *NEITHER.split("|")])
 def test_what_is_not_clearly_a_number_or_a_date_is_neither(text: str) -> None:
     assert read_literal(text) is None
 
@@ -253,3 +222,23 @@ def test_every_digit_is_inside_exactly_one_literal(text: str) -> None:
             covered[position] += 1
     assert max(covered, default=0) <= 1
     assert all(covered[position] for position, character in enumerate(text) if character.isdecimal())
+
+
+@pytest.mark.parametrize(
+    ("name", "whole", "within"),
+    [
+        ("2012", "2012", "2012"),
+        ("2005-05-10", "2005-05-10", "2005-05-10"),
+        ("1990s", "1990s", "1990s"),
+        ("1994 Umbrathal Finals", None, "1994"),
+        ("Class of 1975!", None, "1975"),
+        ("From 1960 to 1969", None, None),
+        ("Rm. A-1204", None, None),
+        ("Invoice 20121", None, None),
+        ("Boeing 747", None, None),
+        ("", None, None),
+        ("In 1984 " + "x" * 80, None, None),
+    ],
+)
+def test_dates_of_names(name: str, whole: str | None, within: str | None) -> None:
+    assert (named_date(name), date_in_name(name)) == (whole, within)

@@ -1,10 +1,16 @@
+"""Marks of all scripts, and characters that look like others."""
+
 from __future__ import annotations
 
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kg_store.text.normalise import MARKS, is_letters
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.text.normalise import MARKS, is_letters, skeleton_of, undecorated
 
 
 @pytest.mark.parametrize("word", ["Rose", "खन्ना", "แก้วมณี", "x\u0308y", "עַל"])
@@ -16,3 +22,107 @@ def test_marks_belong_to_letters(word: str) -> None:
 @pytest.mark.parametrize("word", ["", "a1", "a b", "\u0308x", "a-b", "7"])
 def test_other_characters_are_no_letters(word: str) -> None:
     assert not is_letters(word)
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def shifted(first: int) -> dict[str, str]:
+    return {letter: chr(first + place) for place, letter in enumerate(LETTERS)}
+
+
+ALPHABETS = {
+    "circled": shifted(0x24D0),
+    "circled capitals": shifted(0x24B6),
+    "negative circled": shifted(0x1F150),
+    "squared": shifted(0x1F130),
+    "negative squared": shifted(0x1F170),
+    "in parentheses": shifted(0x249C),
+    "capitals in parentheses": shifted(0x1F110),
+    "regional": shifted(0x1F1E6),
+    "full width": shifted(0xFF41),
+    "bold": shifted(0x1D41A),
+    "bold fraktur": shifted(0x1D586),
+    "sans-serif": shifted(0x1D5BA),
+    "typewriter": shifted(0x1D68A),
+    "outlined": shifted(0x1CCD6),
+    "underlined": {letter: letter + "\u0332" for letter in LETTERS},
+    "struck through": {letter: letter + "\u0336" for letter in LETTERS},
+    "in combining squares": {letter: letter + "\u20de" for letter in LETTERS},
+    "with accents": {letter: letter + "\u0301\u0308\u0323" for letter in LETTERS},
+    "braille": dict(zip(LETTERS, "⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵", strict=True)),
+    "small capitals": dict(zip("abcdefghijklmnoprstuvwyz", "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ", strict=True)),
+    "raised": dict(zip("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True)),
+    "Cyrillic": dict(zip("abcdehijkmnoprstuwxy", "аЬсԁеһіјкмпоргѕтцшху", strict=True)),
+    "Greek": dict(zip("abehikmnoptxyz", "ΑΒΕΗΙΚΜΝΟΡΤΧΥΖ", strict=True)),
+    "Lisu": dict(zip("abcdefghijklmnoprstuvwxyz", "ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ", strict=True)),
+    "Armenian": dict(zip("hnou", "հոօս", strict=True)),
+    "Cherokee": dict(zip("abcdehijklmprstvwyz", "ᎪᏴᏟᎠᎬᎻᏆᎫᏦᏞᎷᏢᏒᏚᎢᏙᎳᎩᏃ", strict=True)),
+}
+DECORATED = sorted(
+    name for name in ALPHABETS if name not in ("with accents", "Cyrillic", "Greek", "Lisu", "Armenian", "Cherokee")
+)
+
+
+@pytest.mark.parametrize("name", ALPHABETS)
+def test_the_letters_of_a_disguise_are_the_letters(name: str) -> None:
+    wrong = {letter: sign for letter, sign in ALPHABETS[name].items() if skeleton_of(sign).lower() != letter}
+    assert not wrong
+
+
+@given(st.sampled_from(sorted(ALPHABETS)), st.text(LETTERS, min_size=1, max_size=20))
+def test_any_name_in_any_disguise_undone_is_the_name(disguise: str, name: str) -> None:
+    hidden = "".join(ALPHABETS[disguise].get(letter, letter) for letter in name)
+    assert skeleton_of(hidden).lower() == name
+
+
+@pytest.mark.parametrize("name", [each for each in DECORATED if "combining" not in each and "\u0332" not in each])
+def test_letters_of_no_language_are_undone_in_any_text(name: str) -> None:
+    signs = {letter: sign for letter, sign in ALPHABETS[name].items() if len(sign) == 1}
+    assert all(undecorated(sign).lower() == letter for letter, sign in signs.items())
+
+
+@pytest.mark.parametrize(
+    "text", ["Где живёт Анна Каренина", "Πού μένει ο Νίκος;", "Zoë Müller Đặng", "王小明", "שלום", "µg ™ №5 ½ ②"]
+)
+def test_letters_of_real_languages_and_figures_stay_where_text_is_shown(text: str) -> None:
+    shown = "".join(map(undecorated, text))
+    assert shown.replace("№", "No") == text.replace("№", "No")
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Zoë Müller Đặng Łukasz", "Zoe Muller Dang Lukasz"),
+        ("Rоsе Brосkhurst", "Rose Brockhurst"),
+        ("ﬁlm ꜵrt", "film aort"),
+        ("王小明", "王小明"),
+        ("Ro\ufffdsa", "Rosa"),
+        ("①⑨", "①⑨"),
+    ],
+)
+def test_accents_strokes_and_look_alikes_go_from_a_skeleton(text: str, plain: str) -> None:
+    assert skeleton_of(text) == plain
+
+
+def test_ascii_text_is_the_same_object() -> None:
+    text = "who is Rose"
+    assert skeleton_of(text) is text
+
+
+@given(st.text(max_size=60))
+def test_a_skeleton_of_a_skeleton_is_itself(text: str) -> None:
+    assert skeleton_of(skeleton_of(text)) == skeleton_of(text)
+
+
+@given(st.text(max_size=60))
+def test_each_character_is_read_alone(text: str) -> None:
+    assert "".join(map(skeleton_of, text)) == skeleton_of(text)
+
+
+@pytest.mark.parametrize("disguise", ALPHABETS)
+def test_the_linker_finds_a_name_in_the_skeleton_of_its_disguise(disguise: str) -> None:
+    names = [NameEntry(1, "Onhu Brockshirt", "name", None, linkable=True, protected=True)]
+    linker = EntityLinker(NameIndex.build(names))
+    hidden = "".join(ALPHABETS[disguise].get(letter, letter) for letter in "onhu brockshirt")
+    assert [each.mids for each in linker.find_mentions(skeleton_of(f"who is {hidden}, and where"))] == [(1,)]

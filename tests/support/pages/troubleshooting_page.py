@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from app.accounts.api_keys import BadGrantError
-from app.api.errors import _BY_STATUS
+from app.api.layers import _BY_STATUS
 from app.api.problems import _KINDS, INTERNAL, BadRequestError, Problem, RateLimitedError, TooLargeError, problem_of
-from app.graphs.errors import AmbiguousNameError, ErasureUnfinishedError
+from app.graphs.jobs import AmbiguousNameError, ErasureUnfinishedError
 from kg_store.errors import LoadError, PolicyError
 
 ROOT = Path(__file__).parents[3]

@@ -34,7 +34,7 @@ def main() -> None:
 def check_data() -> None:
     """Reads the files that are no code: the demo graph, word lists, templates of migrations."""
     import client_sdk
-    import kg_store.text.numbers
+    import kg_store.text
     from app.demo import GRAPH_FILE, POLICY_FILE
     from kg_store.lexicon.lexicon import __file__ as lexicon
     from kg_store.sources.policy import Policy
@@ -43,7 +43,7 @@ def check_data() -> None:
     needed = [
         GRAPH_FILE,
         *(Path(lexicon).with_name(name) for name in ("english.txt", "other.txt", "own.txt", "sources.toml")),
-        Path(kg_store.text.numbers.__path__[0]) / "number_words.toml",
+        Path(kg_store.text.__path__[0]) / "number_words.toml",
         Path(str(import_module("app.database.migrations").__path__[0])) / "script.py.mako",
         Path(str(client_sdk.__file__)).with_name("py.typed"),
     ]

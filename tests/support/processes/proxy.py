@@ -16,8 +16,7 @@ from pathlib import Path
 
 import uvicorn
 
-from client_sdk.proxy.access import AccessDecision
-from client_sdk.proxy.app import create_app
+from client_sdk.proxy.app import AccessDecision, create_app
 from client_sdk.proxy.sessions import Upstream
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.accounts.devices import MAX_DEVICES, DeviceNotAdmittedError, Devices
+from app.accounts.api_keys import MAX_DEVICES, DeviceNotAdmittedError, Devices
 from client_sdk.crypto.sealing import KeyPair, capsule_context, fingerprint_of, open_capsule
 from client_sdk.protocol import ChatAnswer, Device, DeviceList, ErrorBody
 from tests.support.service import OPERATOR, Running, bearer, question, running

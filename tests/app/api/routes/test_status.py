@@ -177,7 +177,7 @@ async def test_openapi_has_examples_for_chat_and_every_error(service: Running) -
 
 
 async def test_the_examples_of_openapi_are_valid_requests(service: Running) -> None:
-    from app.api.routes.descriptions import CHAT_EXAMPLES
+    from app.api.routes.chat import CHAT_EXAMPLES
     from client_sdk.crypto.sealing import parse_public_key
     from client_sdk.protocol import ChatRequest
 

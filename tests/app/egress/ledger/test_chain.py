@@ -12,18 +12,23 @@ import pytest
 from sqlalchemy import Engine, Table, delete, insert, select, update
 
 from app.database.engine import make_engine
-from app.egress.ledger.chain import REPLY, REQUEST, BrokenHeadError, ChainHead, content_of, link_of, linked
-from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailableError
-from app.egress.ledger.reader import check, check_page
-from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.tables import (
+from app.egress.ledger.chain import (
+    REPLY,
+    REQUEST,
+    BrokenHeadError,
+    ChainHead,
+    content_of,
     ledger_checkpoints,
     ledger_entries,
     ledger_heads,
     ledger_replies,
     ledger_signers,
+    link_of,
+    linked,
 )
-from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress
+from app.egress.ledger.ledger import Ledger, LedgerReply, LedgerUnavailableError
+from app.egress.ledger.retention import LedgerUpkeep
+from app.egress.ledger.verification import MAX_LINKS_BEFORE, Checked, CheckProgress, check
 from kg_store.storage.master_key import MasterKey
 from tests.support.ledger_house import NOW, House
 from tests.support.waiting import run_together
@@ -353,7 +358,7 @@ def pages(house: House, most: int) -> list[Checked]:
     progress: CheckProgress | None = None
     found: list[Checked] = []
     while not found or progress is not None:
-        found.append(check_page(house.engine, house.master, house.upkeep.signer, "t", progress, most))
+        found.append(check(house.engine, house.master, house.upkeep.signer, "t", progress=progress, most=most))
         progress = found[-1].progress
     return found
 
@@ -381,9 +386,9 @@ def test_a_row_that_stands_there_twice_is_found_where_a_page_ends(house: House) 
 def test_a_check_goes_on_over_rows_that_are_cut_between_two_pages(house: House) -> None:
     later = dt.timedelta(days=1)
     house.ask("new", NOW + later)
-    first = check_page(house.engine, house.master, house.upkeep.signer, "t", None, 4)
+    first = check(house.engine, house.master, house.upkeep.signer, "t", most=4)
     assert house.upkeep.cut("t", NOW + later / 2) == 12
-    last = check_page(house.engine, house.master, house.upkeep.signer, "t", first.progress, 100)
+    last = check(house.engine, house.master, house.upkeep.signer, "t", progress=first.progress, most=100)
     assert (last.is_whole, last.findings, last.first, last.last) == (True, [], 13, 15)
 
 
@@ -397,11 +402,11 @@ def test_rows_that_were_changed_one_after_the_other_do_not_make_the_next_ones_lo
 def test_what_a_row_may_follow_does_not_grow_with_the_chain(house: House) -> None:
     for number in range(30):
         house.ask(f"more{number}")
-    page = check_page(house.engine, house.master, house.upkeep.signer, "t", None, 90)
+    page = check(house.engine, house.master, house.upkeep.signer, "t", most=90)
     assert page.progress is not None
     assert len(page.progress.before) == 1
     with house.engine.begin() as connection:
         connection.execute(update(ledger_entries).values(link="0" * 64))
-    page = check_page(house.engine, house.master, house.upkeep.signer, "t", None, 90)
+    page = check(house.engine, house.master, house.upkeep.signer, "t", most=90)
     assert page.progress is not None
     assert len(page.progress.before) <= MAX_LINKS_BEFORE

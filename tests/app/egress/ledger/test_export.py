@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from app.database.engine import make_engine
-from app.egress.ledger.export import ExportError, check_export, export, kept_checkpoints
-from app.egress.ledger.tables import metadata
+from app.egress.ledger.audit import ExportError, check_export, export, kept_checkpoints
+from app.egress.ledger.chain import metadata
 from tests.support.ledger_house import NOW, WORDS, House
 
 

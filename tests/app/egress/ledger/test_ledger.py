@@ -5,9 +5,9 @@ import datetime as dt
 import pytest
 from sqlalchemy import Engine, delete, select, text, update
 
+from app.egress.ledger.chain import ledger_entries, ledger_replies, metadata
 from app.egress.ledger.ledger import MAX_ENTRIES, Ledger, LedgerEntry, LedgerReply, LedgerUnavailableError
 from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.tables import ledger_entries, ledger_replies, metadata
 from kg_store.errors import MasterKeyError
 from kg_store.storage.master_key import MasterKey
 

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from app.database.engine import make_engine, migrate
-from app.egress.ledger.reader import check
+from app.egress.ledger.chain import ledger_entries
 from app.egress.ledger.retention import LedgerUpkeep
-from app.egress.ledger.tables import ledger_entries
+from app.egress.ledger.verification import check
 from kg_store.storage.master_key import MasterKey
 from tests.support.processes.postgres import running
 

@@ -15,9 +15,9 @@ from sqlalchemy import select
 
 from app.chat.conversations import UnknownConversationError
 from app.database.tables import conversations
+from app.egress.ledger.chain import ledger_entries, ledger_replies
 from app.egress.ledger.ledger import LedgerEntry, LedgerReply
-from app.egress.ledger.reader import check
-from app.egress.ledger.tables import ledger_entries, ledger_replies
+from app.egress.ledger.verification import check
 from app.graphs.erasure import Eraser
 from app.settings import load_settings
 from app.wiring.administration import forgetter_of
@@ -317,20 +317,20 @@ KILLED_AT = (
     "kg_store.storage.versions.GraphRows.swap",
     "kg_store.catalog.Catalog.delete_retired_records",
     "kg_store.storage.versions.GraphRows.forget",
-    "app.graphs.erasure.erasure_job.requests_about",
+    "app.graphs.erasure.eraser.requests_about",
     "app.chat.conversations.ConversationStore.forget",
-    "app.graphs.erasure.erasure_job.look_for",
+    "app.graphs.erasure.eraser.look_for",
     "kg_store.storage.versions.ForgottenRows.end",
 )
 FORGETS = """
 import importlib, signal, tempfile
 from tests.app.graphs.erasure.test_eraser import Path, arog, load, pytest
-from tests.support.commands import Namer, english, work_with_ring
+from tests.support.commands import Namer, chats, work_with_ring
 # So that no fork loads again what all of them need.
 with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
     work_with_ring(Path(folder), patched)
     load(Path(folder))
-english.namer_of = lambda _settings: Namer(None).name
+chats.namer_of = lambda _settings: Namer(None).name
 def forget(place):
     module, _, name = place.rpartition(".")
     try:

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from app.egress.ledger.reader import check
+from app.egress.ledger.verification import check
 from app.settings import Settings
 from app.wiring.store import open_store
 from client_sdk.crypto.sealing import KeyPair, capsule_context, open_capsule, open_trace, trace_context

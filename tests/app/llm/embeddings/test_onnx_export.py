@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 
 from app.llm.embeddings import onnx_export as module
-from app.llm.embeddings.bert_network import is_plain_bert
 from app.llm.embeddings.embedder import Embedder
+from app.llm.embeddings.encoders import OnnxEncoder, TorchEncoder
 from app.llm.embeddings.model_files import ModelFolder, encoder_config_of, find_model
-from app.llm.embeddings.onnx_encoder import OnnxEncoder
-from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, main, open_exported
-from app.llm.embeddings.torch_encoder import TorchEncoder
+from app.llm.embeddings.onnx_export import MAX_DIFFERENCE, is_plain_bert, main, open_exported
 from app.settings import ConfigurationError, load_settings
-from app.wiring.sentence_models import embedder_of
+from app.wiring.services import embedder_of
 from tests.support.processes.tiny_model import make_tiny_model
 from tests.support.service import settings_in
 from tests.support.waiting import run_together
@@ -204,23 +202,10 @@ def test_a_broken_file_is_made_again(
     assert np.array_equal(again.encode(TEXTS[:50]), whole.encode(TEXTS[:50]))
 
 
-def test_a_file_that_is_exported_over_a_broken_one_gives_the_vectors_that_torch_gives(
-    tiny: ModelFolder, cache: Path, exports: list[Path]
-) -> None:
-    network_in(cache).write_bytes(b"no network")
-    again = open_exported(tiny, cache)
-    assert exports == [cache]
-    assert again is not None
-    assert np.abs(again.encode(TEXTS[:50]) - TorchEncoder(str(tiny.path)).encode(TEXTS[:50])).max() <= MAX_DIFFERENCE
-
-
 def test_a_broken_file_that_can_not_be_made_again_leaves_it_to_torch(
     tiny: ModelFolder, cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fails(_model: ModelFolder, _cache: Path) -> None:
-        raise subprocess.CalledProcessError(1, "export")
-
-    monkeypatch.setattr(module, "_export_apart", fails)
+    monkeypatch.setattr(module, "_export_apart", _no_torch)
     network_in(cache).write_bytes(b"no network")
     with caplog.at_level(logging.WARNING, "arog.embedder"):
         embedder = Embedder(str(tiny.path), cache)

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from app.llm.endpoint.capability_probe import WORD, Capabilities, probe_body
-from app.llm.endpoint.dialects import MODES, Dialect
 from app.llm.endpoint.model_endpoint import ModelEndpoint
-from app.llm.endpoint.request_body import RequestTemplate
+from app.llm.endpoint.request_body import MODES, Dialect, RequestTemplate
 from app.llm.reasoner import ReasonerUnavailableError
 from tests.support.processes.model_server import Canned, ModelServer, Request, completion, failure, in_turn
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 import pytest
 import structlog
 
-from app.llm.endpoint.model_endpoint import ATTEMPTS, FairQueue, ModelEndpoint
+from app.llm.endpoint.model_endpoint import ATTEMPTS, CircuitOpenError, DeadlineExceededError, FairQueue, ModelEndpoint
 from app.llm.endpoint.request_body import Completion
-from app.llm.endpoint.retry import CircuitOpenError, DeadlineExceededError
 from app.llm.endpoint.transport import MAX_REPLY_BYTES
 from app.llm.reasoner import ReasonerError, ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, serving

@@ -13,12 +13,20 @@ from app.egress.guard import StaticSegments
 from app.llm.embeddings.embedder import Embedder
 from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
-from app.llm.endpoint.repair_messages import EMPTY, MISFIT, NO_JSON, NOT_OFFERED
-from app.llm.endpoint.request_body import MAX_FRAME_TOKENS, MAX_TIMES_OURS, Price, RequestTemplate
+from app.llm.endpoint.request_body import (
+    EMPTY,
+    MAX_FRAME_TOKENS,
+    MAX_TIMES_OURS,
+    MISFIT,
+    NO_JSON,
+    NOT_OFFERED,
+    Price,
+    RequestTemplate,
+)
 from app.llm.reasoner import Reasoner, ReasonerUnavailableError, Reply, ReplyUnusableError, Retry, Tokens
 from app.llm.tasks import AnswerInput, AnswerReply, Evidence, Task, Thing
 from app.privacy.safe_text import Egress
-from app.strategies.arog.prompts import ANSWER
+from app.strategies.prompts import ANSWER
 from evaluation.datasets.questions import QueryPlan
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.processes.model_server import Canned, ModelServer, completion, failure, in_turn, reply, serving
@@ -137,8 +145,8 @@ def with_usage(usage: object, streamed: bool) -> Canned:
     return Canned(data.encode(), content_type="text/event-stream")
 
 
-@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n {} \n"])
-async def test_a_fence_around_the_reply_is_taken_off(
+@pytest.mark.parametrize("fence", ["```json\n{}\n```", "```\n{}\n```", "\n {} \n", "<think>Canaria {}</think>\n{}"])
+async def test_what_stands_around_the_reply_is_taken_off(
     server: ModelServer, reasoner: PromptedReasoner, fence: str
 ) -> None:
     server.replies = in_turn(completion(fence.replace("{}", json.dumps(GOOD))))
@@ -253,11 +261,6 @@ async def test_a_reply_keeps_the_models_own_words(server: ModelServer, reasoner:
     got = await replied(reasoner)
     assert got.words == said
     assert "Hm." not in repr(got)
-
-
-async def test_thinking_aloud_before_the_reply_is_taken_off(server: ModelServer, reasoner: PromptedReasoner) -> None:
-    server.replies = in_turn(completion("<think>Canaria {}</think>\n" + json.dumps(GOOD)))
-    assert (await replied(reasoner)).value.answer == ["Sa1b2c"]
 
 
 async def test_the_error_says_what_was_wrong(server: ModelServer, reasoner: PromptedReasoner) -> None:

@@ -12,12 +12,32 @@ from hypothesis import strategies as st
 
 from app.egress.guard import MIN_STATIC_BYTES, StaticSegments
 from app.llm.endpoint.closed_schemas import marked_schema, open_schema, words_offered
-from app.llm.endpoint.dialects import MODES, Dialect
-from app.llm.endpoint.repair_messages import COMPLAINTS
-from app.llm.endpoint.request_body import CHOICE_TOKENS, RequestTemplate, body_of, statics_of
-from app.llm.tasks import AnswerInput, CallOptions, StructureInput, Task, TaskKind, Turn
-from app.strategies.arog.prompts import AROG_TASKS, STRUCTURE
-from app.strategies.dialogue.prompts import REPLY
+from app.llm.endpoint.request_body import (
+    CHOICE_TOKENS,
+    COMPLAINTS,
+    MODES,
+    Dialect,
+    RequestTemplate,
+    body_of,
+    read_step,
+    statics_of,
+    step_text,
+)
+from app.llm.tasks import (
+    AnswerInput,
+    CallOptions,
+    Candidate,
+    Evidence,
+    PathTriple,
+    SchemaStep,
+    StepInput,
+    StructureInput,
+    Task,
+    TaskKind,
+    Thing,
+    Turn,
+)
+from app.strategies.prompts import AROG_TASKS, REPLY, STRUCTURE
 from app.strategies.sets.prompts import STEP
 from tests.support.tasks import step, thing, way
 
@@ -183,3 +203,60 @@ def test_where_no_ways_are_offered_functions_may_name_a_relation_in_either_direc
         question="?", dialogue=[], path=[], things=[], evidence=[], relations=["treated by"], last_round=True
     )
     assert words_offered(asked) == ["treated by", "^treated by"]
+
+
+GIVEN = StepInput(
+    question="who treats Eq7f2k?",
+    dialogue=[Turn(role="user", text="and Eq7f2k?")],
+    things=[Thing(name="Eq7f2k", concept="patient", size="1"), Thing(name="Sk3mmd", concept="doctor, person")],
+    evidence=[
+        Evidence(start="Eq7f2k", path=["lives in"], end="Sa1b2c", end_concept="city, place", size="2-5"),
+        Evidence(start="Sa1b2c", start_concept="city", path=["^lives in", "age"], end="Vx81zp", end_concept="number"),
+    ],
+    path=[PathTriple(head="Eq7f2k", relation="treated by", tail="doctor")],
+    candidates=[
+        Candidate(number=1, start="Eq7f2k", path=["treated by"], concept="doctor"),
+        Candidate(
+            number=12, start="Eq7f2k", path=["has admission|admitted to", "^works in"], concept="doctor, person"
+        ),
+    ],
+    hint="way(1)",
+    further=4,
+    round=2,
+)
+
+
+def test_what_was_written_is_read_again() -> None:
+    assert read_step(step_text(GIVEN)) == GIVEN
+
+
+def test_lines_hold_the_path_as_it_is_walked() -> None:
+    text = step_text(GIVEN)
+    assert '"way(12): Eq7f2k > has admission|admitted to > ^works in: doctor, person"' in text
+    assert '"Eq7f2k > lives in > Sa1b2c: city, place, 2-5"' in text
+    assert '"Eq7f2k: patient, 1"' in text
+
+
+@pytest.mark.parametrize("broken", ["{", '{"question": 1}', '{"question": "q", "candidates": ["Eq7f2k > a: b"]}'])
+def test_what_is_no_step_is_refused(broken: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        read_step(broken)
+
+
+SECRET = "snorkelwick"
+
+
+def test_no_dump_of_a_step_holds_what_only_the_house_reads() -> None:
+    given = StepInput(
+        question="what is the Rk3m2a of Ek3m2a",
+        things=[],
+        evidence=[],
+        candidates=[],
+        steps=(SchemaStep("person", "Rk3m2a", SECRET, "thing"),),
+        wordings={"Rk3m2a": (SECRET,)},
+        kind_words={"person": (SECRET,)},
+        typed=f"what is the {SECRET} of Ek3m2a",
+        own_words={"Rk3m2a": SECRET},
+    )
+    assert SECRET not in given.model_dump_json() + str(given.model_dump()) + str(StepInput.model_json_schema())
+    assert given.typed.count(SECRET) == 1

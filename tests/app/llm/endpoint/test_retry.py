@@ -1,16 +1,20 @@
-"""Retries: what is worth one, and how long the endpoint asks to wait, in each form of Retry-After."""
+"""Retries: what is worth one, how long the endpoint asks to wait, and why no connection came about."""
 
 from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import errno
+import socket
+import ssl
 from email.utils import format_datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.llm.endpoint.retry import (
+from app.llm.endpoint.model_endpoint import (
     FIRST_WAIT_S,
     JITTER_S,
     LONGEST_WAIT_S,
@@ -20,7 +24,7 @@ from app.llm.endpoint.retry import (
     EndpointRateLimitError,
     wait_before_retry,
 )
-from app.llm.endpoint.transport import wait_asked_s
+from app.llm.endpoint.transport import connection_reason, wait_asked_s
 from app.llm.reasoner import ReasonerRefusedError, ReasonerUnavailableError, ReplyUnusableError
 
 
@@ -167,3 +171,27 @@ def test_waits_grow_up_to_the_longest() -> None:
 )
 def test_what_another_try_does_not_mend_is_not_tried_again(error: Exception) -> None:
     assert wait_before_retry(error, 0, left_s=60.0) is False
+
+
+def chained(*errors: BaseException) -> BaseException:
+    for error, cause in pairwise(errors):
+        error.__cause__ = cause
+    return errors[0]
+
+
+@pytest.mark.parametrize(
+    ("cause", "reason"),
+    [
+        (ConnectionRefusedError(errno.ECONNREFUSED, "127.0.0.1:9"), "connection refused"),
+        (socket.gaierror(-2, "box.internal"), "its host name is not known"),
+        (ssl.SSLCertVerificationError("box.internal"), "its certificate is not trusted"),
+        (OSError(errno.EHOSTUNREACH, "box.internal"), "there is no route to its host"),
+        (
+            ExceptionGroup("all", [OSError("x"), ConnectionRefusedError(errno.ECONNREFUSED, "::1")]),
+            "connection refused",
+        ),
+        (OSError("box.internal"), ""),
+    ],
+)
+def test_the_reason_is_that_of_the_deepest_cause_and_holds_no_address(cause: BaseException, reason: str) -> None:
+    assert connection_reason(chained(RuntimeError("a"), OSError("b"), cause)) == reason

@@ -1,58 +1,26 @@
-"""Names that are everyday words (May, Will, Rose): they break no prompt, and go where a text marks them."""
+"""Names that are everyday words (May, Will, Price): they break no prompt, and go where a text marks them as names."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.egress.guard import BlockedError, Guard, StaticSegments
-from app.privacy.anonymiser import Anonymiser
-from app.privacy.pseudonym_format import shaped_in
-from app.privacy.pseudonyms import PseudonymTable
-from app.privacy.safe_text import Egress, Segment
-from app.privacy.words.lexicon import Lexicon
-from kg_store.lexicon import in_lexicon
-from kg_store.names.index import NameEntry, NameIndex
-from kg_store.names.linker import EntityLinker
-from kg_store.names.name_words import NameWords
-from kg_store.storage.vault import VaultRecord
-from kg_store.terms import NodeKind
-from kg_store.text.english import PublicWords
-from tests.support.clinic import dialogue, members
+from app.privacy.words.common_readings import reads_as_common
+from app.privacy.words.unknown_words import turn_of
+from kg_store.lexicon.lexicon import in_lexicon
+from tests.support.named_words import NamedWords, words_of
 
 ALONE = ("May", "Will", "Rose", "Mark", "Grace", "Hope", "Joy", "Art", "Bill", "Young", "Summer")
 WHOLE = ("Will Rose", "Rose May", "Mark Young", "Summer Grace", "Bill Art", "May Hope Young")
-PUBLIC = PublicWords.of(["treated by", "date of birth", "person"])
-NAMES = NameIndex.build(
-    NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate((*ALONE, *WHOLE), start=1)
-).with_public(PUBLIC)
-LEXICON = Lexicon(PUBLIC, NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in (*ALONE, *WHOLE)))
-GUARD = Guard(NAMES, StaticSegments(), LEXICON)
-ANONYMISER = Anonymiser(EntityLinker(NAMES), NAMES, LEXICON)
-
-
-def passes(text: str) -> bool:
-    issued = frozenset(word.word for word in shaped_in(text))
-    try:
-        GUARD.clear(Egress((Segment(json.dumps({"question": text}).encode()),)), issued)
-    except BlockedError:
-        return False
-    return True
-
-
-def safe(text: str) -> str:
-    """The words of a text that may leave."""
-    table = PseudonymTable.new()
-    made = ANONYMISER.anonymise(dialogue(text), table, lambda word: members(table, word))
-    return made.dialogue.question
+EVERYDAY_NAMES = NamedWords((*ALONE, *WHOLE), ["treated by", "date of birth", "person"])
+safe, passes = EVERYDAY_NAMES.safe, EVERYDAY_NAMES.passes
 
 
 def test_names_that_are_everyday_words_are_told_as_public_and_whole_names_are_not() -> None:
-    assert set(NAMES.report().public_words) == {name.casefold() for name in ALONE}
-    assert NAMES.report().unguarded == len(ALONE)
+    told = EVERYDAY_NAMES.index.report()
+    assert set(told.public_words) == {name.casefold() for name in ALONE}
+    assert told.unguarded == len(ALONE)
 
 
 EVERYDAY = (
@@ -116,3 +84,143 @@ def test_what_is_anonymised_always_passes_and_holds_no_name_that_was_marked(
     left = safe(" ".join([*before, f'"{name}"', *after]))
     assert f'"{name}"' not in left
     assert passes(left)
+
+
+# --- where such a word names nobody, and where it does ---
+
+PARTS = ("Good Zorbon", "Once Zorbon", "Anyone Zorbon", "Sir Zorbon", "Father Zorbon", "Zorbon Died", "Heard Zorbon")
+ZORBONS = NamedWords(("Zorbograd", *PARTS), ["time zone", "place of birth", "person"], words=words_of(PARTS))
+
+
+def left_of(text: str) -> str:
+    left = ZORBONS.safe(text)
+    assert ZORBONS.passes(left)
+    return left
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("was she in zorbograd once", "once"),
+        ("does she know anyone in zorbograd", "anyone"),
+        ("that sounds good in zorbograd", "good"),
+        ("where was sir zorbograd born", "sir"),
+        ("when was father zorbograd born", "father"),
+        ("where did zorbograd died", "died"),
+        ("she heard of zorbograd", "heard"),
+    ],
+)
+def test_a_word_stays_where_it_names_nobody(text: str, word: str) -> None:
+    assert word in left_of(text).split()
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("was it treated by Once in zorbograd", "Once"),
+        ('does she know "anyone" in zorbograd', "anyone"),
+        ("does good live in zorbograd", "good"),
+        ("who treats good", "good"),
+        ("was she treated by father", "father"),
+        ("who treats Heard in zorbograd", "Heard"),
+    ],
+)
+def test_the_same_word_goes_where_it_names_somebody(text: str, word: str) -> None:
+    assert word not in left_of(text).replace('"', " ").split()
+
+
+# --- surnames that are common nouns, in the shortest turns that people type ---
+
+NAMED_BY_NOUNS = (
+    "Jane Price", "Summer Rivers", "Bob Field", "Sandy Beach", "Grace Long", "Tom Little", "Hope Banks", "Mark Bishop",
+    "Olive Branch", "Rose Hill", "Penny Waters", "Will Young", "Dean Frost", "Jack Woods", "Tim Butcher", "Ivy Green",
+)  # fmt: skip
+SCHEMA = ("treated by", "date of birth", "doctor", "ward", "patient", "lives in", "city")
+NOUNS = NamedWords(NAMED_BY_NOUNS, SCHEMA, (word for phrase in SCHEMA for word in phrase.split()))
+SURNAMES = [name.split()[1].lower() for name in NAMED_BY_NOUNS]
+FRAMES = (
+    "and {}?", "give me {}", "{} ward", "{} / {other} / little doctors?", "{}, {other} and summer: which wards",
+    "which ward is {} on", "i mean {}, which ward", "is it {} or {other} who lives in quixbury", "doctor {} ward",
+    "same question but {}", "how old {}", "not {}, {other}", "only {}", "it's {}", "need {} asap", "that was {}",
+    "{} vs {other}", "where {} lives", "who's {}", "the doctor {} had", "{} again", "everyone but {}", "so {} then",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_a_surname_that_is_a_common_word_stays_in_the_house(frame: str) -> None:
+    others = [*SURNAMES[4:], *SURNAMES[:4]]
+    for name, other in zip(SURNAMES, others, strict=True):
+        gone = " ".join(NOUNS.gone(frame.format(name, other=other))).split()
+        assert name in gone, frame
+        assert "{other}" not in frame or other in gone, frame
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what is the price of the drug", "which patients live in the old field", "how long is it",
+        "list the little cities", "do they price their drugs", "is there hope for her",
+        "what kind of price", "little patients", "when did the drugs price at the city", "great price of it",
+    ],
+)  # fmt: skip
+def test_the_common_word_leaves_where_its_place_shows_it(text: str) -> None:
+    assert NOUNS.gone(text) == []
+
+
+@pytest.mark.parametrize(("text", "at", "common"), [("the price", 1, True), ("give price", 1, False)])
+def test_a_place_proves_or_it_does_not(text: str, at: int, common: bool) -> None:
+    assert reads_as_common(turn_of(text, [], NOUNS.lexicon), at) is common
+
+
+# --- marks: quotes around several words, two letters alone, the rest of a name beside it ---
+
+MARKED_NAMES = (
+    "Brackwede Lakeside Clinic",
+    "Saint Fields Hospital",
+    "Charles I Duke of Burgundy",
+    "Ma",
+    "Clinic of Up",
+)
+PLACES = NamedWords(MARKED_NAMES, ["clinic", "hospital", "patient", "treated by"], ("clinic", "hospital", "patient"))
+
+
+def gone(text: str) -> set[str]:
+    """The words of `text` that are replaced."""
+    return set(" ".join(PLACES.gone(text)).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("name: clinic lakeside brackwede", "clinic lakeside brackwede"),
+        ("monsieur fields hospital attend", "fields hospital"),
+        ("where is the clinic lakeside brackwede", "clinic lakeside brackwede"),
+        ('"charles i duke of burgundy" called', "charles duke burgundy"),
+        ("did (charles, duke of burgundy) call", "charles duke burgundy"),
+        ("wie alt ist die patientin? sie heißt fields", "fields"),
+        ("la paciente se llama fields", "fields"),
+        ("gdzie mieszka (ma)", "ma"),
+        ("- MA\n- gli altri\nChi è assicurato?", "MA"),
+        ("chi è MA, e dove abita con gli altri", "MA"),
+    ],
+)
+def test_marked_parts_of_names_go(text: str, names: str) -> None:
+    assert set(names.split()) <= gone(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "which patients of a clinic were treated in a hospital",
+        "is the clinic larger than the hospital?",
+        'what does "patient treated by" say',
+        "it is up to them (or to us)",
+        "the duke of the fields",
+    ],
+)
+def test_everyday_words_and_the_schema_stay_where_nothing_speaks_for_a_name(text: str) -> None:
+    assert not gone(text)
+
+
+def test_a_conjunction_of_two_letters_stays_where_it_joins() -> None:
+    assert "ma" not in gone("dove abita questo paziente, ma non con gli altri della clinica")

@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.egress.guard import Guard, StaticSegments
-from app.privacy.anonymised import Anonymised
-from app.privacy.anonymiser import Anonymiser
-from app.privacy.pseudonym_format import shaped_in
-from app.privacy.pseudonyms import PseudonymTable
-from app.privacy.safe_text import Egress, Segment
-from app.privacy.words.lexicon import Lexicon
-from kg_store.names.index import NameEntry, NameIndex
-from kg_store.names.linker import EntityLinker
-from kg_store.names.name_words import NameWords
-from kg_store.names.words.word_hashes import one_slip_away
-from kg_store.storage.vault import VaultRecord
-from kg_store.terms import NodeKind
-from kg_store.text.english import PublicWords
-from tests.support.clinic import dialogue, members
+from app.privacy.pseudonyms import shaped_in
+from kg_store.names.name_words import NameWords, one_slip_away
+from tests.support.named_words import NamedWords, words_of
 
 OWN = ("Ines Brackwede", "Castle Hospitel", "Fields Prison")
 OF_ANOTHER = ("Parentz", "Anna Spousse", "Ward")
 """Each a slip away from a word of the schema, or one itself."""
 
 SCHEMA = frozenset("hospital prison parents spouse children place of birth nationality ward".split())
-PUBLIC = PublicWords.of(["place of birth", *SCHEMA])
-NAMES = NameIndex.build(
-    NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(OWN, start=1)
-).with_public(PUBLIC)
-WORDS = NameWords.union(
-    NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in names) for names in (OWN, OF_ANOTHER)
-)
-LEXICON = Lexicon(PUBLIC, WORDS, SCHEMA)
-GUARD = Guard(NAMES, StaticSegments(), LEXICON)
-ANONYMISER = Anonymiser(EntityLinker(NAMES), NAMES, LEXICON)
-
-
-def read(text: str) -> tuple[Anonymised, PseudonymTable]:
-    table = PseudonymTable.new()
-    return ANONYMISER.anonymise(dialogue(text), table, lambda word: members(table, word)), table
+PUBLIC = ("place of birth", *SCHEMA)
+PRISON = NamedWords(OWN, PUBLIC, SCHEMA, NameWords.union(map(words_of, (OWN, OF_ANOTHER))))
+read = PRISON.read
 
 
 @pytest.mark.parametrize(
@@ -93,15 +67,11 @@ def test_a_slip_that_stands_where_a_name_would_is_not_read(text: str) -> None:
 @settings(max_examples=60, deadline=None)
 def test_a_name_one_slip_from_the_schema_never_leaves(word: str, data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(sorted(set(one_slip_away(word)) - {word})))
-    words = NameWords.of([VaultRecord(NodeKind.ENTITY, (name.capitalize(),))])
-    other = Anonymiser(EntityLinker(NAMES), NAMES, Lexicon(PUBLIC, words, SCHEMA))
-    table = PseudonymTable.new()
-    made = other.anonymise(dialogue(f"the {name} of these"), table, lambda each: members(table, each))
+    other = NamedWords(OWN, PUBLIC, SCHEMA, words_of([name.capitalize()]))
+    made, _ = other.read(f"the {name} of these")
     assert not made.notes
 
 
 @pytest.mark.parametrize("text", ["the childrendead of ines brackwede", "which nationalty have they in fields prisan"])
 def test_the_guard_lets_pass_what_was_read(text: str) -> None:
-    question = read(text)[0].dialogue.question
-    issued = frozenset(each.word for each in shaped_in(question))
-    assert GUARD.clear(Egress((Segment(json.dumps({"question": question}).encode()),)), issued)
+    assert PRISON.passes(PRISON.safe(text))

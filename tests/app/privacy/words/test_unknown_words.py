@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from app.privacy.words.grammar import Stand
 from app.privacy.words.lexicon import Lexicon
-from app.privacy.words.turn_tokens import Stand
 from app.privacy.words.unknown_words import is_public_word, unknown_spans
 from kg_store.names.name_words import NameWords
 from kg_store.storage.vault import VaultRecord

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app.reader.language.answer_form import read_form
+from app.reader.language.answer_form import normalise_idioms, plainer, read_form, read_quantifier
+from kg_store.text.english import PLAINER
 
 
 @pytest.mark.parametrize(
@@ -92,3 +93,93 @@ def test_the_words_of_the_form_are_taken_out() -> None:
     assert "many" not in read_form("How many patients does Eq7f2k treat?", topics=1).rest
     assert "average" not in read_form("the average salary at Eq7f2k", topics=1).rest
     assert read_form("  who treats Eq7f2k ", topics=1).rest == "who treats Eq7f2k"
+
+
+@pytest.mark.parametrize(
+    ("asked", "plain"),
+    [
+        ("What is Eq7f2k 's mother ?", "what is Eq7f2k 's mother 's occupation"),
+        ("Who is the grandmother of Eq7f2k?", "Who is the mother of the parent of Eq7f2k?"),
+        ("Eq7f2k's grandchildren", "Eq7f2k's child 's children"),
+        ("What does Eq7f2k's father do?", "what is Eq7f2k's father 's occupation"),
+        ("What is Eq7f2k 's father 's mother ?", "What is Eq7f2k 's father 's mother ?"),
+        ("Is Eq7f2k 's child a man or a woman ?", "what is Eq7f2k 's child  's gender"),
+        ("Could you tell me who treats Eq7f2k?", "who treats Eq7f2k?"),
+        ("What is Eq7f2k about?", "What is Eq7f2k topic"),
+        ("which films are about Eq7f2k", "which films are with topic Eq7f2k"),
+        ("Is Eq7f2k a doctor or a nurse?", "Is Eq7f2k a doctor or a nurse?"),
+        ("what does Eq7f2k do here for a living?", "what is Eq7f2k 's occupation"),
+        ("how much does Eq7f2k make a month?", "how much does Eq7f2k earn a month?"),
+        ("what does Eq7f2k make?", "what does Eq7f2k make?"),
+        ("who did Eq7f2k sell for Ec1in1?", "who did Eq7f2k sell for Ec1in1?"),
+        ("films that deal with Eq7f2k", "films that with topic Eq7f2k"),
+        ("whose property is Eq7f2k?", "who owns Eq7f2k"),
+        ("what sort of movie is Eq7f2k?", "what genre is Eq7f2k?"),
+        ("and since when is Eq7f2k working there?", "and when was Eq7f2k hired"),
+        ("who showed Eq7f2k the ropes?", "who trained Eq7f2k?"),
+        ("how badly did Eq7f2k sleep?", "how badly did Eq7f2k sleep?"),
+        ("how far is Eq7f2k from Ec1in1", "how far is Eq7f2k from Ec1in1"),
+    ],
+)
+def test_a_phrase_is_said_plainly(asked: str, plain: str) -> None:
+    assert normalise_idioms(asked).split() == plain.split()
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("has it arrived so far", "has it arrived "),
+        ("Because of gout", "for gout"),
+        ("is it sold-out", "is it sold-out"),
+        ("these days", "these days"),
+    ],
+)
+def test_plainer_words_stand_for_whole_phrases_alone(said: str, read: str) -> None:
+    assert plainer(said) == read
+
+
+def test_what_is_read_is_itself_plain() -> None:
+    assert all(plainer(read) == read for read in PLAINER.values() if read)
+
+
+@pytest.mark.parametrize(
+    ("question", "turn", "rest"),
+    [
+        ("Which doctors do not work at Eq7f2k?", "negated", "Which doctors work at Eq7f2k?"),
+        ("patients without a doctor", "negated", "patients with doctor"),
+        ("Who else works at Eq7f2k?", "others", "Who works at Eq7f2k?"),
+        ("Which doctors work at Eq7f2k?", "", "Which doctors work at Eq7f2k?"),
+        ("Which visits were not before Vq7f2k?", "", "Which visits were not before Vq7f2k?"),
+        ("the other half of Eq7f2k", "", "the other half of Eq7f2k"),
+    ],
+)
+def test_the_turn_is_read_and_its_words_taken_out(question: str, turn: str, rest: str) -> None:
+    read = read_quantifier(question)
+    assert (read.turn, read.rest, read.unread) == (turn, rest, "")
+
+
+def test_what_is_left_out_is_named() -> None:
+    read = read_quantifier("All children of Eq7f2k except Ez9y8x")
+    assert (read.turn, read.thing) == ("except", "Ez9y8x")
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("Which clinics have only two wards?", "only"),
+        ("Which clinics have at least four wards?", "at least"),
+        ("how many more beds does Eq7f2k have", "how many more"),
+        ("wards where nobody was admitted", "nobody"),
+        ("which band recorded Eq7f2k and where was it formed?", "and where"),
+    ],
+)
+def test_what_nothing_executes_is_told_by_its_word(question: str, word: str) -> None:
+    assert read_quantifier(question).unread == word
+
+
+def test_a_comparison_with_a_value_is_executed() -> None:
+    assert read_quantifier("clinics with more than Vq7f2k beds").unread == ""
+
+
+def test_a_question_may_begin_with_and() -> None:
+    assert read_quantifier("and where does Eq7f2k work?").unread == ""

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from app.reader.language.answer_form import read_form
 from app.reader.language.question_words import WordUsage, content_words, reading_orders
 from app.reader.language.relation_wording import hop_words, kinds_in, voice_of
-from kg_store.text.plurals import singular
-from kg_store.text.pseudonymous import is_pseudonym
-from kg_store.text.step_words import readable, typed
+from kg_store.text.inflection import singular
+from kg_store.text.labels import readable_step, typed_step
+from kg_store.text.words import is_pseudonym
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_concepts_that_say_nothing_are_no_kinds() -> None:
 
 
 def test_freebase_labels_are_read_by_their_last_part() -> None:
-    assert readable("^people.person.place of birth") == "place of birth"
-    assert readable("^people.marriage|people.spouse") == "marriage spouse"
-    assert typed("people.person.place of birth") == "person place of birth"
-    assert typed("^people.marriage.spouse|people.marriage.from") == "marriage spouse from"
+    assert readable_step("^people.person.place of birth") == "place of birth"
+    assert readable_step("^people.marriage|people.spouse") == "marriage spouse"
+    assert typed_step("people.person.place of birth") == "person place of birth"
+    assert typed_step("^people.marriage.spouse|people.marriage.from") == "marriage spouse from"

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from app.egress.wire_pseudonyms import PseudonymSubstitution
-from app.graphs.refinement_tasks import askable, input_about
+import pytest
+
+from app.egress.guarded_reasoner import PseudonymSubstitution
+from app.graphs.concept_refinement import askable, input_about
 from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder
 from app.llm.reasoner import Reply
 from app.llm.tasks import Candidate, MaskedRelation, StepInput, StepReply, Task, Thing
 from app.reader.concept_namer import ConceptNamer
-from app.reader.language.relation_wording import hop_words, unmask_words, with_descriptions
+from app.reader.language.relation_wording import (
+    SchemaVocabulary,
+    hop_words,
+    unmask_words,
+    vocabulary_of,
+    with_descriptions,
+)
 from app.reader.scoring.path_scoring import PathScorer
-from app.reader.sentences.relation_phrases import phrase_of
+from app.reader.sentences.phrases import phrase_of
 from app.strategies.sets.prompts import STEP
 from kg_store.terms import Concept, Hop, Mid, NodeKind, Relation, RelationId, Schema, Signature, SignatureId
-from kg_store.text.step_words import readable
+from kg_store.text.labels import readable_step
 
 ILL, HOME = "Rk3m2a what illness somebody has", "Rz9t4w where somebody has a home"
 
@@ -93,7 +101,7 @@ def test_further_words_are_wordings_of_a_step_and_no_part_of_its_label(embedder:
     found = hop_words("has contract|monthly rate (earn, paid)", "number")
     assert {"earn", "paid", "monthly rate"} <= set(found.relation)
     assert (found.further, found.voice) == (("earn", "paid"), hop_words("monthly rate", "number").voice)
-    assert readable("^monthly rate (earn, paid)") == "monthly rate"
+    assert readable_step("^monthly rate (earn, paid)") == "monthly rate"
     assert hop_words("monthly rate", "number").further == ()
     told = with_descriptions(["^monthly rate", "Rp5n1q"], [], {"^monthly rate": ("earn",)})
     assert told == ("^monthly rate (earn)", "Rp5n1q")
@@ -105,3 +113,25 @@ def test_a_question_in_an_owners_words_finds_its_step(embedder: Embedder) -> Non
     assert scores.argmax() == 1
     without = [WordedPath((step.partition(" (")[0],), ("thing",)) for (step,) in (path.steps for path in paths)]
     assert PathScorer(embedder).scores("Who was Eq7f2k zorbed by?", "Eq7f2k", "person", without).argmax() != 1
+
+
+@pytest.fixture(scope="module")
+def known() -> SchemaVocabulary:
+    labels = ("monthly salary", "treated by", "specializes in")
+    relations = tuple(Relation(RelationId(at), f"urn:{at}", label, f"{label} of") for at, label in enumerate(labels))
+    return vocabulary_of(Schema(relations, (), ()), ("doctor", "city"))
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("What does Eq7f2k earn?", []),
+        ("What does Eq7f2k specialise in?", []),
+        ("How many beds and windows does Eq7f2k have?", ["beds", "windows"]),
+        ("Please tell me everyone", []),
+    ],
+)
+def test_words_that_no_relation_and_no_concept_is_asked_for_by(
+    known: SchemaVocabulary, question: str, lacking: list[str]
+) -> None:
+    assert known.lacks(question.replace("How many", "")) == lacking

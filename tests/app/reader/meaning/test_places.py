@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.llm.tasks import SchemaStep
-from app.reader.meaning.places import is_chain_of_places, within_parts
+from app.reader.meaning.reading import is_chain_of_places, within_parts
 
 STEPS = [
     SchemaStep("place", "^located in", "^located in", "firm", ""),

@@ -8,7 +8,8 @@ import pytest
 from app.language.readings import WordedPath
 from app.llm.embeddings.embedder import Embedder
 from app.reader.language.answer_form import read_form
-from app.reader.scoring.path_scoring import PathScorer
+from app.reader.language.question_words import words_in
+from app.reader.scoring.path_scoring import PathScorer, is_turned_superior
 
 
 @pytest.fixture(scope="module")
@@ -182,3 +183,20 @@ def test_of_relations_with_long_names_a_question_word_still_asks_for_a_kind(scor
     for asked, end in (("who", "person"), ("when", "date")):
         scores = scorer.scores(f"{asked} is in the team roster of Eq7f2k", "Eq7f2k", "team", ways)
         assert ways[int(np.argmax(scores))].concepts == (end,)
+
+
+@pytest.mark.parametrize(
+    ("question", "label", "is_turned"),
+    [
+        ("who reports to Em4b44", "manager", True),
+        ("who reports to Em4b44", "^manager", False),
+        ("which people answer to Em4b44", "reports to", True),
+        ("who does Em4b44 report to", "manager", False),
+        ("who does Em4b44 report to", "^manager", True),
+        ("who looks after Em4b44", "manager", False),
+        ("who reports to Em4b44", "married to", False),
+    ],
+)
+def test_who_reports_to_somebody_is_not_above_them(question: str, label: str, is_turned: bool) -> None:
+    words = words_in(question)
+    assert is_turned_superior(words, words.index("Em4b44"), label) is is_turned

@@ -8,8 +8,8 @@ import pytest
 
 from app.llm.tasks import StepInput
 from app.reader.sentences.answer_text import reply_text
-from app.reader.sentences.relation_phrases import phrase_of
-from kg_store.text.plurals import plural
+from app.reader.sentences.phrases import phrase_of
+from kg_store.text.inflection import plural
 from tests.support.tasks import fact, step, thing, way
 
 X, Y = thing("Eq7f2k", "patient"), thing("Ez9y8x", "doctor")

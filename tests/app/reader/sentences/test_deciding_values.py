@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.reader.sentences.deciding_values import deciding_values
+from app.reader.sentences.answer_text import deciding_values
 from tests.support.tasks import fact, step, thing
 
 X, Y = thing("Eq7f2k", "patient"), thing("Ez9y8x", "doctor")

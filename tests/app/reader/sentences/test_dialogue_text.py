@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.llm.tasks import Evidence, ReplyInput, Size, Thing
-from app.reader.sentences.dialogue_text import dialogue_text
-from app.reader.sentences.fact_clauses import can_be_said
+from app.reader.sentences.dialogue_text import can_be_said, dialogue_text
 
 FILM, MAN, WOMAN = "Ea1b2c", "Eb1b2c", "Ec1b2c"
 

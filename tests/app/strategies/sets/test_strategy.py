@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,22 +14,22 @@ from app.llm.endpoint.model_endpoint import ModelEndpoint
 from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.llm.reasoner import ReplyUnusableError
 from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.strategies.base import Limits, RetrievalResult
-from app.strategies.sets.candidate_paths import MAX_OFFERED
+from app.strategies.base import Limits
+from app.strategies.sets.candidates import MAX_OFFERED
 from app.strategies.sets.strategy import SetsStrategy
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from tests.support.asking import Asked, Bench, bench_of, plan_along, secrets_in
+from tests.support.asking import Bench, bench_of, plan_along, secrets_in
 from tests.support.processes.model_server import (
     Canned,
     ModelServer,
     Replies,
     Request,
-    completion,
     in_turn,
     reply,
     sent_to,
 )
 from tests.support.stores import PREFIXES
+from tests.support.talk import Talk
 
 QUESTION = "Which wards was Zofia Quarrel admitted to?"
 
@@ -48,22 +47,6 @@ def number_of(request: Request, *path: str) -> int:
     assert len(found) == 1
     number: int = found[0]
     return number
-
-
-async def find(
-    asked: Asked,
-    model: PromptedReasoner,
-    embedder: Embedder,
-    question: str = QUESTION,
-    limits: Limits = Limits(),  # noqa: B008
-) -> RetrievalResult:
-    return await SetsStrategy(embedder).find(asked.inquiry(model, question, limits=limits))
-
-
-@pytest.fixture
-def asked(bench: Bench, model: PromptedReasoner) -> Asked:
-    """A conversation whose guard knows the model's instructions."""
-    return bench.asked(model)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +68,7 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
         endpoint = ModelEndpoint(scripted.url, "scripted", deadline_s=20)
         model = PromptedReasoner(endpoint, embedder)
         asked = bench.asked(model)
-        finding = await find(asked, model, embedder, question)
+        finding = await SetsStrategy(embedder).find(asked.inquiry(model, question))
         await endpoint.close()
         assert finding.draft is not None
         assert asked.names(finding.draft.expressions[0]) == names
@@ -94,71 +77,57 @@ async def test_a_model_that_understands_the_question_gets_to_the_answer(
         assert asked.rounds == list(range(1, finding.rounds + 1))
 
 
-async def test_the_embedded_reasoner_answers_too(asked: Asked, embedded: EmbeddedReasoner, embedder: Embedder) -> None:
-    finding = await SetsStrategy(embedder).find(asked.inquiry(embedded, QUESTION))
-    assert finding.draft is not None
-    assert asked.names(finding.draft.expressions[0]) == {"Kestrel Wing", "Gyrfalcon Wing"}
-
-
-async def test_no_more_than_the_width_is_followed(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_no_more_than_the_width_is_followed(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         names = ("treated by", "lives in", "date of birth", "married to")
         chosen = [number_of(request, name) for name in names] if request.input["round"] == 1 else []
         return follow(*chosen)
 
-    server.replies = replies
-    finding = await find(asked, model, embedder, limits=Limits(width=2))
+    talk.server.replies = replies
+    finding = await talk.find(SetsStrategy, limits=Limits(width=2))
     assert {fact.path for fact in finding.evidence} == {("treated by",), ("lives in",)}
     assert (finding.draft, finding.rounds) == (None, 2)
-    assert [each["width"] for each in sent_to(server, "step")] == [2, 2]
+    assert [each["width"] for each in talk.sent("step")] == [2, 2]
 
 
-async def test_a_choice_that_is_repeated_counts_once_and_one_that_was_not_offered_is_no_reply(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_a_choice_that_is_repeated_counts_once_and_one_that_was_not_offered_is_no_reply(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         if request.input["round"] > 1:
             return step("not_in_graph")
         doctor, city = number_of(request, "treated by"), number_of(request, "lives in")
         return follow(doctor, doctor, city)
 
-    server.replies = replies
-    finding = await find(asked, model, embedder, limits=Limits(width=2))
+    talk.server.replies = replies
+    finding = await talk.find(SetsStrategy, limits=Limits(width=2))
     assert {fact.path for fact in finding.evidence} == {("treated by",), ("lives in",)}
-    server.replies = in_turn(follow(999))
+    talk.server.replies = in_turn(follow(999))
     with pytest.raises(ReplyUnusableError):
-        await find(asked, model, embedder)
+        await talk.find(SetsStrategy)
 
 
 @pytest.mark.parametrize("depth", [1, 2])
-async def test_after_the_last_round_there_is_one_call_to_answer_and_nothing_on_offer(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, depth: int
-) -> None:
+async def test_after_the_last_round_there_is_one_call_to_answer_and_nothing_on_offer(talk: Talk, depth: int) -> None:
     def replies(request: Request) -> Canned:
         onward = [each["number"] for each in request.input["candidates"] if each["path"] == ["lives in"]]
         back = [each["number"] for each in request.input["candidates"] if each["path"] == ["^lives in"]]
         return follow(*[*onward, *back][:1])
 
-    server.replies = replies
-    finding = await find(asked, model, embedder, limits=Limits(depth=depth))
-    inputs = sent_to(server, "step")
-    assert [each["round"] for each in inputs] == list(range(1, depth + 2)) == asked.rounds
+    talk.server.replies = replies
+    finding = await talk.find(SetsStrategy, limits=Limits(depth=depth))
+    inputs = talk.sent("step")
+    assert [each["round"] for each in inputs] == list(range(1, depth + 2)) == talk.asked.rounds
     assert [each["last_round"] for each in inputs] == [False] * depth + [True]
     assert [bool(each["candidates"]) for each in inputs] == [True] * depth + [False]
     assert finding.draft is None
 
 
-async def test_a_way_that_was_walked_is_not_offered_again_but_the_others_still_are(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_a_way_that_was_walked_is_not_offered_again_but_the_others_still_are(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         return follow(number_of(request, "lives in")) if request.input["round"] == 1 else step("not_in_graph")
 
-    server.replies = replies
-    finding = await find(asked, model, embedder)
-    first, second = sent_to(server, "step")
+    talk.server.replies = replies
+    finding = await talk.find(SetsStrategy)
+    first, second = talk.sent("step")
     (topic,) = [thing["name"] for thing in second["things"] if thing["concept"] == "patient"]
     offered = {tuple(each["path"]) for each in second["candidates"] if each["start"] == topic}
     assert ("lives in",) not in offered
@@ -171,47 +140,10 @@ async def test_a_way_that_was_walked_is_not_offered_again_but_the_others_still_a
 @pytest.mark.parametrize(
     "last", [step("not_in_graph"), follow(), step("not_in_graph", answer=["Eq7f2k"], text="It is.")]
 )
-async def test_no_answer_is_no_draft(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, last: Canned
-) -> None:
-    server.replies = in_turn(last)
-    finding = await find(asked, model, embedder)
+async def test_no_answer_is_no_draft(talk: Talk, last: Canned) -> None:
+    talk.server.replies = in_turn(last)
+    finding = await talk.find(SetsStrategy)
     assert (finding.draft, finding.rounds) == (None, 1)
-
-
-async def test_a_draft_is_told_in_our_words_whatever_a_model_writes_beside_it(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    def replies(request: Request) -> Canned:
-        return step("answer", answer=[f"way({number_of(request, 'treated by')})"], text="Quarrel is ill, says {1}.")
-
-    server.replies = replies
-    finding = await find(asked, model, embedder, "Who is Zofia Quarrel treated by?")
-    assert finding.draft is not None
-    topic = finding.evidence[0].start
-    assert finding.draft.text == f"{topic} is treated by {{1}}."
-    assert set(finding.things) == {thing["name"] for thing in sent_to(server, "step")[0]["things"]}
-
-
-async def test_several_parts_are_told_one_after_the_other(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    def replies(request: Request) -> Canned:
-        ways = [f"way({number_of(request, label)})" for label in ("treated by", "lives in")]
-        return step("answer", answer=ways)
-
-    server.replies = replies
-    finding = await find(asked, model, embedder, "Tell me about Zofia Quarrel")
-    assert finding.draft is not None
-    assert (len(finding.draft.expressions), finding.draft.text) == (2, "The answer is {1}, {2}.")
-
-
-async def test_an_unusable_model_is_an_error_and_no_answer(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = in_turn(completion(json.dumps({"action": "Quarrel"})))
-    with pytest.raises(ReplyUnusableError):
-        await find(asked, model, embedder)
 
 
 async def test_a_graph_without_anything_that_has_a_kind_is_not_asked_about(
@@ -231,49 +163,31 @@ async def test_what_is_cut_by_rank_is_told(
     facts = "".join(f':f1 :hasPart{n}Of :m{n} . :m{n} rdfs:label "Mollusk{n} Vane" .\n' for n in many)
     asked = bench_of(tmp_path, embedder, PREFIXES + facts + ':f1 rdfs:label "Gribblewerk" .').asked(model)
     server.replies = in_turn(step("not_in_graph"))
-    finding = await find(asked, model, embedder, "What is part of Gribblewerk?")
+    finding = await SetsStrategy(embedder).find(asked.inquiry(model, "What is part of Gribblewerk?"))
     assert len(sent_to(server, "step")[0]["candidates"]) == MAX_OFFERED
     assert [note.startswith("Step 1: ") for note in finding.notes] == [True]
 
 
-async def in_pages(
-    asked: Asked, model: PromptedReasoner, embedder: Embedder, question: str = QUESTION
-) -> RetrievalResult:
-    return await SetsStrategy(embedder).find(asked.inquiry(model, question, profile=Profile.KIND))
-
-
-async def test_a_reply_that_chooses_and_answers_at_once_takes_one_call(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_a_reply_that_chooses_and_answers_at_once_takes_one_call(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         number = number_of(request, "has admission|admitted to")
         return step("answer", answer=[f"way({number})"], text="In {1}.")
 
-    server.replies = replies
-    finding = await in_pages(asked, model, embedder)
+    talk.server.replies = replies
+    finding = await talk.find(SetsStrategy, profile=Profile.KIND)
     assert finding.draft is not None
-    assert asked.names(finding.draft.expressions[0]) == {"Kestrel Wing", "Gyrfalcon Wing"}
+    assert talk.asked.names(finding.draft.expressions[0]) == {"Kestrel Wing", "Gyrfalcon Wing"}
     assert [(fact.path, fact.end) for fact in finding.evidence] == [
         (("has admission|admitted to",), finding.draft.expressions[0])
     ]
-    assert len(sent_to(server, "step")) == 1
-
-
-async def test_a_candidate_that_was_not_offered_is_no_reply(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = in_turn(step("answer", answer=["way(77)"]))
-    with pytest.raises(ReplyUnusableError):
-        await in_pages(asked, model, embedder)
+    assert len(talk.sent("step")) == 1
 
 
 @pytest.mark.parametrize("none_fits", [follow(), step("not_in_graph")])
-async def test_where_no_candidate_fits_the_further_ones_are_shown(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder, none_fits: Canned
-) -> None:
-    server.replies = in_turn(none_fits)
-    finding = await in_pages(asked, model, embedder)
-    inputs = sent_to(server, "step")
+async def test_where_no_candidate_fits_the_further_ones_are_shown(talk: Talk, none_fits: Canned) -> None:
+    talk.server.replies = in_turn(none_fits)
+    finding = await talk.find(SetsStrategy, profile=Profile.KIND)
+    inputs = talk.sent("step")
     shown = [(each["start"], tuple(each["path"])) for given in inputs for each in given["candidates"]]
     pages = list(dict.fromkeys(tuple((c["start"], tuple(c["path"])) for c in given["candidates"]) for given in inputs))
     assert len(pages) == 3
@@ -284,18 +198,14 @@ async def test_where_no_candidate_fits_the_further_ones_are_shown(
     assert [note.startswith("Step 1: ") for note in finding.notes] == [True]  # A kind has more ways than numbers.
 
 
-async def test_pages_that_nobody_needed_are_no_cut(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
-    server.replies = lambda request: step("answer", answer=[f"way({request.input['candidates'][0]['number']})"])
-    finding = await in_pages(asked, model, embedder)
-    assert sent_to(server, "step")[0]["further"] > 0
+async def test_pages_that_nobody_needed_are_no_cut(talk: Talk) -> None:
+    talk.server.replies = lambda request: step("answer", answer=[f"way({request.input['candidates'][0]['number']})"])
+    finding = await talk.find(SetsStrategy, profile=Profile.KIND)
+    assert talk.sent("step")[0]["further"] > 0
     assert finding.notes == ()
 
 
-async def test_what_a_prompt_shared_with_the_one_before_it_stands_first_and_unchanged(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_what_a_prompt_shared_with_the_one_before_it_stands_first_and_unchanged(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         if request.input["round"] == 4:
             return step("not_in_graph")
@@ -304,9 +214,9 @@ async def test_what_a_prompt_shared_with_the_one_before_it_stands_first_and_unch
         shown = [each["number"] for each in request.input["candidates"] if tuple(each["path"]) in onward]
         return follow(*shown[:1])
 
-    server.replies = replies
-    await in_pages(asked, model, embedder)
-    requests = [request for request in server.received if request.task == "step"]
+    talk.server.replies = replies
+    await talk.find(SetsStrategy, profile=Profile.KIND)
+    requests = [request for request in talk.server.received if request.task == "step"]
     facts = [len(request.input["evidence"]) for request in requests]
     assert (facts, facts[0], facts[-1]) == (sorted(facts), 0, 3)
     for earlier, later in pairwise(requests):
@@ -317,9 +227,7 @@ async def test_what_a_prompt_shared_with_the_one_before_it_stands_first_and_unch
         assert earlier.json["messages"][0] == later.json["messages"][0]
 
 
-async def test_the_same_facts_are_the_same_bytes_whatever_was_chosen_first(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_the_same_facts_are_the_same_bytes_whatever_was_chosen_first(talk: Talk) -> None:
     def follows(names: tuple[str, ...]) -> Replies:
         def replies(request: Request) -> Canned:
             if request.input["round"] > 1:
@@ -330,19 +238,17 @@ async def test_the_same_facts_are_the_same_bytes_whatever_was_chosen_first(
 
     evidence = []
     for names in (("treated by", "lives in", "married to"), ("married to", "treated by", "lives in")):
-        server.replies = follows(names)
-        server.received.clear()
-        await find(asked, model, embedder)
-        second = [request.block for request in server.received if request.task == "step"][1]
+        talk.server.replies = follows(names)
+        talk.server.received.clear()
+        await talk.find(SetsStrategy)
+        second = [request.block for request in talk.server.received if request.task == "step"][1]
         evidence.append(second.partition('"evidence":')[2].partition(',"candidates":')[0])
     assert evidence[0] == evidence[1]
     assert evidence[0].count(" > ") == 6
     assert "(" not in evidence[0]  # the thing that it starts from says its concept already
 
 
-async def test_a_fact_that_is_walked_back_stands_under_its_own_start_and_path(
-    asked: Asked, server: ModelServer, model: PromptedReasoner, embedder: Embedder
-) -> None:
+async def test_a_fact_that_is_walked_back_stands_under_its_own_start_and_path(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         found = request.input["evidence"]
         if len(found) == 2:
@@ -351,14 +257,14 @@ async def test_a_fact_that_is_walked_back_stands_under_its_own_start_and_path(
         ways = request.input["candidates"]
         return follow(*[each["number"] for each in ways if (each["start"], each["path"]) == wanted])
 
-    server.replies = replies
+    talk.server.replies = replies
     evidence = []
     for _ in range(2):
-        server.received.clear()
-        finding = await find(asked, model, embedder, "Tell me about Zofia Quarrel")
+        talk.server.received.clear()
+        finding = await talk.find(SetsStrategy, "Tell me about Zofia Quarrel")
         assert finding.draft is not None
-        assert asked.names(finding.draft.expressions[0]) == {"Zofia Quarrel"}
-        there, back = sent_to(server, "step")[2]["evidence"]
+        assert talk.asked.names(finding.draft.expressions[0]) == {"Zofia Quarrel"}
+        there, back = talk.sent("step")[2]["evidence"]
         assert (there["start"], there["end"]) == (back["end"], back["start"])
         assert (there["path"], back["path"]) == (["married to"], ["^married to"])
         evidence.append((there, back))

@@ -1,0 +1,241 @@
+"""Concluding: a draft is checked and executed; without one the asker is told why there is no answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from app.chat.execution import Conclusion
+from app.chat.grounding import Grounded, NotGroundedError, ground
+from app.chat.question_run import ConclusionResult, QuestionRun, ReadBack
+from app.chat.turns import did_you_mean
+from app.language.protocol import Language
+from app.language.readings import UnansweredQuestion
+from app.llm.tasks import DialogueReply, ReplyInput
+from app.privacy.pseudonyms import words_in
+from app.privacy.words.lexicon import words_in as lexicon_words
+from app.strategies.base import Draft, FoundFact
+from app.strategies.dialogue import written
+from app.strategies.drafts import REFUSALS
+from app.strategies.retrieval import evidence_of
+from app.strategies.start import declares_kinds
+from client_sdk.protocol import Sentence
+from kg_store.algebra.expressions import parse
+from kg_store.errors import ExpressionError
+from kg_store.graph.traversal import kinds_of
+from kg_store.lexicon.lexicon import in_lexicon
+from kg_store.storage.vault import NO_NAME
+from kg_store.terms import NO_MIDS, ValueKind
+from kg_store.text.inflection import lemmas_of
+
+NOT_IN_GRAPH: Final = "The graph does not hold an answer to that."
+NO_PATH: Final = "I found nothing in this graph that answers that question as it is asked."
+NOT_READ: Final = "I could not tell what {words} here, so I give no answer."
+NOT_KNOWN: Final = "I know no such name or word in this graph, so I give no answer."
+NOT_EXECUTED: Final = "I can not work out an answer with “{word}” in it yet, so I give none."
+OVER_BUDGET: Final = "No answer was found within the tokens that one question may take; the graph may hold one."
+WITHHELD: Final = "The model was not asked: too few things of the graph match what it would have been shown."
+MAX_NAMED: Final = 3
+SENTENCES: Final = (
+    NOT_IN_GRAPH,
+    NO_PATH,
+    NOT_READ,
+    NOT_KNOWN,
+    NOT_EXECUTED,
+    OVER_BUDGET,
+    WITHHELD,
+    *REFUSALS.values(),
+)
+
+
+def refusal(run: QuestionRun) -> str:
+    """Returns why there is no answer, from the question as typed and what the asker may see of the graph.
+
+    Promise: a value that is hidden from the asker is treated like an unknown word and cannot be told from one.
+    Therefore the reasoner is not asked which word it failed on, as it may have met a hidden value. Words that may be
+    names (uncommon or with a capital) are not quoted.
+    """
+    if run.found.over_budget:
+        return OVER_BUDGET
+    if run.found.withheld:
+        return WITHHELD
+    if run.found.contradicted:
+        return run.found.contradicted
+    asked = _read(run)
+    typed = {match[0] for match in lexicon_words(run.request.messages[-1].content)}
+    if asked.lacking:
+        common = [word for word in asked.lacking if word in typed and in_lexicon(word)]
+        named = [f"“{word}”" for word in common[:MAX_NAMED]]
+        several = f"{', '.join(named[:-1])} and {named[-1]} mean" if len(named) > 1 else ""
+        return NOT_READ.format(words=several or f"{named[0]} means") if named else NOT_KNOWN
+    if run.found.draft is not None:
+        return NOT_IN_GRAPH
+    word = asked.unread or asked.operator
+    # "top" is read together with the word after it, which may be a name.
+    is_common = word == asked.operator or all(part in typed and in_lexicon(part) for part in word.split())
+    return NOT_EXECUTED.format(word=word) if word and is_common else NO_PATH
+
+
+def words_left(run: QuestionRun) -> Sequence[str]:
+    """Returns the words of the question that nothing in the graph stands for; all content words if there are none."""
+    asked = _read(run)
+    return asked.lacking or asked.telling
+
+
+def _read(run: QuestionRun) -> UnansweredQuestion:
+    schema = run.graph.blind.schema
+    return run.reader.read_unanswered(_as_typed(run), schema, kinds_of(schema) if declares_kinds(schema) else ())
+
+
+def _as_typed(run: QuestionRun) -> str:
+    """The question with pseudonyms of nothing that the asker may see replaced by what was typed."""
+    table, question = run.conversation.table, str(run.read.dialogue.question)
+    for word in table.known(question):
+        meaning = table.meaning(word)
+        if meaning is None or meaning.value_kind in (ValueKind.NUMBER, ValueKind.DATE):
+            continue  # Numbers and dates are not words that the graph could lack.
+        if meaning.literal and not len(table.resolve(word, run.graph.blind)[0]):
+            question = question.replace(word, meaning.literal)
+    return question
+
+
+NOTHING_LEFT: Final = "A reply was proposed that the graph does not hold, so it is not shown."
+# Function words that neither add to a fact nor take from it; "not", "may", "only" and "once" do, so they are missing.
+_ASSERTING: Final = frozenset(
+    "a an the this that these there it its he she they his her their who whom whose which and also too be have do "
+    "of to by in at on for from with as both where".split()
+)
+_WORD: Final = re.compile(r"[^\W_]+")
+IN_MODELS_WORDS: Final = "(In the model's words.)"
+"""Follows a reply that was partly worded by a model."""
+
+
+def checked_reply(run: QuestionRun, read_back: ReadBack | None) -> ConclusionResult:
+    """Returns the sentences of the reply, with the facts behind each.
+
+    Promise: a model's sentence is kept only if it names nothing but the ends of the facts that it cites, `read_back`
+    finds each of these in it, and its other words are those of the facts or function words. Otherwise the service
+    words the cited facts itself. A reply with a model's sentence is marked as not grounded.
+    """
+    found = run.found
+    told: list[Sentence] = []
+    own = lost = 0
+    for text, places in zip(found.reply, found.reply_facts, strict=True):
+        facts = [found.evidence[at] for at in places if at < len(found.evidence)]
+        if not found.is_worded:
+            told += [Sentence(text=safe, facts=list(places))] if (safe := _grounded(text, run)) is not None else []
+        elif facts and (safe := _worded(text, facts, run, read_back)) is not None:
+            told.append(Sentence(text=safe, facts=list(places)))
+            own += 1
+        else:
+            instead = list(_in_our_words(run.reader, facts, places))
+            told += instead
+            lost += not instead
+    stated = sum(len(places) for places in found.reply_facts)
+    carried = sum(len(each.facts) for each in told if not each.restated)
+    attachment = carried / stated if stated else None
+    if not any(each.facts for each in told):
+        return ConclusionResult(grounded=False, sentence=NOTHING_LEFT, removed=lost, attachment=attachment)
+    text = " ".join([*(each.text for each in told), *((IN_MODELS_WORDS,) if own else ())])
+    # The things that its facts lead to, for clients that read the reply as data.
+    ends = dict.fromkeys(found.evidence[at].end for each in told for at in each.facts)
+    conclusion = run.executor.conclude(Grounded(tuple(map(parse, ends)), text), NO_MIDS) or Conclusion(text, (), {})
+    return ConclusionResult(
+        conclusion, not own, conclusion.text, sentences=tuple(told), removed=lost, attachment=attachment
+    )
+
+
+def _worded(text: str, facts: Sequence[FoundFact], run: QuestionRun, read_back: ReadBack | None) -> str | None:
+    safe = _grounded(text, run)
+    ends = {end for fact in facts for end in (fact.start, fact.end)}
+    if safe is None or read_back is None or not set(run.conversation.table.known(safe)) <= ends:
+        return None
+    return safe if stays(safe, facts, read_back) else None
+
+
+def stays(text: str, facts: Sequence[FoundFact], read_back: ReadBack) -> bool:
+    """True if a model's sentence says the facts that it cites and nothing else."""
+    return adds_nothing(text, facts) and all(is_read_back(text, fact, read_back) for fact in facts)
+
+
+def adds_nothing(text: str, facts: Sequence[FoundFact]) -> bool:
+    """True if each word of `text` is a pseudonym, a form of a word of the facts' relations and kinds, or a function
+    word that asserts. Words that deny, doubt or narrow ("never", "may", "only") are not allowed."""
+    schema = [text for fact in facts for text in (*fact.path, fact.start_concept, fact.end_concept)]
+    said = (word for text in schema for word in _WORD.findall(text.lower()))
+    allowed = _ASSERTING.union(*map(lemmas_of, said))
+    ends = {end for fact in facts for end in (fact.start, fact.end)}
+    return all(word in ends or not allowed.isdisjoint(lemmas_of(word.lower())) for word in _WORD.findall(text))
+
+
+def is_read_back(text: str, fact: FoundFact, read_back: ReadBack) -> bool:
+    """True if `read_back` finds the end of `fact` in `text`, given its start and relation."""
+    if len(fact.path) != 1 or "|" in fact.path[0]:
+        return False
+    step = fact.path[0]
+    known, wanted = (fact.end, fact.start) if step.startswith("^") else (fact.start, fact.end)
+    found = read_back(text, known, step.lstrip("^"))
+    return wanted in {word.word for answer in found for word in words_in(answer)}
+
+
+def _in_our_words(language: Language, facts: Sequence[FoundFact], places: Sequence[int]) -> Sequence[Sentence]:
+    shown = [evidence_of(fact) for fact in facts]
+    all_of_them = DialogueReply(facts=[*range(1, len(shown) + 1)])
+    told = written(language, ReplyInput(question="", things=[], evidence=shown), all_of_them)
+    return [Sentence(text=text, facts=[places[at] for at in facts], restated=True) for text, facts in told]
+
+
+def _grounded(text: str, run: QuestionRun) -> str | None:
+    topics = (topic.pseudonym for topic in run.read.dialogue.topics)
+    ends = (end for fact in run.found.evidence for end in (fact.start, fact.end))
+    try:
+        return ground(text, (), {*run.found.things, *topics, *ends}, run.conversation.table).text
+    except NotGroundedError:
+        return None
+
+
+NAMELESS: Final = "What was found has no name of its own: please ask for what it belongs to, or how many there are."
+NOT_GROUNDED: Final = "An answer was proposed that could not be traced to the graph, so it is not shown."
+
+
+def conclude(run: QuestionRun, read_back: ReadBack | None) -> QuestionRun:
+    """Returns the run with its end, from what was found. `read_back`: for replies that a model worded."""
+    draft = run.found.draft
+    return replace(run, ended=_without_draft(run) if draft is None else _executed(run, draft, read_back))
+
+
+def _without_draft(run: QuestionRun) -> ConclusionResult:
+    said, asks_back = run.found.said, run.found.asks_back
+    if said:
+        return ConclusionResult(Conclusion(said, (), {}), sentence=said)
+    # An ambiguous name has to be resolved first.
+    if asks_back and not run.read.ambiguous:
+        return ConclusionResult(sentence=did_you_mean(asks_back), asks_back=asks_back)
+    return ConclusionResult(sentence=refusal(run))
+
+
+def _executed(run: QuestionRun, draft: Draft, read_back: ReadBack | None) -> ConclusionResult:
+    if run.found.reply:
+        return checked_reply(run, read_back)
+    found, table = run.found, run.conversation.table
+    allowed = {*found.things, *(end for fact in found.evidence for end in (fact.start, fact.end))}
+    # The single things that the question itself names; sets of earlier answers may be asked for again.
+    named = [topic.mids for topic in run.read.dialogue.topics if topic.newest and len(topic.mids) == 1]
+    try:
+        grounded = ground(draft.text, draft.expressions, allowed, table)
+        topics = np.unique(np.concatenate(named)) if named else NO_MIDS
+        conclusion = run.executor.conclude(grounded, topics, found.in_order)
+    except (NotGroundedError, ExpressionError):
+        return ConclusionResult(grounded=False, sentence=NOT_GROUNDED)
+    if conclusion is None:
+        return ConclusionResult(sentence=refusal(run))
+    items = [item for item in conclusion.items if item.kind in ("set", "entity")]
+    names = {name for item in items if (held := conclusion.names.get(item.pseudonym)) for name in held.names}
+    # What only joins other things has no name, as an admission joins a patient and a ward.
+    if names == {NO_NAME} and all(item.kind != "value" for item in conclusion.items):
+        return ConclusionResult(sentence=NAMELESS)
+    return ConclusionResult(conclusion, sentence=conclusion.text)

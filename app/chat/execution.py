@@ -1,0 +1,247 @@
+"""Executes the expressions of a grounded draft and looks up the names in its result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import compress
+from typing import Final
+
+import numpy as np
+
+from app.chat.grounding import PLACEHOLDER, Grounded
+from app.privacy.pseudonyms import PseudonymTable
+from client_sdk.protocol import Item, ItemKind, Names
+from kg_store.algebra.expressions import Expression, ExpressionResult, Name, Operand, Row, parse, written
+from kg_store.catalog import PrivateGraph
+from kg_store.errors import ExpressionError
+from kg_store.graph.traversal import concept_of, kind_of
+from kg_store.storage.vault import VaultRecord, readable_name
+from kg_store.terms import Mid, Mids, NodeKind, as_mids
+from kg_store.text.literals import plain_number
+
+MAX_DECIDING: Final = 3
+"""The greatest number of things that are named beside a "no"; more would not help. Chosen by hand."""
+_SENTENCE: Final = re.compile(r"(?<=[.?!]) ")
+
+
+Order = Callable[[Mids], Mids]
+"""Sorts things into the order in which they are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """The answer's text in pseudonyms, its parts in order, and the names behind each pseudonym."""
+
+    text: str
+    items: tuple[Item, ...]
+    names: dict[str, Names] = field(repr=False)
+
+
+class AnswerExecutor:
+    """Executes the expressions of one answer.
+
+    `most_names`: the greatest number of names restored for one set; they are in `language` if there are such names.
+    """
+
+    def __init__(self, graph: PrivateGraph, table: PseudonymTable, most_names: int, language: str = "") -> None:
+        self._graph, self._table, self._most, self._language = graph, table, most_names, language
+
+    def conclude(self, grounded: Grounded, topics: Mids, order: Order | None = None) -> Conclusion | None:
+        """Executes a grounded draft; returns None if every part is an empty set, so the graph does not hold the
+        answer.
+
+        `topics`: the things that the question names; they are removed from a set that has other members, because
+        nobody asks for what they have just named. `order` sorts sets that have no order. Raises ExpressionError.
+        """
+        outcomes = [(each, _ranked(self._outcome(each, topics), order)) for each in grounded.expressions]
+        held = [(each, outcome) for each, outcome in outcomes if not _is_empty(outcome)]
+        if outcomes and not held:
+            return None
+        text = grounded.text
+        if outcomes and outcomes[0][1].kind == "truth":
+            decides = [self._decides(*outcomes[0], *beside) for beside in outcomes[1:]]
+            text, outcomes = _without_parts(text, decides), [outcomes[0], *compress(outcomes[1:], decides)]
+        shown = [self._shown(each, outcome) for each, outcome in outcomes]
+        items = tuple(item for item, _ in shown)
+        return Conclusion(_filled(text, items), items, {item.pseudonym: names for item, names in shown})
+
+    def _decides(self, asked: Expression, truth: ExpressionResult, told: Expression, beside: ExpressionResult) -> bool:
+        """True if a result is worth mentioning beside a yes or no.
+
+        Beside a yes, the thing asked about is worth it only if it is a value; beside a no, only if it is few things.
+        """
+        if _is_empty(beside):
+            return False
+        if beside.kind != "set" or written(told) not in written(asked):
+            return True
+        is_value = kind_of(self._graph.blind, as_mids(beside.mids)) is NodeKind.VALUE
+        return len(beside.mids) <= MAX_DECIDING and (is_value or not truth.truth)
+
+    def truth_of(self, expression: str) -> bool | None:
+        """The yes or no that `expression` gives; None if it gives none or cannot be executed."""
+        outcome = self._evaluated(expression)
+        return outcome.truth if outcome is not None else None
+
+    def result_of(self, expression: str) -> ExpressionResult | None:
+        """The result of `expression`; None if it is empty or cannot be executed."""
+        outcome = self._evaluated(expression)
+        return None if outcome is None or _is_empty(outcome) else outcome
+
+    def _evaluated(self, expression: str) -> ExpressionResult | None:
+        try:
+            return self._graph.algebra.evaluate(parse(expression), self._operand)
+        except ExpressionError:
+            return None
+
+    def are_equal(self, expression: str, other: str) -> bool:
+        """True if both expressions give the same result; False if one of them cannot be executed."""
+        given, wanted = self._evaluated(expression), self._evaluated(other)
+        if given is None or wanted is None:
+            return False
+        if given.kind == wanted.kind == "set":
+            return set(given.mids) == set(wanted.mids)
+        return given == wanted
+
+    def names_of(self, pseudonyms: Iterable[str]) -> dict[str, Names]:
+        """Returns the names behind `pseudonyms`, without those that stand for nothing with a name."""
+        meanings = {word: meaning for word in pseudonyms if (meaning := self._table.meaning(word)) is not None}
+        meant = {word: self._table.resolve(word, self._graph.blind)[0].tolist() for word in meanings}
+        records = self._graph.vault.records([mid for mids in meant.values() for mid in mids[: self._most]])
+        named: dict[str, Names] = {}
+        for word, mids in meant.items():
+            if mids:
+                named[word] = self._names(mids, records)
+            elif literal := meanings[word].literal:
+                named[word] = Names(names=[literal], total=1)
+        return named
+
+    def listed(self, pseudonym: str) -> list[str]:
+        """Returns the members of a set, one pseudonym each, in the order in which its names are restored."""
+        meaning = self._table.meaning(pseudonym)
+        if meaning is None or meaning.kind not in ("set", "kind", "outcome"):
+            return []
+        outcome = self._evaluated(meaning.expression) if meaning.expression and not meaning.is_ranked else None
+        if outcome is not None and outcome.ordered and outcome.mids:
+            mids = list(outcome.mids)
+        elif meaning.is_ranked:
+            mids = meaning.mids.tolist()
+        else:
+            mids = self._table.resolve(pseudonym, self._graph.blind)[0].tolist()
+        named = self._graph.vault.records(mids[: self._most])
+        return [self._pseudonym_of_one(mid) for mid in mids[: self._most] if mid in named]
+
+    def _pseudonym_of_one(self, mid: int) -> str:
+        is_value = kind_of(self._graph.blind, as_mids([mid])) is NodeKind.VALUE
+        return self._table.of_value(Mid(mid)) if is_value else self._table.of_entity(Mid(mid))
+
+    def _outcome(self, expression: Expression, topics: Mids) -> ExpressionResult:
+        outcome = self._graph.algebra.evaluate(expression, self._operand)
+        if isinstance(expression, Name) and outcome.kind == "set" and len(outcome.mids) > 1:
+            others = tuple(mid for mid in outcome.mids if mid not in topics)
+            if 0 < len(others) < len(outcome.mids):
+                return ExpressionResult(kind="set", mids=others, ordered=outcome.ordered)
+        return outcome
+
+    def _operand(self, pseudonym: str) -> Operand:
+        mids, edges = self._table.resolve(pseudonym, self._graph.blind)
+        meaning = self._table.meaning(pseudonym)
+        return Operand(mids, edges, meaning.literal if meaning is not None else None)
+
+    def _shown(self, expression: Expression, outcome: ExpressionResult) -> tuple[Item, Names]:
+        if outcome.kind == "set":
+            return self._shown_set(expression, outcome)
+        if outcome.kind == "kinds":
+            names = Names(names=list(outcome.names), total=len(outcome.names))
+            word = self._table.of_outcome(written(expression))
+            return Item(pseudonym=word, kind="value", concept="kind", size=names.total, ordered=False), names
+        if outcome.kind == "table":
+            names = self._rows(outcome.rows)
+        elif outcome.kind == "truth":
+            names = Names(names=["yes" if outcome.truth else "no"], total=1)
+        else:
+            names = Names(names=[plain_number(outcome.number or Decimal(0))], total=1)
+        kind: ItemKind = outcome.kind
+        pseudonym = self._table.of_outcome(written(expression))
+        ordered = kind == "table"
+        return Item(pseudonym=pseudonym, kind=kind, concept=kind, size=names.total, ordered=ordered), names
+
+    def _shown_set(self, expression: Expression, outcome: ExpressionResult) -> tuple[Item, Names]:
+        members = as_mids(outcome.mids)
+        if outcome.ranked:
+            pseudonym = self._table.of_ranked(written(expression), outcome.mids)
+        else:
+            pseudonym = self._pseudonym_of_set(expression, members)
+        kind: ItemKind = "set"
+        if len(members) == 1:
+            kind = "value" if kind_of(self._graph.blind, members) is NodeKind.VALUE else "entity"
+        concept = concept_of(self._graph.blind, members) if len(members) else "thing"
+        item = Item(pseudonym=pseudonym, kind=kind, concept=concept, size=len(outcome.mids), ordered=outcome.ordered)
+        return item, self._names(outcome.mids, self._graph.vault.records(outcome.mids[: self._most]))
+
+    def _pseudonym_of_set(self, expression: Expression, members: Mids) -> str:
+        """The pseudonym itself if the expression is only that; a new one if topics were removed from its set."""
+        if isinstance(expression, Name):
+            whole = self._table.resolve(expression.pseudonym, self._graph.blind)[0]
+            if np.array_equal(np.unique(whole), members):
+                return expression.pseudonym
+            return self._table.of_outcome(f"others({expression.pseudonym})", members)
+        return self._table.of_outcome(written(expression), members)
+
+    def _names(self, mids: Sequence[int], records: Mapping[int, VaultRecord]) -> Names:
+        names = [readable_name(records[mid], self._language) for mid in mids[: self._most] if mid in records]
+        return Names(names=names, total=len(mids))
+
+    def _rows(self, rows: Sequence[Row]) -> Names:
+        """The rows of a table as `name: number`; years and months are their own names."""
+        most = rows[: self._most]
+        records = self._graph.vault.records([key for key, _ in most if isinstance(key, int)])
+        named = [
+            (key if isinstance(key, str) else readable_name(records[key], self._language), number)
+            for key, number in most
+            if isinstance(key, str) or key in records
+        ]
+        lines = [f"{name}: {plain_number(Decimal(number))}" for name, number in named]
+        return Names(names=lines, total=len(rows))
+
+
+def _ranked(outcome: ExpressionResult, order: Order | None) -> ExpressionResult:
+    """`outcome` sorted by `order`, if it is a set of several things without an order of its own."""
+    if order is None or outcome.kind != "set" or outcome.ordered or len(outcome.mids) < 2:
+        return outcome
+    return replace(outcome, mids=tuple(order(as_mids(outcome.mids)).tolist()), ordered=True, ranked=True)
+
+
+def _is_empty(outcome: ExpressionResult) -> bool:
+    found = {"set": outcome.mids, "table": outcome.rows, "kinds": outcome.names}
+    return not found.get(outcome.kind, (outcome.kind,))
+
+
+def _filled(text: str, items: Sequence[Item]) -> str:
+    """`text` with each part's pseudonym inserted; parts that the text does not mention are added at its end."""
+
+    def part(found: re.Match[str]) -> str:
+        # The pseudonym of a part, or the word that agrees with its size, which the answer shows in clear anyway.
+        item = items[int(found[1]) - 1]
+        return item.pseudonym if found[2] is None else found[2] if item.size == 1 else found[3]
+
+    filled = PLACEHOLDER.sub(part, text)
+    missing = [item.pseudonym for item in items if item.pseudonym not in filled]
+    if not missing:
+        return filled
+    listed = ", ".join(missing)
+    return f"{filled.rstrip('. :')}: {listed}." if filled.strip() else f"{listed}."
+
+
+def _without_parts(text: str, kept: Sequence[bool]) -> str:
+    """`text` without the sentences about parts that are not kept, and with the remaining parts renumbered."""
+    numbers = {1: 1}
+    for number, is_kept in enumerate(kept, start=2):
+        if is_kept:
+            numbers[number] = len(numbers) + 1
+    told = [
+        each for each in _SENTENCE.split(text) if {int(found[1]) for found in PLACEHOLDER.finditer(each)} <= {*numbers}
+    ]
+    return PLACEHOLDER.sub(lambda found: found[0].replace(found[1], str(numbers[int(found[1])]), 1), " ".join(told))

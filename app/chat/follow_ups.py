@@ -1,0 +1,386 @@
+"""Completes questions that depend on the turns before: "and Rose?", "the second one", "the other one", "he"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from app.chat.execution import AnswerExecutor
+from app.privacy.anonymiser import Anonymised
+from app.privacy.pseudonyms import PseudonymTable, Standing, replaced, words_in
+from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
+from client_sdk.protocol import Ambiguity, Fact
+from client_sdk.protocol.chat import chains
+from kg_store.catalog import PrivateGraph
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.traversal import concept_of
+from kg_store.terms import Mids, ValueKind, as_mids
+
+Gender = Literal["he", "she"]
+
+_PRONOUNS: Final[dict[str, Gender]] = {
+    "he": "he", "him": "he", "his": "he", "she": "she", "her": "she", "hers": "she",
+}  # fmt: skip
+_PERSONAL = re.compile(r"\b(?:he|him|his|she|hers|her)\b", re.IGNORECASE)
+_ANY = re.compile(r"\b(?:he|him|his|she|hers|her|it|its|they|them|their)\b", re.IGNORECASE)
+# After "her" these words begin something new; any other word is a thing that she has ("her ward").
+_NO_NOUN = re.compile(r"\s*(?:$|[?.!,;:]|(?:and|or|in|at|on|by|for|with|to|from|now|then|too|before|after|since)\b)")
+
+
+@dataclass(slots=True)
+class PronounResolver:
+    """The people whom a dialogue has mentioned, latest last, and the pronoun used for each."""
+
+    is_person: Callable[[str], bool]
+    spoken: list[str] = field(default_factory=list)
+    known_as: dict[str, Gender] = field(default_factory=dict)
+
+    def hear(self, words: Sequence[str]) -> None:
+        """Notes the single things that a turn names, in its order."""
+        for word in words:
+            if self.is_person(word):
+                self.spoken = [each for each in self.spoken if each != word] + [word]
+
+    def replaced_in(self, text: str) -> str:
+        """Returns `text` with each `he` or `she` replaced by a person, if the dialogue has mentioned a fitting one."""
+        done, at = "", 0
+        for found in _PERSONAL.finditer(text):
+            person = self._meant(_PRONOUNS[found[0].lower()])
+            if person is not None:
+                done += text[at : found.start()] + _in_case(found[0], text[found.end() :], person)
+                at = found.end()
+        return done + text[at:]
+
+    def _meant(self, gender: Gender) -> str | None:
+        """The latest person who went by this pronoun before; else the latest who does not go by the other one."""
+        latest = self.spoken[::-1]
+        same = [word for word in latest if self.known_as.get(word) == gender]
+        free = [word for word in latest if word not in self.known_as]
+        person = next(iter(same or free), None)
+        if person is not None:
+            self.known_as[person] = gender
+        return person
+
+
+def pronoun_replaced(text: str, name: str) -> str | None:
+    """Returns `text` with its first pronoun replaced by `name`; None if it has no pronoun."""
+    found = _ANY.search(text)
+    if found is None:
+        return None
+    return text[: found.start()] + _in_case(found[0], text[found.end() :], name) + text[found.end() :]
+
+
+def _in_case(pronoun: str, behind: str, name: str) -> str:
+    word = pronoun.lower()
+    owns = word in ("his", "its", "their") or (word == "her" and _NO_NOUN.match(behind) is None)
+    return f"{name}'s" if owns else name
+
+
+NOT_LISTED: Final = "there is no such thing in the last answer"
+
+_ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_WHICH: Final = rf"\b(?:the )?(?P<which>{'|'.join(_ORDINALS)}|last|other|former|latter)"
+_POINTING = re.compile(rf"{_WHICH} (?:one|of (?:them|these|those|the two))\b", re.IGNORECASE)
+# "Who was the first?" asks for an extreme: without "one" it points only where nothing else is said.
+_POINTING_ALONE = re.compile(rf"{_WHICH}(?=\s*[?.!]*\s*$)", re.IGNORECASE)
+# Words that may surround a name in a question that says nothing else.
+_AROUND = frozenset(
+    "and but or so then now ok okay no yes sorry i mean meant what how about of the same question for by in at with "
+    "to from on please too also is it that".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedQuestion:
+    """The question in full.
+
+    `pointed`: set if it only points at one thing of an answer; `lost`: it points at a thing that is not there.
+    `leans`: part of it was taken from earlier turns, which may therefore still matter.
+    """
+
+    question: SafeText
+    leans: bool = False
+    pointed: str | None = None
+    lost: bool = False
+
+    def note(self, typed: str) -> str:
+        if self.lost:
+            return NOT_LISTED
+        return f"read as: {self.question}" if self.question != typed and self.pointed is None else ""
+
+
+@dataclass(slots=True)
+class DialogueState:
+    """The turns so far: the last question in full, the things listed last, and those of them that were meant."""
+
+    question: str = ""
+    listed: tuple[str, ...] = ()
+    meant: tuple[str, ...] = ()
+
+
+# Words of relations that only people have; resolving pronouns needs no more than a good guess.
+_OF_PEOPLE = frozenset(
+    "birth born gender sex spouse married lives parent parents child children sibling siblings profession occupation "
+    "nationality person religion graduated education died death salary employer".split()
+)
+
+
+class PseudonymMeanings:
+    """Looks up what the pseudonyms of one conversation stand for on one graph."""
+
+    def __init__(self, graph: PrivateGraph, table: PseudonymTable, concluder: AnswerExecutor) -> None:
+        self._graph, self._table, self._concluder = graph, table, concluder
+
+    def listed(self, word: str) -> Sequence[str]:
+        """The members of a set, one pseudonym each, in the order in which the asker saw their names."""
+        return self._concluder.listed(word)
+
+    def choices(self, word: str) -> Sequence[str]:
+        """The things that a shared name may mean."""
+        meaning = self._table.meaning(word)
+        return self._table.choices_among(meaning.mids) if meaning is not None and meaning.kind == "group" else ()
+
+    def namesakes(self, word: str) -> Sequence[str]:
+        """All things that share the name by which a single thing was asked for, including itself."""
+        mid = self._table.entity(word)
+        shared = self._table.sharing(mid) if mid is not None else ()
+        return self._table.in_own_order(shared[0]) if shared else ()
+
+    def concept(self, word: str) -> str:
+        return concept_of(self._graph.blind, self.mids(word))
+
+    def is_person(self, word: str) -> bool:
+        """True of a single thing that has relations which only people have."""
+        mid = self._table.entity(word)
+        return mid is not None and are_persons(self._graph.blind, as_mids([mid]))
+
+    def mids(self, word: str) -> Mids:
+        return self._table.resolve(word, self._graph.blind)[0]
+
+
+def are_persons(graph: BlindGraph, mids: Mids) -> bool:
+    """True if some of `mids` have relations which only people have."""
+    labels = (graph.schema.label(hop) for hop in graph.relations_of(mids))
+    words = {part.lower() for label in labels if not label.startswith("^") for part in _WORD.findall(label)}
+    return not _OF_PEOPLE.isdisjoint(words)
+
+
+class FollowUps:
+    """Reads a dialogue turn by turn, in pseudonyms only; its output holds no word that was not in a safe turn."""
+
+    def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
+        self._table, self._meanings = table, meanings
+        self._persons = PronounResolver(meanings.is_person)
+
+    def whole(self, dialogue: SafeDialogue) -> CompletedQuestion:
+        """Returns the last question, with everything that it leaves to earlier turns filled in."""
+        before, passed_over = DialogueState(), False
+        for turn in dialogue.turns[:-1]:
+            if turn.role == "user":
+                passed_over = asks_why(turn.text)
+            if passed_over:
+                continue  # A question for the reason, and its answer, name nothing new.
+            if turn.role == "user":
+                before = self._after_question(before, self._read(turn.text, before))
+            else:
+                before.listed = self._listed_in(turn.text, before) or before.listed
+                self._persons.hear(self._table.known(turn.text))
+        return self._read(dialogue.question, before)
+
+    def _after_question(self, before: DialogueState, whole: CompletedQuestion) -> DialogueState:
+        said = self._table.known(whole.question)
+        asked_back = [choice for word in said for choice in self._meanings.choices(word)]
+        self._persons.hear(said)
+        if asked_back:
+            return DialogueState(whole.question, tuple(asked_back))
+        if whole.lost:
+            return before
+        if whole.pointed is not None:
+            return replace(before, meant=(*before.meant, whole.pointed))
+        listed = before.listed
+        if not set(said) & set(listed):
+            # A later turn may point at two compared things, or at others of the same name: "and the other one?".
+            named = tuple(word for word in said if word[0] == "E")
+            others = [tuple(self._meanings.namesakes(word)) for word in named]
+            listed = named if len(named) > 1 else next(filter(None, others), listed)
+        return DialogueState(whole.question, listed, tuple(word for word in said if word in listed))
+
+    def _listed_in(self, text: str, before: DialogueState) -> tuple[str, ...]:
+        """The things that an answer listed: the members of the last set that it names."""
+        if any(self._meanings.choices(word) for word in self._table.known(before.question)):
+            return ()  # The service had asked which of several things was meant: that list is the one pointed at.
+        sets = [tuple(self._meanings.listed(word)) for word in self._table.known(text)]
+        return next((each for each in reversed(sets) if len(each) > 1), ())
+
+    def _read(self, text: str, before: DialogueState) -> CompletedQuestion:
+        if not before.question:
+            return CompletedQuestion(SafeText(text))
+        found, alone = _POINTING.search(text), _POINTING_ALONE.search(text)
+        if found is None and alone and self._says_nothing_else(text[: alone.start()]):
+            found = alone
+        if found is None:
+            if self._says_nothing_else(text) and self._table.known(text):
+                return self._same_question(text, before, strictly=False)
+            return self._with_persons(text, leans=False)
+        word = _picked(found["which"].lower(), before)
+        if word is None:
+            return CompletedQuestion(SafeText(text), lost=True)
+        pointed = replaced(text, [Standing(found.start(), found.end(), word)])
+        if self._says_nothing_else(pointed):
+            return self._same_question(pointed, before, strictly=True)
+        return self._with_persons(pointed, leans=True)
+
+    def _with_persons(self, text: str, *, leans: bool) -> CompletedQuestion:
+        # The person behind a pronoun is a guess, so earlier turns are kept as context.
+        replaced_too = self._persons.replaced_in(text)
+        return CompletedQuestion(SafeText(replaced_too), leans=leans or replaced_too != text)
+
+    def _says_nothing_else(self, text: str) -> bool:
+        """True if `text` holds only pseudonyms and function words around them."""
+        words = (standing.word for standing in words_in(text))
+        return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
+
+    def _same_question(self, fragment: str, before: DialogueState, *, strictly: bool) -> CompletedQuestion:
+        """The last question, asked about what `fragment` names."""
+        new = self._table.known(fragment)
+        old = self._old_topic(new[0], before, strictly=strictly)
+        if old is None and strictly:
+            return CompletedQuestion(SafeText(new[0]), pointed=new[0])
+        if old is None:
+            stripped = before.question.rstrip(" ?.!")
+            by_pronoun = pronoun_replaced(before.question, " and ".join(new))
+            question = by_pronoun or f"{stripped} {_without_opening(fragment)}"
+        else:
+            named = " and ".join(new)
+            places = [place for place in words_in(before.question) if place.word == old]
+            question = replaced(before.question, [Standing(place.start, place.end, named) for place in places])
+        return CompletedQuestion(SafeText(question))
+
+    def _old_topic(self, new: str, before: DialogueState, *, strictly: bool) -> str | None:
+        old = [word for word in self._table.known(before.question) if word != new]
+        for fits in (
+            lambda word: new in self._meanings.choices(word),
+            lambda word: new in before.listed and word in before.listed,
+            lambda word: "V" not in (word[0], new[0]) and self._meanings.concept(word) == self._meanings.concept(new),
+        ):
+            if found := next(filter(fits, old), None):
+                return found
+        alike = [word for word in old if (word[0] == "V") == (new[0] == "V")]
+        return alike[-1] if alike and not strictly else None
+
+
+def _picked(which: str, before: DialogueState) -> str | None:
+    listed = before.listed
+    if which == "other":
+        left = [word for word in listed if word not in before.meant]
+        return left[0] if len(left) == 1 and before.meant else None
+    at = {"last": -1, "former": 0, "latter": 1}.get(which)
+    at = _ORDINALS.index(which) if at is None else at
+    return listed[at] if listed and at < len(listed) else None
+
+
+def _without_opening(fragment: str) -> str:
+    """`and what about in X?` -> `in X?`."""
+    words = fragment.split()
+    while len(words) > 1 and words[0].strip(",").lower() in _AROUND - {"by", "in", "at", "with", "to", "from", "on"}:
+        words = words[1:]
+    return " ".join(words)
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+_REFERRING = frozenset(
+    "he she it they them him his her hers its their theirs those these that this one ones there same".split()
+)
+# "the films that share": it joins a clause to a kind of thing, and means nothing earlier.
+_JOINING = re.compile(r"\b(?:the|a|an|which|what|any|every|all|some|many|other) \w+ that\b", re.IGNORECASE)
+
+
+def needs_context(dialogue: SafeDialogue) -> bool:
+    """True of a question that needs earlier turns: it was completed from them, holds a word that refers to them, or
+    names nothing."""
+    words = {word.casefold() for word in _WORD.findall(_JOINING.sub("", dialogue.question))}
+    names_something = any(topic.newest for topic in dialogue.topics)
+    return dialogue.leans or not names_something or not _REFERRING.isdisjoint(words)
+
+
+NO_REASON: Final = "There is no answer just before this to give the reason of."
+
+_WHY = re.compile(
+    r"(?:(?:and|but|so|ok|okay|hm+)[ ,]+)*(?:"
+    r"why|why so|why(?: is|'s) (?:that|this|it)(?: so)?|how so|how come|"
+    r"how (?:do|did|can|could) you (?:know|tell|find|get|work|figure)(?: (?:that|this|it))?(?: out)?|"
+    r"what makes you (?:say|think) (?:that|so|this)|(?:please )?explain(?: (?:that|this|it|yourself))?(?: please)?|"
+    r"where (?:do|did) you (?:get|have|find) (?:that|this|it)(?: from)?|what is (?:that|this|it) based on|"
+    r"(?:show|tell|give) me (?:the|your) (?:evidence|path|reasons?|facts)"
+    r")[ ?.!]*",
+    re.IGNORECASE,
+)
+
+
+def asks_why(question: str) -> bool:
+    """True if `question` asks for nothing but how the last answer was found."""
+    return _WHY.fullmatch(question.strip().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")) is not None
+
+
+def reason_of(facts: Sequence[Fact], expressions: Sequence[str]) -> str:
+    """Returns the path from what was named to the answer, in pseudonyms; NO_REASON if nothing was kept."""
+    if not facts and not expressions:
+        return NO_REASON
+    sentences = []
+    for chain in chains(facts):
+        steps = [f"by {_walked(fact.path)} to {fact.tail} ({fact.tail_concept})" for fact in chain]
+        sentences.append(f"From {chain[0].head} ({chain[0].head_concept}) {', and from there '.join(steps)}.")
+    worked_out = [each for each in expressions if "(" in each]
+    sentences += [f"From that the answer was worked out: {each}." for each in worked_out]
+    return " ".join(sentences) or f"{', '.join(expressions)} was named in the question."
+
+
+def _walked(path: Sequence[str]) -> str:
+    """A path in words, with labels in quotes: `"treated by" backwards`."""
+    return " and then ".join(
+        f'"{step.replace("^", "").replace("|", " / ")}"' + (" backwards" if step.startswith("^") else "")
+        for step in path
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The dialogue with its last question complete; `pointed` and `lost` as in CompletedQuestion."""
+
+    read: Anonymised
+    pointed: str | None = None
+    lost: bool = False
+
+
+class DialogueCompleter:
+    """Completes the dialogue of one request; a thing that the user chooses is then fixed for the conversation."""
+
+    def __init__(self, table: PseudonymTable, meanings: PseudonymMeanings) -> None:
+        self._table, self._meanings = table, meanings
+
+    def complete(self, read: Anonymised) -> Completed:
+        whole = FollowUps(self._table, self._meanings).whole(read.dialogue)
+        note = whole.note(read.dialogue.question)
+        notes = (*read.notes, note) if note else read.notes
+        if whole.question == read.dialogue.question:
+            return Completed(replace(read, notes=notes), lost=whole.lost)
+        said = self._table.known(whole.question)
+        for mid in filter(None, map(self._table.entity, said)):
+            self._table.settle(mid, by_user=True)
+        turns = (*read.dialogue.turns[:-1], SafeTurn("user", whole.question))
+        dialogue = SafeDialogue(turns, tuple(self._topics(said, read.dialogue.topics)), whole.leans)
+        offered = ((word, list(self._meanings.choices(word))) for word in said)
+        ambiguous = tuple(Ambiguity(pseudonym=word, choices=choices) for word, choices in offered if choices)
+        return Completed(replace(read, dialogue=dialogue, ambiguous=ambiguous, notes=notes), whole.pointed)
+
+    def _topics(self, said: list[str], before: tuple[Topic, ...]) -> Iterator[Topic]:
+        known = {topic.pseudonym: topic for topic in before}
+        for word in said:
+            meaning = self._table.meaning(word)
+            is_value = meaning is not None and meaning.kind in ("value", "literal")
+            kind = (meaning.value_kind or ValueKind.TEXT) if meaning is not None and is_value else None
+            new = known[word] if word in known else Topic(word, self._meanings.mids(word), kind)
+            yield replace(new, newest=True)
+        yield from (replace(topic, newest=False) for topic in before if topic.pseudonym not in said)

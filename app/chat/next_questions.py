@@ -1,0 +1,341 @@
+"""Questions to follow an answer, by relations not used yet; each is answered inside the service first."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from app.chat.conversations import Reason
+from app.chat.execution import AnswerExecutor
+from app.chat.follow_ups import are_persons
+from app.chat.question_run import QuestionRun, StageTimer, SuggestedQuestion
+from app.chat.reply import cited_by
+from app.chat.service import ChatService
+from app.chat.suggestions import QuestionMaker
+from app.egress.budgets import BudgetUsedUpError
+from app.language.readings import AskedStep
+from app.llm.reasoner import ReasonerError
+from app.privacy.pseudonyms import PseudonymTable, words_in
+from app.privacy.safe_text import PrivacyError
+from client_sdk.protocol import MAX_MESSAGE_CHARS, MAX_MESSAGES, Message
+from kg_store.graph.traversal import concept_of, kind_of, reached, steps_from
+from kg_store.storage.vault import NO_NAME, readable_name
+from kg_store.terms import NO_MIDS, Hop, Mid, Mids, NodeKind, Schema, Step, ValueKind, as_mids, cached_by_version
+from kg_store.text.english import synonyms_of
+from kg_store.text.inflection import singular, verbs_of
+from kg_store.text.labels import plain_words, reversed_label
+
+_SMALL: Final = frozenset(
+    "is has have had was are be by in at on to of from for with the a an as and it its that who which what".split()
+)
+
+
+def is_said(run: QuestionRun, mid: Mid, label: str) -> bool:
+    """True if a turn holds all words of `label` and names the thing, or names nothing (as with pronouns)."""
+    wanted = [_forms(word) for word in plain_words(label).lower().replace("|", " ").replace("^", "").split()]
+    wanted = [forms for forms in wanted if forms.isdisjoint(_SMALL)]
+    if not wanted:
+        return False
+    table = run.conversation.table
+    for turn in run.read.dialogue.turns:
+        named = table.known(turn.text)
+        if named and not any(table.entity(word) == mid for word in named):
+            continue
+        said = {form for each in words_in(turn.text) for form in _forms(each.word.lower())}
+        if all(not forms.isdisjoint(said) for forms in wanted):
+            return True
+    return False
+
+
+@lru_cache(maxsize=20_000)
+def _forms(word: str) -> frozenset[str]:
+    return frozenset({word, singular(word)}) | verbs_of(word)
+
+
+THING: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
+"""Stands for the thing in a wording, until its pseudonym or name is inserted."""
+MAX_SUBJECTS: Final = 5
+MAX_FEW: Final = 5
+MAX_ENDS: Final = 20
+MAX_OF_A_KIND: Final = 20_000
+MAX_OF_THEM: Final = 200
+"""The greatest number of things of a set that "they" may stand for. Chosen by hand."""
+_NO_NEWS: Final = frozenset({"name", "names", "id", "identifier", "code", "uri", "url", "label"})
+"""Last words of relations that tell nothing new about a thing whose name is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The subject of a question: one thing, or the set of things in the answer if `mid` is None."""
+
+    mids: Mids = field(repr=False)
+    mid: Mid | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NextQuestion:
+    """One question: its `wordings`, with THING in place of its subject, and the things `expected` as its answer.
+
+    `relation`: the words of its hop, in either direction.
+    """
+
+    subject: Subject
+    wordings: tuple[str, ...]
+    relation: str
+    expected: Mids = field(repr=False)
+
+
+def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
+    """Returns questions for each subject, the newest first, by the relations that tell most.
+
+    Promise: only relations that the asker sees are used, by their own words, and none that was already asked or told
+    of the thing.
+    """
+    subjects = list(islice(_subjects(run), MAX_SUBJECTS))
+    return [list(_of_subject(run, subject)) for subject in subjects] or [_of_kinds(run)]
+
+
+def _subjects(run: QuestionRun) -> Iterator[Subject]:
+    """The things in the answer, then those asked about, then the answer's set and its first member by name."""
+    table, graph = run.conversation.table, run.graph.blind
+    items = run.ended.conclusion.items if run.ended.conclusion else ()
+    told = [(item, table.resolve(item.pseudonym, graph)[0]) for item in items if item.kind in ("entity", "set")]
+    asked = [topic.mids for topic in run.read.dialogue.topics if topic.newest and not topic.value_kind]
+    singles = [mids for mids in (*(mids for _, mids in told), *asked) if len(mids) == 1]
+    seen = set[int]()
+    for mids in singles:
+        if (mid := int(mids[0])) not in seen and kind_of(graph, mids) is NodeKind.ENTITY:
+            seen.add(mid)
+            yield Subject(mids, Mid(mid))
+    for _, mids in told:
+        if 1 < len(mids) <= MAX_OF_THEM and kind_of(graph, mids) is NodeKind.ENTITY:
+            yield Subject(mids)
+            # The first by name among those whose names are restored.
+            records = run.graph.vault.records(mids[: run.request.options.names].tolist())
+            named = {mid: readable_name(record, run.language) for mid, record in records.items()}
+            held = (Mid(mid) for mid, name in named.items() if name != NO_NAME)
+            first = min(held, key=lambda mid: named[mid], default=None)
+            if first is not None and first not in seen:
+                seen.add(first)
+                yield Subject(as_mids([first]), first)
+
+
+def _of_kinds(run: QuestionRun) -> list[NextQuestion]:
+    """Questions after an answer about all things of a kind, such as their number."""
+    table, draft = run.conversation.table, run.found.draft
+    meanings = [table.meaning(word) for word in table.known(" ".join(draft.expressions))] if draft else []
+    maker, found = QuestionMaker(run.graph.blind, run.graph.algebra, run.reader), list[NextQuestion]()
+    for meaning in meanings:
+        if meaning is None or meaning.concept is None or not len(meaning.mids) <= MAX_OF_A_KIND:
+            continue
+        for each in islice(maker.greatest_of(meaning.concept), MAX_SUBJECTS):
+            found.append(NextQuestion(Subject(meaning.mids), each.wordings, each.relation, each.members))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    step: Step
+    label: str
+    members: Mids
+    value: ValueKind | None
+    spread: int
+    """The number of things in the graph that have this hop."""
+
+    @property
+    def worth(self) -> tuple[bool, bool, bool, bool, int, str]:
+        """A sort key: few results first, own relations before those that lead to it, descriptions first, things before
+        values, common relations first."""
+        inverse, is_value = self.label.startswith("^"), self.value is not None
+        describes = not inverse and "describe" in synonyms_of(self.label)
+        return len(self.members) > MAX_FEW, inverse, not describes, is_value, -self.spread, self.label
+
+
+def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
+    graph = run.graph.blind
+    told = _told_of(run, subject)
+    known = {int(mid) for each in _subjects_named(run) for mid in each.tolist()}
+    for way in sorted(_ways(run, subject), key=lambda way: way.worth):
+        if way.label in told or known.issuperset(way.members.tolist()):
+            continue
+        if subject.mid is not None and is_said(run, subject.mid, way.label):
+            continue
+        kinds = () if way.value is not None else tuple(concept_of(graph, way.members).split(", "))
+        is_somebody = way.value is None and are_persons(graph, way.members)
+        thing = "" if subject.mid is None else THING
+        asked = AskedStep(thing, way.label, kinds, way.value, len(way.members) == 1, is_somebody)
+        if texts := run.reader.word_question(asked):
+            # A source may state a fact twice, plainly and through a node of its own.
+            relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
+            yield NextQuestion(subject, tuple(texts), relation, way.members)
+
+
+@cached_by_version
+def _spreads(schema: Schema) -> Mapping[Hop, int]:
+    """The number of things that have each hop."""
+    sizes = Counter[Hop]()
+    for signature in schema.signatures:
+        sizes.update(dict.fromkeys(signature.hops, signature.size))
+    return sizes
+
+
+def _ways(run: QuestionRun, subject: Subject) -> Iterator[_Way]:
+    graph, schema = run.graph.blind, run.graph.blind.schema
+    spreads = _spreads(schema)
+    for step in steps_from(graph, subject.mids):
+        relations = [schema.relations[hop.relation] for hop in step]
+        if any(each.mask is not None or not each.label.isascii() for each in relations):
+            continue
+        words = plain_words(relations[-1].label).lower().split()
+        if words[-1] in _NO_NEWS or words == ["number"] or relations[-1].value_kind is ValueKind.TRUTH:
+            continue
+        members = as_mids(reached(graph, subject.mids, (step,)))
+        kind = kind_of(graph, members) if len(members) else NodeKind.MEDIATOR
+        if kind is NodeKind.MEDIATOR or len(members) > MAX_ENDS:
+            continue
+        value = (relations[-1].value_kind or ValueKind.TEXT) if kind is NodeKind.VALUE else None
+        if value is not None and subject.mid is None:
+            continue  # The values of many things say little without the things.
+        yield _Way(step, schema.label_step(step), members, value, spreads.get(step[0], 0))
+
+
+def _told_of(run: QuestionRun, subject: Subject) -> set[str]:
+    table, graph = run.conversation.table, run.graph.blind
+    told = set[str]()
+    for fact in cited_by(table, run.found, run.ended.conclusion):
+        if len(fact.path) != 1:
+            continue
+        if np.array_equal(table.resolve(fact.start, graph)[0], subject.mids):
+            told.add(fact.path[0])
+        if np.array_equal(table.resolve(fact.end, graph)[0], subject.mids) and subject.mid is None:
+            told.add(reversed_label(fact.path[0]))
+    return told
+
+
+def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
+    """All that the question named or the answer told; a question answered by these would tell nothing new."""
+    table, graph = run.conversation.table, run.graph.blind
+    yield from (topic.mids for topic in run.read.dialogue.topics if topic.newest)
+    for item in run.ended.conclusion.items if run.ended.conclusion else ():
+        yield table.resolve(item.pseudonym, graph)[0] if item.kind in ("entity", "set", "value") else NO_MIDS
+
+
+MAX_TRIED: Final = 6
+MAX_WORDINGS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class NextQuestions:
+    """Checks follow-up questions before they are suggested.
+
+    Promise: each suggested question was answered by exactly what its relation leads to, on the graph as the asker sees
+    it and in a copy of the conversation. Nothing of the attempts is kept: no turn, no pseudonym, no row in the ledger,
+    no budget.
+
+    `most`: the greatest number for one answer. Condition: `chat` asks a reasoner inside the service, so nothing
+    leaves. Limit: a model that answers later may read the same question differently.
+    """
+
+    chat: ChatService = field(repr=False)
+    most: int = 3
+
+    async def after(self, run: QuestionRun) -> tuple[SuggestedQuestion, ...]:
+        """Returns at most as many questions as were asked for; pseudonyms of their subjects are issued here."""
+        most = min(self.most, run.request.options.suggestions)
+        if not run.ended.grounded or run.read.ambiguous:
+            return ()
+        candidates = await asyncio.to_thread(next_questions, run)
+        saved = await asyncio.to_thread(run.conversation.table.to_bytes, run.graph.blind.schema)
+        chosen: list[SuggestedQuestion] = []
+        asked = set[str]()
+        for candidate, wording in islice(_in_turn(candidates, asked), MAX_TRIED):
+            if await self._holds(run, saved, candidate, wording):
+                asked.add(candidate.relation)
+                mid, table = candidate.subject.mid, run.conversation.table
+                text = wording if mid is None else wording.replace(THING, table.of_entity(mid))
+                chosen.append(SuggestedQuestion(text, candidate.expected))
+            if len(chosen) == most:
+                break
+        return tuple(chosen)
+
+    async def _holds(self, run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> bool:
+        """True if the question, asked as the next turn, is answered by what its hop leads to."""
+        try:
+            following = await asyncio.to_thread(_next_run, run, saved, candidate, wording)
+            if following is None:
+                return False
+            ended = await self.chat.concluded(following, StageTimer())
+        except (BudgetUsedUpError, PrivacyError, ReasonerError):
+            return False  # The user did not ask this question, so its failure is not reported.
+        return _is_answer(ended, candidate)
+
+
+def _in_turn(candidates: Sequence[Sequence[NextQuestion]], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
+    """The next wording for each subject in turn, without relations that are already in `asked`."""
+    queues = [_wordings_of(each, asked) for each in candidates]
+    while queues:
+        for queue in list(queues):
+            if attempt := next(queue, None):
+                yield attempt
+            else:
+                queues.remove(queue)
+
+
+def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterator[tuple[NextQuestion, str]]:
+    tried = set[str]()
+    for candidate in candidates:
+        for wording in candidate.wordings[:MAX_WORDINGS]:
+            if candidate.relation not in asked and wording not in tried:
+                tried.add(wording)
+                yield candidate, wording
+
+
+def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> QuestionRun | None:
+    """A run that asks the question as the next turn in a copy of the conversation; None if it would be too long."""
+    before, schema = run.conversation, run.graph.blind.schema
+    table = PseudonymTable.from_bytes(saved, schema)
+    text = _as_asked(run, candidate, wording, table)
+    if not text or len(text) > MAX_MESSAGE_CHARS:
+        return None
+    turns = [*run.request.messages, Message(role="assistant", content=run.ended.sentence)]
+    messages = [*turns[-(MAX_MESSAGES - 2) :], Message(role="user", content=text)]
+    request = run.request.model_copy(update={"messages": messages, "conversation": before.id})
+    copied = replace(
+        before, version=before.version + 1, table=table, reason=Reason(), revealed={*before.revealed}, answers={}
+    )
+    return QuestionRun(secrets.token_urlsafe(12), run.caller, request, run.graph, copied, run.lexicon, run.reader)
+
+
+def _as_asked(run: QuestionRun, candidate: NextQuestion, wording: str, table: PseudonymTable) -> str:
+    """The text that the user would send: with the name, if the asker gets names; empty if the thing has none."""
+    mid = candidate.subject.mid
+    if mid is None:
+        return wording
+    word = table.of_entity(mid)
+    if run.request.public_key is None:
+        return wording.replace(THING, word)
+    executor = AnswerExecutor(run.graph, table, run.request.options.names, run.language)
+    found = executor.names_of([word]).get(word)
+    return wording.replace(THING, found.names[0]) if found is not None and found.names else ""
+
+
+def _is_answer(ended: QuestionRun, candidate: NextQuestion) -> bool:
+    """True of a certain answer of one part that equals what the hop leads to."""
+    conclusion, read = ended.ended.conclusion, ended.read
+    if conclusion is None or not ended.ended.grounded or read.ambiguous or read.inexact or ended.asks_why:
+        return False
+    if len(conclusion.items) != 1 or conclusion.items[0].kind not in ("entity", "set", "value"):
+        return False
+    told = ended.conversation.table.resolve(conclusion.items[0].pseudonym, ended.graph.blind)[0]
+    # The answer may leave out things that the question names, if other members remain.
+    expected, others = candidate.expected, as_mids(np.setdiff1d(candidate.expected, candidate.subject.mids))
+    wanted = others if len(others) else expected
+    return np.array_equal(as_mids(told), wanted) or np.array_equal(as_mids(told), as_mids(expected))

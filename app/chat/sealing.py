@@ -1,0 +1,139 @@
+"""Distinguishes things that share a name, for the asker only: by one relation in which all of them differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from pydantic import BaseModel
+
+from app.privacy.pseudonyms import PseudonymTable, words_in
+from client_sdk.crypto.sealing import (
+    capsule_context,
+    excerpt_context,
+    parse_public_key,
+    preview_context,
+    seal,
+    to_base64url,
+    trace_context,
+)
+from client_sdk.protocol import (
+    Capsule,
+    CapsuleContent,
+    ChatAnswer,
+    Fact,
+    GraphExcerpt,
+    GraphPreview,
+    Names,
+    TraceContent,
+)
+from kg_store.catalog import PrivateGraph
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.graph.schema import masks_of
+from kg_store.graph.traversal import concept_of, kind_of
+from kg_store.storage.vault import readable_name
+from kg_store.terms import Hop, Mid, NodeKind, ValueKind, as_mids
+
+PAD_BYTES: Final = 512
+
+
+def seal_names(public_key_text: str, answer: ChatAnswer, table: Mapping[str, Names]) -> ChatAnswer:
+    """Returns `answer` with its names sealed; afterwards only `usage` may still change. Raises BadPublicKeyError.
+
+    Promise: only the holder of the private key reads the table of names, and only together with the exact text,
+    evidence and choices of this answer, as long as the cipher suite is unbroken. Its length reveals the total length
+    of the names, rounded up to 512 bytes. Not promised: that the caller keeps the names secret.
+    """
+    content = CapsuleContent(answer_id=answer.id, table=dict(table))
+    return answer.model_copy(update={"capsule": _sealed(public_key_text, content, capsule_context(answer))})
+
+
+def seal_trace(public_key_text: str, content: TraceContent) -> Capsule:
+    """Returns the prompts and replies of one answer, with names, sealed. Raises BadPublicKeyError.
+
+    Everything is sealed, including the model's words, because it may have guessed a name. Promise and limits: as
+    `seal_names`.
+    """
+    return _sealed(public_key_text, content, trace_context(content.answer_id))
+
+
+def seal_preview(public_key_text: str, preview: GraphPreview, table: Mapping[str, Names]) -> GraphPreview:
+    """Returns `preview` with the names of its sample sealed. Raises BadPublicKeyError. Promise and limits: as
+    `seal_names`."""
+    content = CapsuleContent(answer_id=preview.id, table=dict(table))
+    return preview.model_copy(update={"capsule": _sealed(public_key_text, content, preview_context(preview))})
+
+
+def seal_excerpt(public_key_text: str, excerpt: GraphExcerpt, table: Mapping[str, Names]) -> GraphExcerpt:
+    """Returns `excerpt` with its names sealed. Raises BadPublicKeyError. Promise and limits: as `seal_names`."""
+    content = CapsuleContent(answer_id=excerpt.id, table=dict(table))
+    return excerpt.model_copy(update={"capsule": _sealed(public_key_text, content, excerpt_context(excerpt))})
+
+
+def _sealed(public_key_text: str, content: BaseModel, context: bytes) -> Capsule:
+    plain = content.model_dump_json().encode()
+    # JSON may end in spaces, so that the length of the ciphertext does not give single names away.
+    padded = plain.ljust(-(-len(plain) // PAD_BYTES) * PAD_BYTES)
+    key = parse_public_key(public_key_text)
+    return Capsule(suite=key.suite.name, sealed=to_base64url(seal(padded, key, context)))
+
+
+def names_of_masks(
+    graph: PrivateGraph, texts: Iterable[str], words: Mapping[str, str] | None = None
+) -> dict[str, Names]:
+    """Returns the own words of every masked relation whose opaque word occurs in `texts`.
+
+    `words` maps the graph's opaque words to those that were sent, if the texts hold the latter.
+    """
+    masks = masks_of(graph.blind.schema)
+    if not masks:
+        return {}
+    mid_of = {(words or {}).get(word, word): mid for mid, word in masks.items()}
+    said = {found.word for text in texts for found in words_in(text)} & mid_of.keys()
+    records = graph.vault.records([mid_of[word] for word in said])
+    held = {word: records[mid_of[word]] for word in sorted(said) if mid_of[word] in records}
+    return {word: Names(names=[readable_name(record)], total=1) for word, record in held.items()}
+
+
+# A date distinguishes people best; plain text comes last, because it may be long.
+_ORDER = (ValueKind.DATE, None, ValueKind.NUMBER, ValueKind.TRUTH, ValueKind.TEXT)
+
+
+def hints_for(choices: Sequence[str], graph: BlindGraph, table: PseudonymTable) -> list[Fact]:
+    """Returns one fact for each of `choices`, all by the same relation and each with another tail; empty if there is
+    none.
+
+    Only relations that the policy shows are used.
+    """
+    mids = [mid for choice in choices if (mid := table.entity(choice)) is not None]
+    if len(mids) != len(choices):
+        return []
+    shared = set.intersection(*({*graph.relations_of(as_mids([mid]))} for mid in mids))
+    relations = graph.schema.relations
+
+    def is_value(mid: Mid) -> bool:
+        return kind_of(graph, as_mids([mid])) is NodeKind.VALUE
+
+    forwards = sorted((hop for hop in shared if not hop.inverse), key=lambda hop: hop.relation)
+    for hop in sorted(forwards, key=lambda hop: _ORDER.index(relations[hop.relation].value_kind)):
+        tails = [_only_tail(graph, mid, hop) for mid in mids]
+        if None not in tails and len(set(tails)) == len(tails):
+            pairs = zip(choices, mids, (tail for tail in tails if tail is not None), strict=True)
+            return [
+                Fact(
+                    head=choice,
+                    head_concept=concept_of(graph, as_mids([mid])),
+                    path=[graph.schema.label(hop)],
+                    tail=table.of_value(tail) if is_value(tail) else table.of_entity(tail),
+                    tail_concept=concept_of(graph, as_mids([tail])),
+                )
+                for choice, mid, tail in pairs
+            ]
+    return []
+
+
+def _only_tail(graph: BlindGraph, mid: Mid, hop: Hop) -> Mid | None:
+    tails = graph.neighbours(as_mids([mid]), hop).tails
+    if len(tails) != 1 or kind_of(graph, tails) is NodeKind.MEDIATOR:
+        return None
+    return Mid(int(tails[0]))

@@ -1,0 +1,178 @@
+"""`arog api-key` makes, lists and ends API keys; `arog master-key` replaces the master key while a service runs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from app.cli.output import console, named, opened_store, tell
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from app.wiring.store import ServiceContext
+
+Tenant = Annotated[str, typer.Option(help="The tenant", callback=named)]
+api_key = typer.Typer(help="API keys.", no_args_is_help=True)
+
+
+@api_key.command()
+def create(
+    grant: Annotated[
+        list[str],
+        typer.Option(help="A graph that it may ask; GRAPH#ROLE for a part; * for all; inspect:GRAPH to trace answers"),
+    ],
+    tenant: Tenant = "default",
+    role: Annotated[Literal["user", "admin"], typer.Option(help="What it may do")] = "user",
+    days: Annotated[float | None, typer.Option(min=0.01, max=3650, help="Days until it expires")] = None,
+    label: Annotated[str, typer.Option(help="What to call it in lists, at most 80 characters")] = "",
+) -> None:
+    """Make a key and print it once; the database keeps only its hash."""
+    from app.accounts.api_keys import INSPECT, ROLE_MARK
+
+    with opened_store() as store:
+        issued = store.access.create(tenant, role, grant, days, label[:80])
+        loaded = {graph.name for graph in store.catalog.graphs(tenant)}
+        parts = {name + ROLE_MARK + part for name in loaded for part in store.catalog.open(tenant, name).policy.roles}
+    tell(f"key id {issued.key_id}; the key is not shown again")
+    for name in sorted({each.removeprefix(INSPECT).partition(ROLE_MARK)[0] for each in grant} - loaded - {"*"}):
+        tell(f"no graph {name!r} is loaded yet: the key will open it when it is")
+    for each in sorted({each for each in grant if ROLE_MARK in each} - parts):
+        if each.partition(ROLE_MARK)[0] in loaded:
+            tell(f"{each}: the graph has no such role yet, so the key opens nothing of it")
+    print(issued.key)
+
+
+@api_key.command("list")
+def list_keys(tenant: Tenant = "default") -> None:
+    """Every key of a tenant, without the keys themselves."""
+    from rich.table import Column, Table
+
+    ids, graphs = Column("key id", no_wrap=True), Column("graphs", no_wrap=True)
+    table = Table(ids, "label", "role", graphs, "made", "last used", Column("state", no_wrap=True))
+    with opened_store() as store:
+        for record in store.access.keys(tenant):
+            until = f"until {record.expires_at:%Y-%m-%d}" if record.expires_at else "valid"
+            state = "revoked" if record.revoked_at else until
+            made, granted = f"{record.created_at:%Y-%m-%d}", ", ".join(sorted(record.grants))
+            used = f"{record.last_used_at:%Y-%m-%d}" if record.last_used_at else "never"
+            table.add_row(record.key_id, record.label, record.role, granted, made, used, state)
+    console.print(table)
+
+
+@api_key.command()
+def revoke(key_id: str, tenant: Tenant = "default") -> None:
+    """End a key at once."""
+    with opened_store() as store:
+        store.access.revoke(tenant, key_id)
+    print(f"{key_id} is revoked")
+
+
+# A running service reads the ring's file again at least this often.
+_TAKEN_UP_S: Final = 3600.0
+master_key = typer.Typer(help="The master key.", no_args_is_help=True)
+
+
+@master_key.command()
+def rotate() -> None:
+    """Put a new key into the ring's file, and seal everything with it. Killed, it goes on when called again."""
+    with opened_store() as store:
+        from app.graphs.erasure.sealed_rows import reseal_all
+        from kg_store.storage.data_folder import DataFolder
+
+        _add_key(store)
+        for what, count in reseal_all(store.engine, store.master, DataFolder(store.settings.data_dir)):
+            tell(f"{what}: {count} sealed anew")
+        _tell(store)
+
+
+@master_key.command()
+def status() -> None:
+    """Show how much each key of the ring has sealed."""
+    with opened_store() as store:
+        _tell(store)
+
+
+@master_key.command()
+def drop(
+    restarted: Annotated[
+        bool, typer.Option("--restarted", help="Every service was restarted since the key was added")
+    ] = False,
+) -> None:
+    """Take the old keys out of the ring's file, if nothing is sealed with them any more."""
+    with opened_store() as store:
+        from app.settings import ConfigurationError
+        from kg_store.storage.master_key import MasterKey
+
+        path, master = _file_of(store.settings), store.master
+        left = {version: count for version, count in _counted(store).items() if version != master.newest}
+        if left:
+            raise ConfigurationError("an older key still seals something: call `arog master-key rotate` first")
+        if not restarted and time.time() - path.stat().st_mtime < _TAKEN_UP_S:
+            raise ConfigurationError(
+                "the ring's file was changed within the last hour, so that a running service may still seal with an "
+                "older key: wait, or restart every service and add --restarted"
+            )
+        _write(path, MasterKey.keeping(path.read_text("ascii"), [master.newest]))
+        print(f"v{master.newest} is the only key of the ring; keep a copy elsewhere")
+
+
+def _add_key(store: ServiceContext) -> None:
+    """A new key in front, unless the newest one has work left to do: then that is finished first."""
+    from app.settings import ConfigurationError
+    from kg_store.storage.master_key import MasterKey
+
+    master = store.master
+    if len(master.versions) > 1:
+        if all(version == master.newest for version in _counted(store)):
+            raise ConfigurationError(
+                "the last rotation is done: first take its old key out, by `arog master-key drop`"
+            )
+        tell(f"going on with v{master.newest}")
+        return
+    path = _file_of(store.settings)
+    _write(path, MasterKey.rotated(path.read_text("ascii")))
+    master.refresh()
+    tell(f"v{master.newest} is added to the ring; running services take it up when they meet it")
+
+
+def _tell(store: ServiceContext) -> None:
+    counted = _counted(store)
+    for version in sorted({*counted, *store.master.versions}, reverse=True):
+        lost = "" if version in store.master.versions else " (not in the ring: lost)"
+        print(f"v{version}: {counted[version]} sealed{lost}")
+    if all(version == store.master.newest for version in counted) and len(store.master.versions) > 1:
+        print("nothing is sealed with an older key any more: `arog master-key drop`")
+
+
+def _counted(store: ServiceContext) -> Counter[int]:
+    from app.graphs.erasure.sealed_rows import sealed_by
+    from kg_store.storage.data_folder import DataFolder
+
+    return +sealed_by(store.engine, DataFolder(store.settings.data_dir))
+
+
+def _file_of(settings: Settings) -> Path:
+    from app.settings import ConfigurationError
+
+    if settings.master_key is not None:
+        raise ConfigurationError(
+            "the ring is in AROG_MASTER_KEY, where no running service could take up a new key: put it into a file, "
+            "set AROG_MASTER_KEY_FILE, and restart"
+        )
+    return settings.key_file
+
+
+def _write(path: Path, ring: str) -> None:
+    """Replaced at once: a reader finds the old ring or the new one."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(ring + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)

@@ -1,0 +1,230 @@
+"""Everything that the master key has sealed: sealed again with a newer key, and searched after an erasure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Engine, Row, select
+
+from app.chat.conversations import PURPOSE as CONVERSATION
+from app.database.tables import cases, conversations
+from app.egress.ledger.chain import (
+    HEAD_PURPOSE,
+    ledger_entries,
+    ledger_heads,
+    ledger_replies,
+    ledger_signers,
+    reply_context,
+    request_context,
+)
+from app.egress.ledger.chain import PURPOSE as LEDGER
+from app.egress.ledger.checkpoints import SIGNER_PURPOSE, signer_context
+from app.memory.cases import PURPOSE as CASE
+from kg_store.errors import MasterKeyError
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.storage.data_folder import DataFolder
+from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.reencryption import (
+    SealedColumn,
+    reseal,
+    reseal_files,
+    store_columns,
+    versions_of,
+    versions_of_files,
+)
+from kg_store.storage.tables import erasures, vault_entries
+from kg_store.text.english import PublicWords
+from kg_store.text.normalise import normalise
+
+_OF_REQUEST: Final = ("id", "tenant", "caller", "answer", "conversation", "step")
+
+
+def sealed_columns() -> list[SealedColumn]:
+    """Every column of the database that holds sealed bytes."""
+    said = select(
+        ledger_replies.c.entry, ledger_replies.c.sealed, *(ledger_entries.c[name] for name in _OF_REQUEST)
+    ).join(ledger_entries, ledger_entries.c.id == ledger_replies.c.entry)
+    return [
+        *store_columns(),
+        *(
+            SealedColumn(
+                table,
+                table.c.sealed,
+                select(table),
+                purpose,
+                lambda row: bind(row.tenant, row.key_id, row.graph, row.id),
+            )
+            for table, purpose in ((conversations, CONVERSATION), (cases, CASE))
+        ),
+        SealedColumn(ledger_entries, ledger_entries.c.sealed, select(ledger_entries), LEDGER, request_context),
+        SealedColumn(ledger_replies, ledger_replies.c.sealed, said, LEDGER, reply_context),
+        SealedColumn(
+            ledger_heads,
+            ledger_heads.c.sealed,
+            select(ledger_heads),
+            HEAD_PURPOSE,
+            lambda row: bind(row.tenant, str(row.number), row.link),
+            held=("number", "link"),
+        ),
+        SealedColumn(
+            ledger_signers,
+            ledger_signers.c.sealed,
+            select(ledger_signers),
+            SIGNER_PURPOSE,
+            lambda _row: signer_context(),
+        ),
+    ]
+
+
+def reseal_all(engine: Engine, master: MasterKey, folder: DataFolder) -> Iterator[tuple[str, int]]:
+    """Seals again everything that an older key has sealed; yields the kind and the number so far.
+
+    It may be killed and started again at any time. Raises MasterKeyError if something cannot be opened.
+    """
+    for where in sealed_columns():
+        for done in reseal(engine, master, where):
+            yield where.table.name, done
+    yield "files", reseal_files(engine, master, folder)
+
+
+def sealed_by(engine: Engine, folder: DataFolder) -> Counter[int]:
+    """Returns how many rows and files of this data folder each version of the master key has sealed."""
+    return sum((versions_of(engine, where) for where in sealed_columns()), versions_of_files(folder))
+
+
+_MIN_BYTES: Final = 6
+"""Shorter names occur in random bytes by chance. Chosen by hand."""
+
+_CHUNK: Final = 1 << 22
+_BATCH_SIZE: Final = 2_000
+_ESCAPE: Final = re.compile(r"\\+u([0-9a-fA-F]{4})")
+
+
+@dataclass(frozen=True, slots=True)
+class ResidueQuery:
+    """The names and texts to look for, which no other thing has. Public words occur everywhere and are skipped."""
+
+    texts: tuple[str, ...] = field(repr=False)
+    passed_over: int
+    index: NameIndex | None = field(repr=False)
+    bytes: tuple[bytes, ...] = field(repr=False)
+
+    @classmethod
+    def of(cls, texts: Collection[str], public: PublicWords) -> ResidueQuery:
+        distinct = list(dict.fromkeys(texts))
+        telling = [text for text in distinct if (word := normalise(text).text) not in public and len(word) > 1]
+        index = NameIndex.build(NameEntry(0, text, "name", None, True, True) for text in telling) if telling else None
+        spelt = {form.encode(coding) for text in telling for form in (text, normalise(text).text)
+                 for coding in ("utf-8", "utf-16-le")}  # fmt: skip
+        long = tuple(each.lower() for each in spelt if len(each) >= _MIN_BYTES)
+        return cls(tuple(telling), len(distinct) - len(telling), index, long)
+
+    def is_in(self, text: str) -> bool:
+        """True if one of them occurs in `text` as separate words, with JSON escapes undone."""
+        if self.index is None:
+            return False
+        readings = {text, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)}
+        return any(self.index.find(each) for each in readings)
+
+
+@dataclass(slots=True)
+class ResidueReport:
+    """Counts of what was found.
+
+    `shut`: sealed with a key that is not available, so nothing can be said of these. `others`: names and values of
+    other things of the graph that contain one of the names. `elsewhere`: rows of other graphs of the tenant.
+    """
+
+    opened: int = 0
+    holding: int = 0
+    shut: int = 0
+    others: int = 0
+    elsewhere: int = 0
+    files: int = 0
+    bytes: int = 0
+    raw: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        return not (self.holding or self.shut or self.raw)
+
+
+def look_for(
+    engine: Engine,
+    master: MasterKey,
+    folder: Path,
+    tenant: str,
+    graph: str,
+    mids: Collection[int],
+    sought: ResidueQuery,
+    progress: Callable[[int], None],
+) -> ResidueReport:
+    """Opens every sealed row of the tenant and reads every file below `folder`; `progress` gets the number of rows so
+    far.
+    """
+    traces, gone = ResidueReport(), frozenset(mids)
+    for where in sealed_columns():
+        # Erasures under way name what is looked for, until they are through.
+        if where.table is not erasures:
+            for row in _rows(engine, where):
+                if getattr(row, "tenant", tenant) == tenant:
+                    _look_into(row, where, master, graph, gone, sought, traces)
+                    progress(traces.opened)
+    for path in folder.rglob("*"):
+        if path.is_file():
+            _read(path, sought, traces)
+    return traces
+
+
+def _look_into(
+    row: Row[Any],
+    where: SealedColumn,
+    master: MasterKey,
+    graph: str,
+    gone: frozenset[int],
+    sought: ResidueQuery,
+    traces: ResidueReport,
+) -> None:
+    traces.opened += 1
+    try:
+        plain = master.open(where.purpose, where.context(row), row.sealed)
+    except MasterKeyError:
+        traces.shut += 1
+        return
+    found = sought.is_in(plain.decode("utf-8", "replace"))
+    of = getattr(row, "name", None) or getattr(row, "graph", None) or graph
+    if of != graph:
+        traces.elsewhere += found
+    elif where.table is vault_entries and row.mid not in gone:
+        traces.others += found
+    else:
+        traces.holding += found or (where.table is vault_entries)
+
+
+def _rows(engine: Engine, where: SealedColumn) -> Iterator[Row[Any]]:
+    with engine.connect().execution_options(stream_results=True) as connection:
+        rows = connection.execute(where.rows.where(where.column.is_not(None)))
+        while some := rows.fetchmany(_BATCH_SIZE):
+            yield from some
+
+
+def _read(path: Path, sought: ResidueQuery, traces: ResidueReport) -> None:
+    """Reads a file in overlapping pieces, so that nothing is missed between two of them."""
+    traces.files += 1
+    found, overlap = False, max(map(len, sought.bytes), default=1) - 1
+    try:
+        with path.open("rb") as file:
+            tail = b""
+            while chunk := file.read(_CHUNK):
+                traces.bytes += len(chunk)
+                data = tail + chunk.lower()
+                found = found or any(each in data for each in sought.bytes)
+                tail = data[-overlap:] if overlap else b""
+    except FileNotFoundError:
+        return  # A version that was swept away meanwhile.
+    traces.raw += found

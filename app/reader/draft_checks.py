@@ -1,0 +1,388 @@
+"""Checks of a draft answer against its question: wrong kind, wrong side of a relation, words left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeGuard
+
+from app.language.readings import TRUTH, Contradiction, ResultKind
+from app.llm.tasks import AnswerInput, StepInput
+from app.reader.draft_kinds import DraftKinds
+from app.reader.language.language_detection import foreign_language
+from app.reader.meaning.question.question_tokens import AskedQuestion, read_question
+from app.reader.meaning.schema_graph import SchemaGraph, schema_graph
+from kg_store.algebra.expressions import Call, Expression, Name, names_in, parse
+from kg_store.errors import ExpressionError
+from kg_store.graph.blind_graph import BlindGraph
+from kg_store.terms import Schema, cached_by_version
+from kg_store.text.inflection import singular
+
+_IS: Final = frozenset({"is", "are", "was", "were"})
+_DETERMINERS: Final = frozenset({"which", "what", "many"})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedNoun:
+    """A noun that names `kinds` of the graph, and the word `after` it.
+
+    `is_direct`: the noun stands directly behind the question word, as in "which doctors".
+    """
+
+    kinds: frozenset[str]
+    is_direct: bool
+    after: str
+
+    def leaves_room_for(self, label: Collection[str]) -> bool:
+        """True if the question may ask for a value of a relation with this label: "the number of the doctor" asks for
+        a number.
+        """
+        return not self.is_direct or singular(self.after) in label
+
+
+def noun_of(asked: AskedQuestion, graph: SchemaGraph) -> AskedNoun | None:
+    """Returns None if no noun says what is asked for, or if a name, a value or a word like "people" comes first."""
+    for at in range(_begin(asked), len(asked.words)) if _begin(asked) >= 0 else ():
+        if asked.roles[at] in ("thing", "value", "person"):
+            return None
+        if asked.roles[at] == "content":
+            return _noun_at(asked, graph, at)
+    return None
+
+
+def asks_for_people(asked: AskedQuestion) -> bool:
+    """True if the question asks for people in general: "how many people", "which persons"."""
+    for at in range(_begin(asked), len(asked.words)) if asked.asked >= 0 else ():
+        if asked.roles[at] not in ("grammar", "superlative"):
+            return asked.roles[at] == "person"
+    return False
+
+
+def _begin(asked: AskedQuestion) -> int:
+    """The position of the first word that can say what is asked for; in "who is the doctor" it is "doctor". -1 if none
+    can.
+    """
+    words = asked.words
+    if words[:1] == ("who",) and len(words) > 3 and words[1] in _IS and words[2] == "the":
+        return 3
+    return asked.asked
+
+
+def _noun_at(asked: AskedQuestion, graph: SchemaGraph, at: int) -> AskedNoun | None:
+    words, roles = asked.words, asked.roles
+    found, end = frozenset[str](), at
+    for length in (2, 1):
+        run = roles[at : at + length]
+        if not found and len(run) == length and set(run) == {"content"}:
+            found, end = graph.kinds_said(words[at : at + length]), at + length
+    if found and roles[end : end + 1] == ("content",) and (further := graph.kinds_said(words[end : end + 1])):
+        found, end = further, end + 1
+    after = words[end] if end < len(words) else ""
+    if not found or after in ("'s", "s"):
+        return None
+    before = [word for i, word in enumerate(words[:at]) if roles[i] != "superlative"]
+    return AskedNoun(found, bool(before) and before[-1] in _DETERMINERS, after)
+
+
+_WAY: Final = re.compile(r"\bway\(\s*(\d{1,4})\s*\)")
+_TAKES_OUT: Final = frozenset({"difference", "none"})
+_OTHERS: Final = frozenset({"other", "others", "else", "another", "except", "besides", "excluding", "apart", "aside"})
+# Words that justify an exclusion in the answer although the question denies nothing.
+_MAY_TAKE_OUT: Final = frozenset(
+    "all every each both only just unless nor neither either solely exclusively different distinct missing absent "
+    "rest remaining rather free unlike but yet still never always if".split()
+)
+_DENYING: Final = re.compile(r"(?:un|non|dis)\w{4,}|\w+less")
+_UNREAD_NEGATION: Final = frozenset("i we you know sure mind remember or why not".split())
+_ONLY_ASKS: Final = frozenset("who what is are was were show tell describe know about me the you do".split())
+_PLACES: Final = frozenset({"who", "whom", "where"})
+
+
+@dataclass(frozen=True, slots=True)
+class DraftChecks:
+    """The checks of one question.
+
+    `named`: pseudonyms of the things and values that the question names. `also`: for each kind, the other classes that
+    its things have. `persons`: the kinds that are people. `meant`: the kinds that the service's own reading leads to,
+    if it is certain.
+    """
+
+    asked: AskedQuestion
+    graph: SchemaGraph
+    named: frozenset[str]
+    also: Mapping[str, frozenset[str]]
+    persons: frozenset[str] = frozenset()
+    meant: ResultKind | None = None
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        graph: SchemaGraph,
+        things: Collection[str],
+        also: Mapping[str, frozenset[str]],
+        type_of: Callable[[str], str],
+        meant: ResultKind | None = None,
+    ) -> DraftChecks | None:
+        """Builds the checks of `question`, which may name `things`; `type_of` gives a kind's type.
+
+        Returns None for a question in another language than English.
+        """
+        if foreign_language(question) is not None:
+            return None
+        asked = read_question(question)
+        persons = frozenset(kind for kind in graph.kinds if graph.is_person(kind, type_of(kind)))
+        return cls(asked, graph, frozenset(things) & frozenset(asked.words), also, persons, meant)
+
+    def contradiction(self, answer: Sequence[str], shown: DraftKinds) -> Contradiction | None:
+        """Returns the first way in which `answer` contradicts the question, else None; skips expressions that do not
+        parse.
+        """
+        parsed = list(_parsed(answer))
+        if not parsed:
+            return None
+        results = [shown.of(each) for each in parsed]
+        checks = (self._form(results), self._kind(parsed, results, shown), self._negation(parsed, shown))
+        found = next((each for each in checks if each is not None), None)
+        return found or self._named(parsed) or self._compared(parsed, shown)
+
+    def _form(self, results: Sequence[ResultKind]) -> Contradiction | None:
+        form = self.asked.form
+        if form == "truth" and self._asks_for_truth() and not any(each.value == TRUTH for each in results):
+            return Contradiction.TRUTH
+        wants_number = form in ("average", "sum") or (form == "count" and self._asks_for_number())
+        if wants_number and not any(map(_may_be_number, results)):
+            return Contradiction.NUMBER
+        if self._asks_for_things() and all(each.is_worked_out for each in results):
+            return Contradiction.THINGS
+        return None
+
+    def _asks_for_things(self) -> bool:
+        """True if the question asks for things or for values in the graph, not for a count of them."""
+        if self.asked.form != "things":
+            return False
+        if self.meant is not None and self.meant.is_known:
+            return not self.meant.is_worked_out
+        is_said = self.asked.wh in (*_PLACES, "when", "which") or noun_of(self.asked, self.graph) is not None
+        return is_said and {"how", "number"}.isdisjoint(self.asked.words)
+
+    def _asks_for_truth(self) -> bool:
+        """False if "do you know" or the like introduces another question: "do you know who treats X"."""
+        words = self.asked.words
+        return not {"you", "who", "whom", "which", "what", "where", "when", "or"} & set(words[1:])
+
+    def _asks_for_number(self) -> bool:
+        """False if the number belongs to something else that is asked for: "which has the larger number of beds"."""
+        words, roles = self.asked.words, self.asked.roles
+        if not {"comparative", "superlative"}.isdisjoint(roles):
+            return False
+        at = next((at for at, word in enumerate(words) if word in ("many", "number", "count")), 0)
+        return words[at] == "many" or "content" not in roles[:at]
+
+    def _kind(
+        self, parsed: Sequence[Expression], results: Sequence[ResultKind], shown: DraftKinds
+    ) -> Contradiction | None:
+        if self.asked.form not in ("things", "count", "compare"):
+            return None
+        noun = noun_of(self.asked, self.graph)
+        counted = [_inside_count(each) for each in parsed]
+        sets = [shown.of(each) for each in counted]
+        known = [(each, of) for each, of in zip(counted, sets, strict=True) if of.is_known and not of.is_worked_out]
+        if not known or len(known) < len(results):
+            return None
+        if noun is not None:
+            fits = any(self._is_of(of, noun.kinds) or self._is_worded(each, shown, noun) for each, of in known)
+        elif self._may_mean(self.meant):
+            fits = any(self._may_be(of, self.meant) or self._is_worded(each, shown) for each, of in known)
+        else:
+            fits = not self._is_out_of_place(known, shown)
+        return None if fits else Contradiction.KIND
+
+    def _may_mean(self, meant: ResultKind | None) -> TypeGuard[ResultKind]:
+        """True if the reading `meant` fits the question word: "who" needs people, "where" must not lead to people."""
+        if meant is None or not meant.is_known or self.asked.form != "things" or self.asked.wh == "whose":
+            return False
+        are_people = bool(meant.kinds) and meant.kinds <= self.persons
+        if self.asked.wh in ("who", "whom"):
+            return are_people
+        return not meant.value and meant.kinds.isdisjoint(self.persons) if self.asked.wh == "where" else True
+
+    def _is_out_of_place(self, known: Sequence[tuple[Expression, ResultKind]], shown: DraftKinds) -> bool:
+        """True if no result fits the question word: dates or numbers for "who" or "where", people for "where", things
+        for "when".
+        """
+        if self.persons and asks_for_people(self.asked):
+            return all(of.kinds.isdisjoint(self.persons) for _, of in known)
+        if self.asked.form != "things":
+            return False
+        if self.asked.wh == "where" and all(of.kinds and of.kinds <= self.persons for _, of in known):
+            return True
+        if self.asked.wh in _PLACES:
+            wrong = {"date", "number", "truth"}
+            return all(of.value in wrong and not self._is_worded(each, shown) for each, of in known)
+        return self.asked.wh == "when" and all(of.kinds for _, of in known)
+
+    def _is_of(self, of: ResultKind, nouns: frozenset[str]) -> bool:
+        """True if every kind of `of` is one of `nouns`, or has one of them as a further class."""
+        return bool(of.kinds) and all(not nouns.isdisjoint(self._with_classes(kind)) for kind in of.kinds)
+
+    def _may_be(self, of: ResultKind, meant: ResultKind) -> bool:
+        if of.value or meant.value:
+            return of.value == meant.value
+        wider = frozenset[str]().union(*map(self._with_classes, of.kinds))
+        return not wider.isdisjoint(meant.kinds)
+
+    def _with_classes(self, kind: str) -> frozenset[str]:
+        return self.also.get(kind, frozenset()) | {kind}
+
+    def _is_worded(self, each: Expression, shown: DraftKinds, noun: AskedNoun | None = None) -> bool:
+        """True if the result is a value whose relation the question names: "what is the doctor's phone number"."""
+        if not shown.of(each).value:
+            return False
+        said = {singular(word) for word in self.asked.words}
+        labels = [label for label in shown.last_words(each) if label and label <= said]
+        return any(noun is None or noun.leaves_room_for(label) for label in labels)
+
+    def _negation(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
+        takes_out = any(_takes_out(each) for each in parsed)
+        denied = self._denies(shown)
+        if denied and not takes_out and not self._is_let_be(parsed):
+            return Contradiction.NEGATION
+        words = set(self.asked.words)
+        excused = denied or not words.isdisjoint(_MAY_TAKE_OUT | _OTHERS) or any(map(_DENYING.fullmatch, words))
+        if takes_out and not excused and "negation" not in self.asked.roles and not self.asked.excluded:
+            return Contradiction.ADDED
+        return None
+
+    def _denies(self, shown: DraftKinds) -> bool:
+        """True if the question excludes something, by a word that is not part of a label in the prompt."""
+        asked, words = self.asked, self.asked.words
+        if asked.excluded:
+            return True
+        for at, word in enumerate(words):
+            is_other = word in _OTHERS and words[at - 1 : at] != ("each",)
+            if not is_other and asked.roles[at] != "negation":
+                continue
+            around = {*words[max(0, at - 1) : at], *words[at + 1 : at + 2]}
+            is_tag = at == 0 and asked.form == "truth"
+            if not is_tag and around.isdisjoint(_UNREAD_NEGATION) and word not in shown.label_words:
+                return True
+        return False
+
+    def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
+        """True if the draft is a plain set that needs no exclusion: names of the question are removed when the set is
+        executed.
+        """
+        if "negation" in self.asked.roles or not self.named:
+            return False
+        return any(isinstance(each, Name) and each.pseudonym not in self.named for each in parsed)
+
+    def _named(self, parsed: Sequence[Expression]) -> Contradiction | None:
+        """A contradiction if the answer only repeats names of the question, unless it offers a choice ("X or Y") or
+        says no more.
+        """
+        asked = self.asked
+        is_choice = "or" in asked.words or not {"comparative", "superlative"}.isdisjoint(asked.roles)
+        if asked.form != "things" or is_choice or _ONLY_ASKS.issuperset(set(asked.words) - self.named):
+            return None
+        is_named = all(isinstance(each, Name) and each.pseudonym in self.named for each in parsed)
+        return Contradiction.NAMED if is_named else None
+
+    def _compared(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
+        """A contradiction if the draft of a yes/no question only tests that something exists, without what it was
+        compared with.
+        """
+        if self.asked.form != "truth" or not self._asks_for_truth():
+            return None
+        truths = [each for each in parsed if shown.of(each).value == TRUTH]
+        if not truths:
+            return None
+        if self.asked.universal and "both" not in self.asked.words[1:3] and not any(map(_is_of_all, truths)):
+            return Contradiction.ALL
+        used = {name for each in truths for name in shown.lineage(names_in(each))}
+        lacks = len(self.named) > 1 and not self.named <= used
+        return Contradiction.VALUE if lacks or any(_exists_over_truths(each, shown) for each in truths) else None
+
+
+def _parsed(answer: Sequence[str]) -> Iterator[Expression]:
+    for text in answer:
+        try:
+            yield parse(_WAY.sub(r"way\1", text))
+        except ExpressionError:
+            continue
+
+
+def _may_be_number(of: ResultKind) -> bool:
+    return not of.kinds and of.value not in (TRUTH, "truth", "date")
+
+
+def _takes_out(expression: Expression) -> bool:
+    if not isinstance(expression, Call):
+        return False
+    if expression.function in _TAKES_OUT or "!=" in expression.words:
+        return True
+    return any(map(_takes_out, expression.operands))
+
+
+def _inside_count(expression: Expression) -> Expression:
+    if isinstance(expression, Call) and expression.function == "count":
+        return expression.operands[0]
+    return expression
+
+
+def _is_of_all(expression: Expression) -> bool:
+    """True if the expression says that all members fulfil something: `none(difference(A, B))`, or `holds(...)`."""
+    if not isinstance(expression, Call) or expression.function not in ("none", "holds"):
+        return False
+    inner = expression.operands[0]
+    takes_out = isinstance(inner, Call) and (inner.function == "difference" or "!=" in inner.words)
+    return expression.function == "holds" or takes_out
+
+
+def _exists_over_truths(expression: Expression, shown: DraftKinds) -> bool:
+    if not isinstance(expression, Call) or expression.function not in ("exists", "none"):
+        return False
+    return shown.of(expression.operands[0]).value == "truth"
+
+
+def denies(asked: AskedQuestion, answer: Sequence[str]) -> bool:
+    """True if the question or the answer excludes something, so that "not" in a sentence of the answer
+    can be right.
+    """
+    return "negation" in asked.roles or any(map(_takes_out, _parsed(answer)))
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionChecks:
+    """The `DraftChecks` of the language protocol."""
+
+    checks: DraftChecks
+
+    def contradiction(self, answer: Sequence[str], shown: StepInput | AnswerInput) -> Contradiction | None:
+        """The first way in which `answer` contradicts the question, by the schema and what `shown` holds."""
+        ways = shown.candidates if isinstance(shown, StepInput) else ()
+        return self.checks.contradiction(answer, DraftKinds(self.checks.graph, shown.things, shown.evidence, ways))
+
+
+def checks_of_question(
+    question: str,
+    named: Collection[str],
+    graph: BlindGraph,
+    meant: ResultKind | None,
+    type_of: Callable[[str], str],
+) -> QuestionChecks | None:
+    """`type_of` gives the type of things of a kind. None where the question is in another language."""
+    beside = classes_beside(graph.schema)
+    checks = DraftChecks.of(question, schema_graph(graph), named, beside, type_of, meant)
+    return QuestionChecks(checks) if checks is not None else None
+
+
+@cached_by_version
+def classes_beside(schema: Schema) -> Mapping[str, frozenset[str]]:
+    """The classes that things of each concept have as well."""
+    found: dict[str, frozenset[str]] = {}
+    for signature in schema.signatures:
+        for concept in schema.concepts[signature.id].split(", "):
+            found[concept] = found.get(concept, frozenset()) | frozenset(signature.classes)
+    return found

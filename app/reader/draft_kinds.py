@@ -1,0 +1,140 @@
+"""The kind or value type that each expression of a draft gives, from the facts in its prompt and from the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.language.readings import NUMBER, TABLE, TRUTH, UNKNOWN, ResultKind
+from app.llm.tasks import Candidate, Evidence, Thing
+from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
+from kg_store.algebra.expressions import Expression, Name
+from kg_store.text.inflection import singular
+
+_SAME: Final = frozenset({"filter", "argmax", "argmin", "most", "fewest", "having", "sort", "limit", "difference"})
+
+
+@dataclass(slots=True)
+class _Shown:
+    of: ResultKind
+    starts: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+
+
+class DraftKinds:
+    """Everything that one prompt shows, by its word in expressions (`way3` is candidate 3), with its kind."""
+
+    def __init__(
+        self,
+        graph: SchemaGraph,
+        things: Iterable[Thing],
+        evidence: Iterable[Evidence],
+        candidates: Iterable[Candidate] = (),
+    ) -> None:
+        self._hops: dict[str, list[SchemaHop]] = {}
+        for hop in graph.hops:
+            self._hops.setdefault(hop.label, []).append(hop)
+        self._graph, self._shown = graph, dict[str, _Shown]()
+        for thing in things:
+            self._shown[thing.name] = _Shown(self._told(thing.name, thing.concept))
+        for fact in evidence:
+            self._see(fact.end, fact.start, fact.path, fact.end_concept)
+        for way in candidates:
+            self._see(f"way{way.number}", way.start, way.path, way.concept)
+        labels = [label for each in self._shown.values() for label in each.labels]
+        self.label_words = frozenset(word for label in labels for word in _words(label))
+        """The words of the last steps that the prompt shows."""
+
+    def of(self, expression: Expression) -> ResultKind:
+        """Returns the kinds, or the value type, of the result of `expression`; UNKNOWN if it cannot be told."""
+        if isinstance(expression, Name):
+            found = self._shown.get(expression.pseudonym)
+            return found.of if found else UNKNOWN
+        function = expression.function
+        if function in ("exists", "none", "holds", "outnumbers"):
+            return ResultKind(value=TRUTH)
+        if function in ("count", "sum", "average", "minus"):
+            return ResultKind(value=NUMBER)
+        if function in ("group", "sums", "averages"):
+            return ResultKind(value=TABLE)
+        if function == "kind":
+            return ResultKind(value="text")
+        operands = [self.of(each) for each in expression.operands]
+        if function in ("min", "max"):
+            along = self._along(operands[0], expression.words[0]) if expression.words else UNKNOWN
+            return ResultKind(value=along.value)
+        if function == "reach":
+            return self._along(operands[0], expression.words[0])
+        if function in _SAME:
+            return operands[0]
+        return _shared(operands) if function == "intersect" else _joined(operands)
+
+    def lineage(self, names: Iterable[str]) -> frozenset[str]:
+        """Returns `names` and everything from which the prompt's facts lead to them, over any number of facts."""
+        found, queue = set[str](), list(names)
+        while queue:
+            name = queue.pop()
+            if name not in found:
+                found.add(name)
+                queue += self._shown[name].starts if name in self._shown else []
+        return frozenset(found)
+
+    def last_words(self, expression: Expression) -> list[frozenset[str]]:
+        """For each relation that `expression` may end with, the words of its label in the singular."""
+        if isinstance(expression, Name):
+            found = self._shown.get(expression.pseudonym)
+            return [_words(label) for label in found.labels] if found else []
+        if expression.function in ("reach", "min", "max") and expression.words:
+            return [_words(expression.words[0])]
+        return self.last_words(expression.operands[0])
+
+    def _see(self, end: str, start: str, path: Sequence[str], concept: str) -> None:
+        last = path[-1] if path else ""
+        of = self._told(end, concept)
+        if not of.is_known or of.value:
+            of = self._by_label(last, frozenset()) if last else of
+        seen = self._shown.setdefault(end, _Shown(of))
+        seen.of = _joined([seen.of, of])
+        seen.starts.append(start)
+        seen.labels.append(last)
+
+    def _told(self, name: str, concept: str) -> ResultKind:
+        """The kind that the prompt gives for `name`; UNKNOWN if a model made the concept up."""
+        told = frozenset(concept.split(", "))
+        if told <= self._graph.kinds.keys():
+            return ResultKind(told)
+        return ResultKind(value=concept) if name[0] == "V" else UNKNOWN
+
+    def _along(self, start: ResultKind, label: str) -> ResultKind:
+        return self._by_label(label, start.kinds)
+
+    def _by_label(self, label: str, kinds: frozenset[str]) -> ResultKind:
+        hops = self._hops.get(label, [])
+        hops = [hop for hop in hops if hop.kind in kinds] or hops
+        if not hops or any(bool(hop.value) != bool(hops[0].value) for hop in hops):
+            return UNKNOWN
+        if hops[0].value:
+            return ResultKind(value=hops[0].value)
+        ends = frozenset[str]().union(*(hop.ends for hop in hops))
+        return ResultKind(ends) if ends <= self._graph.kinds.keys() else UNKNOWN
+
+
+def _shared(operands: Sequence[ResultKind]) -> ResultKind:
+    """The kind of an intersection: the kinds that all operands share. Operands of unknown kind are ignored."""
+    known = [each for each in operands if each.is_known]
+    if not known:
+        return UNKNOWN
+    kinds = frozenset[str].intersection(*(each.kinds for each in known))
+    return ResultKind(kinds) if kinds else max(known, key=lambda each: bool(each.value))
+
+
+def _joined(operands: Sequence[ResultKind]) -> ResultKind:
+    if not all(each.is_known for each in operands) or len({each.value for each in operands}) > 1:
+        return UNKNOWN
+    return ResultKind(frozenset[str]().union(*(each.kinds for each in operands)), operands[0].value)
+
+
+def _words(label: str) -> frozenset[str]:
+    last = label.split("|")[-1].lstrip("^")
+    return frozenset(singular(word.casefold()) for word in last.split())

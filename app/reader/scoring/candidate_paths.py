@@ -1,0 +1,233 @@
+"""The paths of a question that fit it, each with its score, and the next action that is planned from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from app.language.readings import AskedForm, WordedPath
+from app.llm.in_house import ReadingScores, VotedPaths, gains_of
+from app.llm.tasks import StepInput, Thing
+from app.reader.language.relation_wording import with_descriptions
+from app.reader.scoring.path_scoring import PathScorer
+from kg_store.text.inflection import singular
+
+# The greatest number of steps of a path; bounds the time. Chosen by hand.
+MAX_STEPS = 4
+_WORD = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPath:
+    """A path from `root`. If it has been walked, `end` is its end's pseudonym; else `candidate` is the number to
+    follow.
+
+    `before`: the pseudonym that its last hop leaves from, if known. `waypoints`: pairs of a number of hops and the
+    pseudonym reached after them.
+    """
+
+    root: str
+    steps: tuple[str, ...]
+    concepts: tuple[str, ...]
+    end: str | None
+    candidate: int | None
+    before: str | None
+    size: str = "more"
+    waypoints: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def concept(self) -> str:
+        return self.concepts[-1] if self.concepts else ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPath:
+    """A path and its score against the question (see `path_scoring`); higher is better."""
+
+    path: KnownPath
+    score: float
+
+
+def roots_of(given: StepInput) -> tuple[list[Thing], list[Thing], list[Thing]]:
+    """Returns entities, kinds and values that paths may start from: entities of the question, else of the dialogue,
+    latest first.
+    """
+    asked = set(_WORD.findall(given.question))
+    named = [thing for thing in given.things if thing.name in asked]
+    # A value of the graph can be a start; a value that the graph does not hold leads nowhere.
+    starts = {candidate.start for candidate in given.candidates} | {fact.start for fact in given.evidence}
+    values = [thing for thing in named if thing.name[0] == "V" and thing.name not in starts]
+    entities = [thing for thing in named if thing not in values]
+    told = " ".join(turn.text for turn in given.dialogue)
+    spoken = [thing for thing in given.things if thing.name[0] != "V" and thing.name in told]
+    kinds = [thing for thing in given.things if thing.name[0] == "S" and thing not in named and thing not in spoken]
+    ends = {fact.end for fact in given.evidence}
+    kinds = [thing for thing in kinds if thing.name not in ends]
+    if not entities:
+        entities = sorted(spoken, key=lambda thing: -told.rfind(thing.name))
+    return entities, kinds, values
+
+
+def score_paths(
+    scorer: PathScorer, question: str, given: StepInput, roots: Sequence[Thing], kinds: Sequence[Thing]
+) -> list[ScoredPath]:
+    """Returns every path from one of `roots`, best first; ties go to the shorter path, then by its words."""
+    scored: list[ScoredPath] = []
+    for root in roots:
+        wording = _with_kind(question, root) if root in kinds else question
+        paths = known_paths(given, root)
+        told = given.masked_relations, given.wordings, given.own_words
+        worded = [WordedPath(with_descriptions(path.steps, *told), path.concepts) for path in paths]
+        scores = scorer.scores(wording, root.name, root.concept, worded)
+        if given.cases:
+            scores = scores + scorer.cosine_unit(worded) * gains_of(given.cases, [path.steps for path in paths])
+        scored += [ScoredPath(path, float(score)) for path, score in zip(paths, scores, strict=True)]
+    return sorted(scored, key=_rank)
+
+
+def voted_first(paths: Sequence[ScoredPath], voted: VotedPaths | None) -> list[ScoredPath]:
+    """`paths` with those that lead to the winner of the vote first."""
+    return sorted(paths, key=lambda each: not is_voted(each, voted)) if voted else list(paths)
+
+
+def is_voted(scored: ScoredPath, voted: VotedPaths) -> bool:
+    """True of a path that leads to the winner of the vote (see `app/reader/scoring`)."""
+    return (scored.path.root, *scored.path.steps) in voted.paths
+
+
+def _rank(scored: ScoredPath) -> tuple[float, int, bool, tuple[str, ...]]:
+    path = scored.path
+    return -round(scored.score, 4), len(path.steps), path.end is None, path.steps
+
+
+def known_paths(given: StepInput, root: Thing) -> list[KnownPath]:
+    """All paths of at most MAX_STEPS hops from `root` that evidence and candidates form.
+
+    A path may return to where it was: the parents of one's children include oneself.
+    """
+    between = _concepts_of_steps(given)
+    begun = [KnownPath(root.name, (), (), root.name, None, None, waypoints=((0, root.name),))]
+    paths: list[KnownPath] = []
+    while begun:
+        longer: list[KnownPath] = []
+        for path in begun:
+            for fact in (fact for fact in given.evidence if fact.start == path.end):
+                concepts = (*_between(fact.path, between), fact.end_concept)
+                longer.append(_longer(path, fact.path, concepts, end=fact.end, size=fact.size))
+            for way in (way for way in given.candidates if way.start == path.end):
+                concepts = (*_between(way.path, between), way.concept)
+                paths.append(_longer(path, way.path, concepts, candidate=way.number))
+        begun = [path for path in longer if len(path.steps) <= MAX_STEPS]
+        paths += begun
+    return [path for path in paths if len(path.steps) <= MAX_STEPS]
+
+
+def _longer(
+    path: KnownPath,
+    steps: Sequence[str],
+    concepts: tuple[str, ...],
+    *,
+    end: str | None = None,
+    candidate: int | None = None,
+    size: str = "more",
+) -> KnownPath:
+    before = path.end if len(steps) == 1 else None
+    longer = (*path.steps, *steps)
+    waypoints = (*path.waypoints, (len(longer), end)) if end is not None else path.waypoints
+    return KnownPath(path.root, longer, (*path.concepts, *concepts), end, candidate, before, size, waypoints)
+
+
+def _concepts_of_steps(given: StepInput) -> dict[str, str]:
+    """The concept that each single hop leads to; candidates, which come from the schema, go before facts."""
+    facts = {fact.path[0]: fact.end_concept for fact in given.evidence if len(fact.path) == 1}
+    return facts | {way.path[0]: way.concept for way in given.candidates if len(way.path) == 1}
+
+
+def _between(path: Sequence[str], concepts: dict[str, str]) -> tuple[str, ...]:
+    """The concepts between the hops of a composed path, which does not show them; empty if unknown."""
+    return tuple(concepts.get(step, "") for step in path[:-1])
+
+
+def _with_kind(question: str, kind: Thing) -> str:
+    """The question with the kind's word replaced by its pseudonym: `which doctors` -> `which Sk3mmd`."""
+    wanted = {singular(word.lower()) for word in kind.concept.split()}
+    for match in _WORD.finditer(question):
+        if singular(match[0].lower()) in wanted:
+            return question[: match.start()] + kind.name + question[match.end() :]
+    return question
+
+
+# The score of an action that can be the only meaning.
+SURE = 1.0
+YES_OR_NO = "yes or no"
+
+
+@dataclass(frozen=True, slots=True)
+class NextAction:
+    """The next action: answer with `expressions`, else follow `choices` first; a refusal if both are empty.
+
+    `score` is that of the best path; `scores` say more about the reading. `asks_back`: questions to offer the user if
+    no reading is certain.
+    """
+
+    score: float
+    expressions: tuple[str, ...] = ()
+    choices: tuple[int, ...] = ()
+    scores: ReadingScores | None = None
+    asks_back: tuple[str, ...] = ()
+
+
+REFUSAL = NextAction(0.0)
+"""The action for a question with a word that cannot be executed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuestion:
+    """Everything that a plan needs: the form, the paths from every root, best first, and what the question names."""
+
+    form: AskedForm
+    paths: Sequence[ScoredPath]
+    roots: Sequence[Thing]
+    kinds: Sequence[Thing]
+    both_named: bool
+    width: int
+    last_round: bool
+    ends: dict[str, str] = field(default_factory=dict)
+    values: Sequence[Thing] = ()
+    voted: VotedPaths | None = None
+
+    @property
+    def from_kinds(self) -> bool:
+        """True if the question names no thing, so paths start from whole kinds."""
+        return all(root in self.kinds for root in self.roots)
+
+
+def share(concept: str, other: str) -> bool:
+    """True if a thing may be of both concepts; "thing" fits every concept."""
+    ours, theirs = parts_of(concept), parts_of(other)
+    return not ours.isdisjoint(theirs) or "thing" in ours | theirs
+
+
+def parts_of(concept: str) -> set[str]:
+    return {part.strip() for part in concept.split(",")}
+
+
+def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
+    numbers = dict.fromkeys(each.path.candidate for each in scored if each.path.candidate is not None)
+    return tuple(numbers)[:width]
+
+
+def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
+    """Narrows the set `name`, of `concept`, to the kind that was asked for, if it may hold things of other kinds.
+
+    Not after a vote: then kinds are too many and too vague. Things of unknown kind may be of the one asked for.
+    """
+    if asked.voted is not None:
+        return name
+    concepts = parts_of(concept)
+    mixed = len(concepts - {"thing"}) > 1 or (asked.form.form == "count" and "thing" not in concepts)
+    for kind in asked.kinds:
+        if kind.name != name and kind.concept in concepts and mixed:
+            return f"intersect({name}, {kind.name})"
+    return name

@@ -1,0 +1,184 @@
+"""Drafts of answers: how they are worded, how a model's are checked, and what the service itself reads beside one."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.egress.disclosure import Profile
+from app.language.protocol import DraftChecks, Language
+from app.language.readings import Contradiction, ResultKind, schema_steps
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import AnswerInput, AnswerReply, Evidence, ReplyT, StepInput, StepReply, Task, TaskModel
+from app.strategies.base import Draft, OwnReading, StrategyInput
+from app.strategies.retrieval import NodeSet, show_things, steps_shown
+from app.strategies.start import declares_kinds, own_steps, whole_kinds
+from kg_store.algebra.expressions import walked_along
+from kg_store.errors import ExpressionError
+from kg_store.terms import ALMOST_PSEUDONYM
+from kg_store.text.labels import words_of_kinds, words_of_steps
+
+PLAIN: Final = "The answer is {1}."
+
+
+def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -> Draft:
+    """The draft of an answer; `shown` holds the facts and ways behind it. Several parts are told one after the other.
+
+    Promise: its text holds fixed wordings of the service, relation labels, concepts and pseudonyms of `shown`, and
+    nothing of a model.
+    """
+    if len(expressions) > 1 and not expressions[1].startswith("count("):
+        said = ", ".join(f"{{{number}}}" for number in range(1, len(expressions) + 1))
+        return Draft(tuple(expressions), PLAIN.replace("{1}", said))
+    try:
+        parts, text = language.word_answer(expressions, shown)
+    except ExpressionError:
+        # Executing it fails as well, and reports the error.
+        return Draft(tuple(expressions), PLAIN)
+    return Draft(tuple(parts), text)
+
+
+_NOT_SHOWN: Final = ", so its answer is not shown."
+REFUSALS: Final[Mapping[Contradiction, str]] = {
+    Contradiction.TRUTH: f"The question asks for yes or no, and the model did not give one{_NOT_SHOWN}",
+    Contradiction.NUMBER: f"The question asks for a number, and the model did not give one{_NOT_SHOWN}",
+    Contradiction.THINGS: f"The question asks for things or values, and the model counted them{_NOT_SHOWN}",
+    Contradiction.KIND: f"The model answered with another kind of thing than was asked for{_NOT_SHOWN}",
+    Contradiction.NEGATION: f"The question leaves something out, and the model did not{_NOT_SHOWN}",
+    Contradiction.ADDED: f"The model left something out that the question does not leave out{_NOT_SHOWN}",
+    Contradiction.VALUE: f"The model did not compare all that the question names{_NOT_SHOWN}",
+    Contradiction.ALL: f"The question asks about all of them, and the model looked at some{_NOT_SHOWN}",
+    Contradiction.NAMED: f"The model answered with what the question itself names{_NOT_SHOWN}",
+}
+"""Sentences for the asker: why a draft that contradicts the question is refused."""
+
+
+@dataclass(slots=True)
+class CheckedDrafts:
+    """The drafts of one question, with the result of the last check.
+
+    `refusal`: why the last draft is refused, else empty. `read`: the service's own reading, if a model is asked. `own`
+    and `asks_back` belong to the last reply.
+    """
+
+    inquiry: StrategyInput
+    meant: ResultKind | None = None
+    refusal: str = ""
+    read: OwnReading | None = None
+    own: OwnReading | None = None
+    asks_back: tuple[str, ...] = ()
+    _checks: DraftChecks | None = field(default=None, init=False)
+
+    async def ask(self, task: Task[ReplyT]) -> ReplyT:
+        """Returns the reply to `task`, and sets `refusal` if it is a draft that contradicts the question.
+
+        The model is not asked again. Raises what the reasoner raises.
+        """
+        reply = await self.inquiry.reasoner.ask(task)
+        self.own = OwnReading(reply.scores) if reply.scores else self.read
+        self.asks_back = reply.asks_back
+        found, given, answer = None, task.input, _answer_of(reply.value)
+        checks = self._of_question() if reply.is_of_model and answer else None
+        if checks is not None and isinstance(given, StepInput | AnswerInput):
+            found = checks.contradiction(answer, given)
+        self.refusal = REFUSALS[found] if found is not None else ""
+        return reply.value
+
+    def _of_question(self) -> DraftChecks | None:
+        dialogue, graph = self.inquiry.dialogue, self.inquiry.graph
+        if self._checks is None and declares_kinds(graph.schema):
+            topics = {topic.pseudonym for topic in dialogue.topics if topic.newest and not topic.doubtful}
+            self._checks = self.inquiry.language.draft_checks(str(dialogue.question), topics, graph, self.meant)
+        return self._checks
+
+
+def _answer_of(reply: TaskModel) -> Sequence[str]:
+    if isinstance(reply, StepReply):
+        return reply.answer if reply.action == "answer" else ()
+    return reply.answer if isinstance(reply, AnswerReply) and reply.sufficient else ()
+
+
+_LABEL: Final = re.compile(r'"([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMeaning:
+    """An `expression` over pseudonyms, the kinds of its result, and the scores of the reading."""
+
+    expression: str
+    gives: ResultKind | None
+    scores: ReadingScores
+
+    @property
+    def own(self) -> OwnReading:
+        """The reading as it is kept with the answer, beside a model's draft."""
+        return OwnReading(self.scores, self.expression)
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of the relations that it uses, without their direction."""
+        said = (part for label in _LABEL.findall(self.expression) for part in label.split("|"))
+        return [label.lstrip("^") for label in said]
+
+    def hint_for(self, given: StepInput) -> str:
+        """The expression in the words of the prompt `given`; empty if the prompt lacks some of them."""
+        text = self.expression
+        for fact in sorted(given.evidence, key=lambda each: -len(each.path)):
+            text = text.replace(walked_along(fact.start, fact.path), fact.end)
+        for way in sorted(given.candidates, key=lambda each: -len(each.path)):
+            text = text.replace(walked_along(way.start, way.path), f"way({way.number})")
+        shown = {each.name for each in given.things} | {each.end for each in given.evidence}
+        steps = {*steps_shown(given.evidence, given.candidates), *given.relations}
+        is_shown = set(ALMOST_PSEUDONYM.findall(text)) <= shown and set(_LABEL.findall(text)) <= steps
+        return text if is_shown else ""
+
+
+async def meaning_of(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:
+    """None where no model is asked, the graph declares no kinds, or the reading is not sure."""
+    is_asked = inquiry.reasoner.is_model and declares_kinds(inquiry.graph.schema)
+    return await asyncio.to_thread(_read, inquiry, places) if is_asked else None
+
+
+def _read(inquiry: StrategyInput, places: Sequence[NodeSet]) -> QuestionMeaning | None:
+    steps, kinds = schema_steps(inquiry.graph), whole_kinds(inquiry)
+    things = show_things(inquiry, places)
+    # Where a prompt tells of kinds alone, each thing is taken to have the steps of its kind.
+    of_kinds = {
+        each.name: tuple(step.label for step in steps if step.kind in each.concept.split(", ")) for each in things
+    }
+    given = StepInput(
+        question=inquiry.dialogue.question,
+        things=things,
+        evidence=[],
+        candidates=[],
+        steps=steps,
+        kinds=kinds,
+        own=own_steps(inquiry, places) if inquiry.profile is Profile.OPEN else of_kinds,
+        wordings=dict(words_of_steps(inquiry.graph.schema)),
+        kind_words=dict(words_of_kinds(inquiry.graph.schema)),
+    )
+    found = inquiry.language.read_question(given)
+    if found is None:
+        return None
+    gives = inquiry.language.result_kind(found.expression, inquiry.graph, [*things, *kinds])
+    return QuestionMeaning(found.expression, gives, found.scores)
+
+
+def read_prompt(language: Language, given: StepInput) -> QuestionMeaning | None:
+    """The reading of a prompt over a graph without kinds, by what it shows and nothing else; None where none fits."""
+    # Names of sets that no conversation uses, because pseudonyms hold no run of three zeros.
+    ways = {f"S000{way.number:02}": way for way in given.candidates}
+    walked = [
+        Evidence(start=way.start, path=way.path, end=name, end_concept=way.concept) for name, way in ways.items()
+    ]
+    shown = given.model_copy(update={"evidence": [*given.evidence, *walked], "candidates": [], "last_round": True})
+    found = language.read_question(shown)
+    if found is None:
+        return None
+    text = found.expression
+    for name, way in ways.items():
+        text = text.replace(name, walked_along(way.start, way.path))
+    return QuestionMeaning(text, None, found.scores)

@@ -1,0 +1,344 @@
+"""Beside questions: API keys, devices, the ledger and traces, ratings, and the state of the service."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from datetime import UTC, date, datetime
+from email.utils import parsedate_to_datetime
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+
+from client_sdk.protocol.chat import MAX_PUBLIC_KEY_CHARS, PUBLIC_KEY_FORM, Capsule, Names, SuiteName, Wire
+
+KeyRole = Literal["user", "admin"]
+
+
+class NewKey(Wire):
+    """POST /admin/keys: a key for `tenant` that may ask the graphs in `grants`, and trace those in `inspect:GRAPH`.
+
+    `GRAPH#ROLE` grants what the graph's policy shows that role.
+    """
+
+    tenant: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
+    grants: list[Annotated[str, StringConstraints(min_length=1, max_length=127)]]
+    role: KeyRole = "user"
+    days: float | None = Field(
+        default=None, gt=0, le=3650, strict=True, description="days until it expires; null: never"
+    )
+    label: Annotated[str, StringConstraints(max_length=80)] = Field(
+        default="", description="what to call it, for those who look after keys"
+    )
+
+
+class KeyCreated(Wire):
+    """The reply to NewKey. `key` is shown this once; the service keeps its hash alone."""
+
+    key_id: str
+    key: str = Field(repr=False)
+    tenant: str
+    grants: list[str]
+    role: KeyRole
+
+
+class KeyListed(Wire):
+    """One API key as GET /admin/keys lists it: nothing that could be asked with."""
+
+    key_id: str
+    role: KeyRole
+    grants: list[str]
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    label: str = ""
+    last_used_at: datetime | None = Field(default=None, description="kept to ten minutes; null: never used")
+
+
+class KeyList(Wire):
+    """GET /admin/keys, oldest first, revoked ones too. `own` is the id of the key that asks."""
+
+    tenant: str
+    own: str
+    keys: list[KeyListed]
+
+
+class NewDevice(Wire):
+    """POST /devices: a device is known by its public key's fingerprint alone; the key itself is not kept."""
+
+    public_key: str = Field(max_length=MAX_PUBLIC_KEY_CHARS, description=PUBLIC_KEY_FORM)
+
+
+class Device(Wire):
+    """One device of an API key. A revoked one stays listed, and gets no capsule ever again."""
+
+    fingerprint: str = Field(description="SHA-256 of the public key's bytes, hex")
+    suite: SuiteName
+    registered_at: datetime
+    revoked_at: datetime | None = None
+
+
+class DeviceList(Wire):
+    """GET /devices, oldest first. `required`: capsules go to registered devices alone, which an admin registers."""
+
+    key_id: str
+    required: bool
+    devices: list[Device]
+
+
+class LedgerRow(Wire):
+    """One request to the model: what stage sent it, its bytes and SHA-256, and what the guard said.
+
+    `payload` is what the model saw, in pseudonyms; it is null once its retention has passed.
+    """
+
+    id: str
+    at: datetime
+    answer: str
+    conversation: str
+    step: str
+    size: int = Field(description="bytes of the request's body")
+    digest: str = Field(description="SHA-256 of the request's body, hex")
+    verdict: str = Field(description="`clear` or `blocked`")
+    payload: str | None = None
+    key_id: str = Field(default="", description="the API key that asked")
+    asker: str = Field(default="", description="what that key is called, where it has a label")
+    graph: str | None = Field(default=None, description="null once the conversation is no longer kept")
+
+
+class LedgerPage(Wire):
+    """GET /ledger: the caller's own entries, newest first."""
+
+    entries: list[LedgerRow]
+
+
+class LedgerCheck(Wire):
+    """GET /admin/ledger/check: the tenant's chain by rows, some thousand a call. `rows` and `wrong` count all calls.
+
+    `findings`: what this call found wrong, its first hundred. `first` and `last` are the numbers of the rows so far,
+    `key` the public key that its checkpoints are signed with, hex. `cursor` goes into the next call; it is null after
+    the last row, and only then `is_whole` may be true.
+    """
+
+    rows: int
+    first: int
+    last: int
+    checkpoints: int
+    is_whole: bool
+    wrong: int
+    findings: list[str]
+    remarks: list[str]
+    key: str
+    cursor: str | None = None
+
+
+class TracedCall(Wire):
+    """One request to the model and what came back. `prompt` is its body and `reply` the model's own words, both in
+    pseudonyms; null once their retention has passed, and where nothing was sent or came back.
+
+    `outcome`: `used`, `unusable` (the reply broke its schema or its task's rules), `blocked` (the guard stopped it),
+    `none` (nothing came back). `anonymity`: how many entities of the graph fit what the prompt shows of a thing, the
+    least where it shows several; null where it shows none, and like the prompt.
+    """
+
+    step: str
+    at: datetime
+    outcome: Literal["used", "unusable", "blocked", "none"]
+    prompt: str | None = None
+    reply: str | None = None
+    anonymity: int | None = None
+
+
+class TraceContent(Wire):
+    """The content of an opened trace: the calls in their order, and the names of all their pseudonyms.
+
+    `names_kept` is false where the conversation has expired, or was never kept: then there is no name.
+    """
+
+    answer_id: str
+    calls: list[TracedCall]
+    names_kept: bool
+    table: dict[str, Names]
+
+
+class SealedTrace(Wire):
+    """GET /trace/{id}: a TraceContent, sealed to the caller's key."""
+
+    answer: str
+    capsule: Capsule
+
+
+RatingWord = Literal["right", "wrong"]
+MAX_CORRECT = 50
+MAX_CORRECT_CHARS = 200
+
+_Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_CORRECT_CHARS, strip_whitespace=True)]
+
+
+class AnswerRating(Wire):
+    """The rating of one answer of a conversation. The last rating of an answer wins.
+
+    `correct`: names or values that would have been right, for an answer that is wrong; they stay in the service.
+    """
+
+    conversation: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    answer: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    rating: RatingWord
+    correct: Annotated[list[_Name], Field(max_length=MAX_CORRECT)] | None = Field(default=None, repr=False)
+
+    @model_validator(mode="after")
+    def _is_of_wrong(self) -> Self:
+        if self.correct and self.rating == "right":
+            raise ValueError("`correct` belongs to an answer that is wrong")
+        return self
+
+
+class AnswerRated(Wire):
+    """A rating as it was taken. `learnt`: it left a case, on which later questions of who rated lean.
+
+    `held`: not before the graph's owner approves it, since it contradicts an answer that was sure.
+    """
+
+    answer: str
+    rating: RatingWord
+    learnt: bool
+    held: bool = False
+
+
+class CaseListed(Wire):
+    """A case: whose rating left it, when, the paths in relation words, how many answers leaned on it.
+
+    `asked`: the question's words without its names; `before`: the paths of the answer that was rated wrong; `held`: it
+    contradicts a sure answer; `raters`: how many persons rated the same wording so.
+    """
+
+    id: str
+    key_id: str
+    made_at: dt.datetime
+    approved_at: dt.datetime | None
+    used: int
+    asked: str = ""
+    before: list[str] = Field(default_factory=list)
+    paths: list[str]
+    held: bool = False
+    raters: int = 1
+
+
+class CaseReport(Wire):
+    """Counts of what the cases of a graph changed: answers that leaned on them, and how these were rated."""
+
+    graph: str
+    cases: int
+    approved: int
+    held: int = 0
+    leaned: int
+    rated_right: int
+    rated_wrong: int
+
+
+class CaseList(Wire):
+    """The cases of a graph, oldest first."""
+
+    report: CaseReport
+    cases: list[CaseListed]
+
+
+class CaseChoice(Wire):
+    """Cases by their ids, or all cases of one key."""
+
+    ids: Annotated[list[str], Field(max_length=10_000)] | None = None
+    key_id: str | None = Field(default=None, max_length=64)
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.ids is None) == (self.key_id is None):
+            raise ValueError("give `ids` or `key_id`")
+        return self
+
+
+class CasesChanged(Wire):
+    """The number of cases that were approved or deleted."""
+
+    cases: int
+
+
+EndpointState = Literal["unprobed", "ready", "resting", "unreachable"]
+
+
+class EndpointStatus(Wire):
+    """One model endpoint as its last probe found it; the one of `position` 1 is asked first.
+
+    `resting`: it failed again and again, and is not asked for some seconds. `problem` says why it can't be asked.
+    """
+
+    position: int
+    state: EndpointState
+    model: str = Field(default="", description="shown to the operator alone")
+    dialect: str = Field(default="", description="json_schema, structured_outputs, json_object or prompt")
+    enforces_schema: bool = False
+    streams: bool = False
+    reports_usage: bool = False
+    open_requests: int = 0
+    problem: str = ""
+    puzzles: int | None = Field(default=None, description="of five constant questions, those that it answered rightly")
+    form: str = Field(
+        default="", description="`tree`: it may write answers of its own; `choice`: it chooses from a list of readings"
+    )
+    seconds: float = Field(default=0.0, description="that such a question took")
+    tokens: int = Field(default=0, description="of such a question, by the endpoint's own count; 0 where it has none")
+    tokens_per_second: float = Field(default=0.0, description="of its replies")
+    cost: float | None = Field(default=None, description="of such a question, in the currency of the settings")
+
+
+class EndpointList(Wire):
+    """GET /admin/endpoints, POST /admin/endpoints/probe."""
+
+    endpoints: list[EndpointStatus]
+
+
+class TokenBudget(Wire):
+    """GET /admin/budget: tokens that the tenant has taken on `day` (UTC), those reserved for open calls included.
+
+    `limit` is what it may take a day, `per_question` what one question may; null: no limit, or nobody is paid.
+    """
+
+    day: date
+    used: int
+    limit: int | None
+    renews_at: datetime
+    per_question: int | None
+    revealed: int = Field(default=0, description="facts that the tenant's prompts have shown an endpoint on `day`")
+    reveal_limit: int | None = Field(default=None, description="how many they may; null: no limit")
+
+
+class Readiness(Wire):
+    """GET /readyz: what is missing, in sentences; `ready` is false (and the status 503) while nothing can be asked.
+
+    A service without a graph is ready, since graphs are loaded through it, but says so in `missing`.
+    """
+
+    ready: bool
+    missing: list[str]
+    reasoner: str = ""
+    endpoints: list[EndpointStatus] = Field(default_factory=list)
+
+
+def seconds_of(text: str | None) -> float | None:
+    """The seconds that a header asks to wait; None where it is none of a number from 0 up."""
+    try:
+        seconds = float(text or "")
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) and seconds >= 0 else None
+
+
+def retry_after_s(text: str | None, now: datetime) -> float | None:
+    """Retry-After in seconds from `now`: it comes as a number or as an HTTP date."""
+    seconds = seconds_of(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, ((date if date.tzinfo else date.replace(tzinfo=UTC)) - now).total_seconds())

@@ -1,0 +1,200 @@
+"""Conversations of several questions asked of the service, and the requests that an endpoint gets for them, read from
+their bytes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from app.llm.endpoint.request_body import read_step
+from app.llm.reasoner import ReasonerError
+from app.llm.tasks import Candidate, Evidence, TaskModel, TaskName, Thing, Turn
+from app.privacy.safe_text import PrivacyError
+from client_sdk.dialogue import Dialogue
+from evaluation.attacks.targets import VICTIM, AttackTarget, dice_of
+from evaluation.bench.bench import TENANT
+from evaluation.datasets.questions import PlanSet, QueryPlan, Question
+from evaluation.fakes.contract import TASKS
+from kg_store.catalog import PrivateGraph
+from kg_store.graph.traversal import kind_of, reached, steps_from_each
+from kg_store.terms import Mids, NodeKind, as_mids
+
+TURNS = 5
+_FENCE = "```json"
+_SHOWN = ("question", "dialogue", "things", "candidates", "evidence", "further", "round")
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request as docs/reasoner_contract.md describes it; what a task does not have is empty."""
+
+    task: TaskName
+    question: str = field(default="", repr=False)
+    dialogue: Sequence[Turn] = field(default=(), repr=False)
+    things: Sequence[Thing] = ()
+    candidates: Sequence[Candidate] = ()
+    evidence: Sequence[Evidence] = ()
+    further: int = 0
+    round: int = 1
+
+    @property
+    def names_concepts_by_model(self) -> bool:
+        """True where the concepts of the evidence are a model's words and no kinds of the graph (`arog`)."""
+        return self.task == "answer"
+
+
+def prompt_of(body: bytes) -> Prompt | None:
+    """None for a request that is no task, as probes are."""
+    request = json.loads(body)
+    shape = request.get("response_format", {}).get("json_schema", {})
+    task, messages = shape.get("name"), request.get("messages", [])
+    if task not in TASKS:
+        return None
+    content = next(message["content"] for message in reversed(messages) if message["role"] == "user")
+    lines = content.rstrip().split("\n")
+    block = "\n".join(lines[lines.index(_FENCE) + 1 : lines.index("```")])
+    if task == "step" and "choices" in (listed := json.loads(block)):
+        return Prompt(task, listed["question"])
+    asked: TaskModel = read_step(block) if task == "step" else TASKS[task][0].model_validate_json(block)
+    return Prompt(task, **{name: getattr(asked, name) for name in _SHOWN if hasattr(asked, name)})
+
+
+def prompts_of(bodies: Sequence[bytes]) -> list[Prompt]:
+    """In the order in which they were sent; requests that are no task are left out."""
+    return [prompt for body in bodies if (prompt := prompt_of(body)) is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One conversation: for each turn the requests that it made, as they were sent, and whether it was answered.
+
+    `truth` is on no wire: what pseudonyms stand for, by which guesses are judged.
+    """
+
+    question: Question = field(repr=False)
+    turns: tuple[tuple[bytes, ...], ...] = field(repr=False)
+    answered: tuple[bool, ...]
+    truth: Mapping[str, Mids] = field(repr=False)
+
+    @property
+    def prompts(self) -> list[Prompt]:
+        return prompts_of([body for turn in self.turns for body in turn])
+
+
+async def exchange_all(
+    target: AttackTarget,
+    questions: Sequence[Question],
+    strategy: str = "sets",
+    progress: Callable[[int], None] = lambda _done: None,
+) -> list[Exchange]:
+    """Each question in a conversation of its own, its turns one after the other; `target` has a scripted endpoint."""
+    found = []
+    for done, question in enumerate(questions, start=1):
+        found.append(await exchange(target, question, strategy))
+        progress(done)
+    return found
+
+
+async def exchange(target: AttackTarget, question: Question, strategy: str = "sets") -> Exchange:
+    assert target.endpoint is not None, "the bytes are recorded by the scripted endpoint"
+    dialogue = Dialogue(target.loaded.graph, target.victim, strategy, {})
+    turns, answered, conversation = [], [], None
+    for plan, text in zip(question.plans, question.texts, strict=True):
+        first = len(target.endpoint.received)
+        target.endpoint.expect(plan, text)
+        try:
+            reply = await target.bench.services.chat.answer(VICTIM, dialogue.request(text, None, {}))
+        except (ReasonerError, PrivacyError):
+            answered.append(False)
+        else:
+            dialogue.accept(text, reply)
+            conversation = reply.conversation
+            answered.append(reply.answered)
+        turns.append(tuple(received.body for received in target.endpoint.received[first:]))
+    truth = _truth(target, conversation) if conversation else {}
+    return Exchange(question, tuple(turns), tuple(answered), truth)
+
+
+def _truth(target: AttackTarget, conversation: str) -> dict[str, Mids]:
+    graph = target.bench.graph(target.loaded).blind
+    kept = target.bench.services.store.conversations
+    table = kept.open(TENANT, VICTIM.key_id, target.loaded.graph, conversation, graph.schema).table
+    own = {word: table.resolve(word, graph)[0] for word in table.issued}
+    sent = (table.wire_pseudonyms(graph.schema, answer) for answer in table.answers)
+    return own | {word: own[pseudonym] for words in sent for pseudonym, word in words.items() if pseudonym in own}
+
+
+def askable(questions: Sequence[Question]) -> list[Question]:
+    """Single questions with a plan, where the graph agrees with the gold answers; of wordings that are split, those
+    that may be looked at."""
+    single = [each for each in questions if len(each.texts) == 1 and each.half != "unseen"]
+    return [each for each in single if each.plan is not None and each.reproduced]
+
+
+def joined(questions: Sequence[Question], identity: str) -> Question:
+    """`questions` as the turns of one conversation."""
+    *before, last = questions
+    return Question(
+        id=identity,
+        turns=tuple(each.texts[0] for each in questions),
+        turn_plans=tuple(each.plan for each in before),
+        plan=last.plan,
+        answers=last.answers,
+        topic_entities=last.topic_entities,
+    )
+
+
+def conversations(questions: Sequence[Question], count: int, seed: int, turns: int = TURNS) -> list[Question]:
+    """`count` conversations. A next question is about the same thing or about an answer to the one before, where
+    there is such a question, else about anything."""
+    draw = dice_of(seed)
+    by_topic: dict[str, list[Question]] = defaultdict(list)
+    for question in questions:
+        for topic in question.topic_entities:
+            by_topic[topic].append(question)
+    found = []
+    for number in range(count):
+        asked = [draw.choice(questions)]
+        while len(asked) < turns:
+            related = {*asked[-1].topic_entities, *asked[-1].answers}
+            near = [each for topic in sorted(related) for each in by_topic[topic] if each not in asked]
+            asked.append(draw.choice(near or questions))
+        found.append(joined(asked, f"conversation-{number}"))
+    return found
+
+
+def made_questions(graph: PrivateGraph, count: int, seed: int, most_steps: int = 3) -> list[Question]:
+    """Questions for what a path of one to `most_steps` steps reaches from an entity; each with its plan."""
+    draw = dice_of(seed)
+    blind = graph.blind
+    entities = blind.members([s.id for s in blind.schema.signatures if s.kind is NodeKind.ENTITY])
+    # By name, where nothing else has it: identifiers are others in every run.
+    names = {int(mid): record.names[0] for mid, record in graph.vault.records(entities).items() if record.names}
+    held = Counter(names.values())
+    named = sorted((name, mid) for mid, name in names.items() if held[name] == 1)
+    found: list[Question] = []
+    for number in range(20 * count if named else 0):
+        name, mid = draw.choice(named)
+        if path := _path(graph, mid, draw.randint(1, most_steps), draw):
+            words = " of the ".join(label.replace("^", "").replace("|", " ") for label in reversed(path))
+            asked = {"id": f"made-{number}", "question": f"What is the {words} of {name}?", "topic_entities": (name,)}
+            plan = QueryPlan(sets={"A": PlanSet(start="topic:0", path=path)}, answer=("A",), topics=(name,))
+            found.append(Question.model_validate({**asked, "answers": (), "plan": plan}))
+        if len(found) == count:
+            break
+    return found
+
+
+def _path(graph: PrivateGraph, mid: int, length: int, draw: Random) -> tuple[str, ...]:
+    here, labels = as_mids([mid]), []
+    for _ in range(length):
+        steps = steps_from_each(graph.blind, [here])[0]
+        if not steps or kind_of(graph.blind, here) is NodeKind.VALUE:
+            break
+        step = draw.choice(steps)
+        here = reached(graph.blind, here, (step,))
+        labels.append(graph.blind.schema.label_step(step))
+    return tuple(labels)

@@ -1,1 +1,0 @@
-"""The material of forms: names, sentences, graphs, files and words for numbers; imports nothing of the service."""

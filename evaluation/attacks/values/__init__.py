@@ -1,4 +1,0 @@
-"""Attackers who guess masked values by what answers tell.
-
-Imports `attacks.setup` and `evaluation`.
-"""

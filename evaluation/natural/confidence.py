@@ -1,0 +1,260 @@
+"""Fits the formula of the confidence to answers that are known to be right or wrong, and tests it on other graphs.
+
+Four sources: the natural questions of the seen half, asked where the reader answers by every reading that leaves
+nothing over, so that there are wrong answers to learn from; the same questions once more over a schema without a
+relation that they need, where whatever is read is wrong; the questions of the public sets, for graphs whose
+questions are read as paths; and WebQSP's, with a clinic's about its things, for graphs where paths vote.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal
+
+from app.graphs.markdown_table import markdown_table
+from app.llm.confidence import INTERCEPT, chance, features_of
+from app.llm.in_house import ReadingScores
+from app.llm.tasks import StepInput
+from app.reader.meaning.read_meaning import ReadMeaning, read_meaning
+from app.reader.scoring.path_scoring import PathScorer
+from client_sdk.answers.answer import Answer
+from evaluation.bench.bench import Bench, LoadedSet, Step
+from evaluation.bench.question_sets import WEBQSP, Show, clinic_of_webqsp, sets_asked
+from evaluation.bench.report import QuestionOutcome
+from evaluation.checks.metrics import calibration_error
+from evaluation.datasets.derived_sets import halves_of_topics, transplanted
+from evaluation.datasets.questions import Question
+from evaluation.natural.run import NaturalOutcome, Selection, ask_natural
+from evaluation.tables.measures import Asker, asking
+from kg_store.text.labels import plain_words
+
+_DRAWS: Final = 6
+"""Of things that each question of a clinic is asked about."""
+_LABEL: Final = re.compile(r'"([^"]*)"')
+STRENGTHS: Final = (0.1, 0.3, 1.0, 3.0, 10.0)
+"""Room for weights to grow (scikit-learn's C); the one is taken that predicts best on graphs left out."""
+LOWERING: Final = frozenset({"doubtful_names", "silent", "steps"})
+"""Figures that never speak for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceExample:
+    """One answer. `group` is left out as a whole when the fit is tested; `is_given`: the service would give it."""
+
+    road: str
+    group: str
+    features: Mapping[str, float]
+    is_right: bool
+    is_given: bool = True
+    weight: float = 1.0
+    is_intact: bool = True
+    """False of a question that its graph was made unable to answer."""
+
+
+async def natural_examples(limit: int | None, seed: int, show: Show) -> list[ConfidenceExample]:
+    """Those of the seen half; none of the other is asked. `limit` is for each graph. Raises QuestionsError."""
+    async with Bench(answers_unsure=True) as bench:
+        run = await ask_natural(bench, Selection(("seen",), limit=limit, seed=seed), show)
+        answered = [example for each in run.outcomes for example in _of_outcome(each, bench.scorer)]
+        unheld = [each for outcome in run.outcomes for each in _without_relations(outcome, bench.scorer)]
+    # What the reader does not understand of these questions was mended or is refused by now, as they were looked at
+    # while it was made. Of other people's it reads as much as if a relation were missing.
+    share = sum(each.verdict != "right" for each in run.outcomes) / max(1, len(unheld))
+    return [*answered, *(replace(each, weight=share) for each in unheld if each is not None)]
+
+
+def _of_outcome(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[ConfidenceExample]:
+    scores, answer = _scores(outcome.steps), outcome.answer
+    if scores is not None and answer is not None and answer.answered:
+        read = _first_reading(outcome, scorer)
+        # The fit itself decides which readings by the whole question are given: all of them count.
+        is_given = scores.road == "whole" or (read is not None and read.is_sure)
+        yield ConfidenceExample(
+            scores.road, outcome.question.graph, _features(scores, answer), outcome.verdict == "right", is_given
+        )
+
+
+def _without_relations(outcome: NaturalOutcome, scorer: PathScorer) -> Iterator[ConfidenceExample | None]:
+    """For each relation that a right answer needs, what is read without it; None where that is refused."""
+    read, answer = _first_reading(outcome, scorer), outcome.answer
+    if read is None or not read.is_sure or outcome.verdict != "right" or answer is None or not answer.answered:
+        return
+    given = next(step.asked for step in outcome.steps if isinstance(step.asked, StepInput))
+    for relation in sorted({part for label in _LABEL.findall(read.meaning.expression) for part in _parts(label)}):
+        other = read_meaning(scorer, _lacking(given, relation))
+        if other is None or not other.is_whole:
+            yield None
+            continue
+        road, features = other.scores.road, _features(other.scores, answer)
+        group = outcome.question.graph
+        yield ConfidenceExample(road, group, features, is_right=False, is_given=other.is_sure, is_intact=False)
+
+
+def _lacking(given: StepInput, relation: str) -> StepInput:
+    """The task as a graph without `relation` would have it, under any of the names that a source gives it."""
+    steps = tuple(step for step in given.steps if relation not in _parts(step.label))
+    own = {name: tuple(each for each in labels if relation not in _parts(each)) for name, labels in given.own.items()}
+    return given.model_copy(update={"steps": steps, "own": own})
+
+
+def _parts(label: str) -> set[str]:
+    return {part.lstrip("^") for part in plain_words(label).split("|")}
+
+
+def _first_reading(outcome: NaturalOutcome, scorer: PathScorer) -> ReadMeaning | None:
+    given = next((step.asked for step in outcome.steps if isinstance(step.asked, StepInput)), None)
+    return read_meaning(scorer, given) if given is not None and given.steps else None
+
+
+def _scores(steps: Iterable[Step]) -> ReadingScores | None:
+    return next((step.scores for step in reversed(list(steps)) if step.scores is not None), None)
+
+
+def _features(scores: ReadingScores, answer: Answer) -> dict[str, float]:
+    return features_of(scores, doubtful_names=bool(answer.inexact or answer.ambiguous))
+
+
+async def path_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
+    """Those of the public sets, `limit` questions of each. Raises QuestionsError."""
+    async with asking(data, limit, seed, show) as asker:
+        asked = [await _asked(asker, "path", *each) for each in sets_asked(asker.sets, seed, "")]
+        return [example for found in asked for example in found]
+
+
+async def vote_examples(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceExample]:
+    """Those of WebQSP's questions, and of a clinic's with a thing of WebQSP's graph in their topic's place, where all
+    are answered. Either half of the topics is a group. Raises QuestionsError."""
+    async with asking(data, limit, seed, show, least_score=-math.inf) as asker:
+        loaded, questions = asker.sets.of(WEBQSP)
+        clinic = clinic_of_webqsp(asker.sets)
+        planted = [
+            each.model_copy(update={"id": f"{each.id}-{number}"})
+            for number in range(_DRAWS)
+            for each in transplanted(clinic.questions, clinic.names, seed + number)
+        ]
+        found: list[ConfidenceExample] = []
+        for number, half in enumerate((*halves_of_topics(questions), planted[::2], planted[1::2])):
+            found += await _asked(asker, "vote", f"half {number % 2 + 1} of the topics", loaded, half)
+        return found
+
+
+async def _asked(
+    asker: Asker, road: Literal["path", "vote"], group: str, loaded: LoadedSet, questions: Sequence[Question]
+) -> list[ConfidenceExample]:
+    """Those of one road and set. Of a vote's answer the first thing has to be right, else all of it."""
+    found: list[ConfidenceExample] = []
+
+    def see(question: Question, outcome: QuestionOutcome, answer: Answer | None, steps: Sequence[Step]) -> None:
+        scores = _scores(steps)
+        if answer is not None and answer.answered and scores is not None and scores.road == road:
+            score = outcome.score.hit if road == "vote" else outcome.score.f1
+            is_right, features = question.is_answerable and score == 1.0, _features(scores, answer)
+            found.append(ConfidenceExample(road, group, features, is_right, is_intact=question.is_answerable))
+
+    await asker.ask(group, loaded, asker.sample(questions), see)
+    return found
+
+
+_Examples = Sequence[ConfidenceExample]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceFit:
+    """The weights of one road. `given` and `share_right` are of the answers to the questions as they are, `error` is
+    the calibration error of these, over ten bins; `error_elsewhere` that of all that the service would give, of each
+    graph or set by a fit without it."""
+
+    road: str
+    weights: Mapping[str, float]
+    strength: float
+    given: int
+    share_right: float
+    error: float
+    error_elsewhere: float
+
+
+async def run_fits(data: Path, limit: int, seed: int, show: Show) -> list[ConfidenceFit]:
+    """Of all roads; `limit` questions of each public set, and all natural ones of the seen half. Raises
+    QuestionsError."""
+    meanings = await natural_examples(None, seed, show)
+    paths, votes = await path_examples(data, limit, seed, show), await vote_examples(data, limit, seed, show)
+    return [fit("meaning", meanings), fit("whole", meanings), fit("path", paths), fit("vote", votes)]
+
+
+def fit(road: str, examples: _Examples) -> ConfidenceFit:
+    """The best fit to the examples of `road`. Raises ValueError where they are all right, or all wrong."""
+    own = [each for each in examples if each.road == road]
+
+    def loss(strength: float) -> float:
+        """The mean logarithmic one."""
+        told = _elsewhere(own, strength)
+        total = sum(-each.weight * math.log(one if each.is_right else 1 - one) for one, each in told)
+        return total / sum(each.weight for _, each in told)
+
+    strength = min(STRENGTHS, key=loss)
+    weights = _weights(own, strength)
+    given = [each for each in own if each.is_given and each.is_intact]
+    told = [(chance(each.features, weights), each.is_right) for each in given]
+    apart = _elsewhere(own, strength)
+    elsewhere = calibration_error([(o, e.is_right) for o, e in apart], weights=[e.weight for _, e in apart])
+    right = sum(each.is_right for each in given) / len(given)
+    return ConfidenceFit(road, weights, strength, len(given), right, calibration_error(told), elsewhere)
+
+
+def _elsewhere(examples: _Examples, strength: float) -> list[tuple[float, ConfidenceExample]]:
+    """Each answer that would be given, with its confidence by a fit to the other groups."""
+    found = []
+    for group in dict.fromkeys(each.group for each in examples):
+        weights = _weights([each for each in examples if each.group != group], strength)
+        found += [(chance(e.features, weights), e) for e in examples if e.group == group and e.is_given]
+    return found
+
+
+def _weights(examples: _Examples, strength: float) -> dict[str, float]:
+    """Fitted without the figures of LOWERING that would come out as raising it: few examples have them."""
+    # Takes a second to load: only whoever fits waits for it.
+    from sklearn.linear_model import LogisticRegression
+
+    names, left_out = sorted(examples[0].features), dict[str, float]()
+    while True:
+        model = LogisticRegression(C=strength, max_iter=1000)
+        model.fit(
+            [[each.features[name] for name in names] for each in examples],
+            [each.is_right for each in examples],
+            sample_weight=[each.weight for each in examples],
+        )
+        found = {name: float(weight) for name, weight in zip(names, model.coef_[0], strict=True)}
+        wrong = {name for name in LOWERING.intersection(names) if found[name] > 0}
+        if not wrong:
+            return {**left_out, INTERCEPT: float(model.intercept_[0]), **found}
+        left_out = {**left_out, **dict.fromkeys(wrong, 0.0)}
+        names = [name for name in names if name not in wrong]
+
+
+def as_toml(fits: Sequence[ConfidenceFit]) -> str:
+    """The weights as app/llm/confidence.toml has them."""
+    parts = ["# Written by `arog eval confidence --write`: not to be edited."]
+    for each in fits:
+        parts += ["", f"[{each.road}]", *(f"{name} = {weight:.3f}" for name, weight in each.weights.items())]
+    return "\n".join(parts) + "\n"
+
+
+def fits_markdown(fits: Sequence[ConfidenceFit]) -> str:
+    """A Markdown table, a row for each road."""
+    head = ("read as", "answers given", "share right", "calibration error", "of all, on graphs left out", "weights")
+    rows = [
+        (
+            f"a {each.road}",
+            str(each.given),
+            f"{each.share_right:.3f}",
+            f"{each.error:.3f}",
+            f"{each.error_elsewhere:.3f}",
+            ", ".join(f"{name.replace('_', ' ')} {weight:+.2f}" for name, weight in each.weights.items()),
+        )
+        for each in fits
+    ]
+    return markdown_table(head, rows)

@@ -1,0 +1,422 @@
+"""Anonymity: among how many entities one is hidden whom a prompt shows, and what of the schema is rare."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from kg_store.errors import StoreError
+from kg_store.graph.adjacency import (
+    Adjacency,
+    Flags,
+    Longs,
+    Sums,
+    differs,
+    lengths_between,
+    number_sets,
+    ranges,
+    running_total,
+    sums_between,
+    weights_of,
+)
+from kg_store.graph.traversal import MAX_MEDIATORS, ending_hops, mediator_flags
+from kg_store.terms import NodeKind, Schema, ValueKind, ValueView, as_mids
+
+_NOTHING: Longs = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """A group is what one step of one thing leads to; a kind is all groups of one step that lead to the same.
+
+    Kinds are sorted by step; kind n leads to the sets of steps `reached[starts[n]:starts[n + 1]]`.
+    """
+
+    owners: Longs
+    kinds: Longs
+    kind_steps: Longs
+    reached: Longs = field(repr=False)
+    starts: Longs = field(repr=False)
+
+
+class PathSets:
+    """Counts what a step leads to by its own set of steps: there are fewer of those than of things.
+
+    `set_of` numbers each thing's set of steps; set n is `steps[firsts[n]:firsts[n] + lengths[n]]`, numbers below
+    `count`. `concept_of` is -1 for what is no entity.
+    """
+
+    def __init__(
+        self, concept_of: Longs, set_of: Longs, steps: Longs, firsts: Longs, lengths: Longs, count: int
+    ) -> None:
+        self._concept_of, self._set_of, self._count = concept_of, set_of, max(1, count)
+        self._steps, self._firsts, self._lengths = steps, firsts, lengths
+        self._concepts = int(concept_of.max(initial=0)) + 1
+        self._rows: list[tuple[npt.NDArray[np.int32], ...]] = []
+
+    def add(self, owners: Longs, steps: Longs, tails: Longs) -> None:
+        """Takes in rows: all those of some owners, who are greater than those before."""
+        sets = self._set_of[tails]
+        order = np.lexsort((sets, steps, owners))
+        rows = [owners[order], steps[order], sets[order]]
+        fresh = differs(*rows)
+        self._rows.append(tuple(part[fresh].astype(np.int32) for part in rows))
+
+    def found(self, most_rows: int) -> tuple[Longs, Mapping[int, int]]:
+        """The number of each thing's set of paths; and how many pairs of concept and path just so many entities have.
+
+        About `most_rows` paths are worked on at once.
+        """
+        groups = self._groups()
+        by_step, by_second = weights_of(self._count), weights_of(self._count)
+        sums = np.zeros((2, len(groups.kind_steps)), dtype=np.uint64)
+        pairs, counts = self._pairs(groups)
+        having: Counter[int] = Counter()
+        begun = _NOTHING, _NOTHING
+        costs = running_total(self._lengths[groups.reached])[groups.starts]
+        for first, last in _runs(costs[:-1] // most_rows):
+            seconds, starts = self._seconds(groups, first, last)
+            # A sum of products: the step's number times the sum of those that follow it.
+            sums[:, first:last] = (
+                sums_between(by_second[:, seconds], starts) * by_step[:, groups.kind_steps[first:last]]
+            )
+            here = slice(*np.searchsorted(pairs, (first * self._concepts, last * self._concepts)).tolist())
+            added = self._paths_of(groups, pairs[here], counts[here], seconds, starts, first)
+            keys, held = _added_up(*(np.concatenate(each) for each in zip(begun, added, strict=True)))
+            # The next kinds may have the last step too: its paths are not counted to their end.
+            open_from = groups.kind_steps[last] if last < len(groups.kind_steps) else self._count
+            done = int(np.searchsorted(keys, open_from * self._concepts * self._count))
+            having.update(_tally(held[:done]))
+            begun = keys[done:], held[done:]
+        return self._of_things(groups, sums), having
+
+    def _groups(self) -> _Groups:
+        nothing = tuple(_NOTHING.astype(np.int32) for _ in range(3))
+        owners, steps, sets = (
+            np.concatenate(part).astype(np.int64) for part in zip(nothing, *self._rows, strict=True)
+        )
+        self._rows = []
+        starts = np.append(np.flatnonzero(differs(owners, steps)), len(sets))[: len(sets) + 1]
+        owners, steps = owners[starts[:-1]], steps[starts[:-1]]
+        kinds, examples = number_sets(sums_between(weights_of(len(self._firsts))[:, sets], starts), steps)
+        lengths = starts[examples + 1] - starts[examples]
+        return _Groups(owners, kinds, steps[examples], sets[ranges(starts[examples], lengths)], running_total(lengths))
+
+    def _pairs(self, groups: _Groups) -> tuple[Longs, Longs]:
+        """Kinds with the concepts of the entities that have them, as one number, and how many those are."""
+        concepts = self._concept_of[groups.owners]
+        named = concepts >= 0
+        return np.unique(groups.kinds[named] * self._concepts + concepts[named], return_counts=True)
+
+    def _seconds(self, groups: _Groups, first: int, last: int) -> tuple[Longs, Longs]:
+        """The steps that go on from where kinds lead, each once a kind, and where those of each kind start."""
+        reached = groups.reached[groups.starts[first] : groups.starts[last]]
+        widths = lengths_between(groups.starts[first : last + 1])
+        of_kind = np.repeat(np.repeat(np.arange(last - first), widths), self._lengths[reached])
+        seconds = self._steps[ranges(self._firsts[reached], self._lengths[reached])]
+        if (widths > 1).any():
+            keys = as_mids(of_kind * self._count + seconds)
+            of_kind, seconds = keys // self._count, keys % self._count
+        return seconds, np.searchsorted(of_kind, np.arange(last - first + 1))
+
+    def _paths_of(
+        self, groups: _Groups, pairs: Longs, counts: Longs, seconds: Longs, starts: Longs, first: int
+    ) -> tuple[Longs, Longs]:
+        """Step, concept and second step as one number, with how many entities it is said of; some come twice."""
+        kinds, concepts = pairs // self._concepts, pairs % self._concepts
+        lengths = starts[kinds - first + 1] - starts[kinds - first]
+        begins = (groups.kind_steps[kinds] * self._concepts + concepts) * self._count
+        keys = np.repeat(begins, lengths) + seconds[ranges(starts[kinds - first], lengths)]
+        return keys, np.repeat(counts, lengths)
+
+    def _of_things(self, groups: _Groups, sums: Sums) -> Longs:
+        starts = np.append(np.flatnonzero(differs(groups.owners)), len(groups.owners))[: len(groups.owners) + 1]
+        of_things = np.zeros((2, len(self._set_of)), dtype=np.uint64)
+        of_things[:, groups.owners[starts[:-1]]] = sums_between(sums[:, groups.kinds], starts)
+        return number_sets(of_things)[0]
+
+
+def _added_up(keys: Longs, counts: Longs) -> tuple[Longs, Longs]:
+    """Each key once, ascending, with the sum of its counts."""
+    order = np.argsort(keys)
+    keys, counts = keys[order], counts[order]
+    starts = np.flatnonzero(differs(keys))
+    return keys[starts], np.add.reduceat(counts, starts) if len(starts) else counts
+
+
+def _tally(values: Longs) -> dict[int, int]:
+    """The number of times that each value occurs."""
+    found, times = np.unique(values, return_counts=True)
+    return dict(zip(found.tolist(), times.tolist(), strict=True))
+
+
+def _runs(lots: Longs) -> Iterator[tuple[int, int]]:
+    """The begin and end of each run of one value."""
+    yield from pairwise([*np.flatnonzero(differs(lots)).tolist(), len(lots)])
+
+
+MAX_ROWS = 2_000_000  # Rows that are worked on at once; one thing's own steps are never parted.
+MAX_STEPS = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class StepSets:
+    """One row for each entity: `concepts` are positions in `names`; two entities of the same number in `one_hop` have
+    the same set of steps, of the same in `two_hops` the same set of paths of two.
+
+    `having_step` and `having_path` are about the pairs of a concept and a step (a path) that some entity of it has:
+    how many pairs there are that just so many entities have.
+    """
+
+    names: tuple[str, ...] = field(repr=False)
+    concepts: Longs = field(repr=False)
+    one_hop: Longs = field(repr=False)
+    two_hops: Longs = field(repr=False)
+    having_step: Mapping[int, int] = field(repr=False)
+    having_path: Mapping[int, int] = field(repr=False)
+
+
+def find_step_sets(adjacency: Adjacency, schema: Schema) -> StepSets:
+    """Steps are those of `walking`: hops, and hops through mediators that lead to something else than back.
+
+    Memory grows with the steps and with MAX_ROWS, not with the number of paths. StoreError where mediators join so
+    many things that there are more than MAX_STEPS pairs of them.
+    """
+    steps = _Steps(adjacency, schema)
+    entities, concepts, names = _concepts(adjacency, schema)
+    concept_of = np.full(len(adjacency.mids), -1, dtype=np.int64)
+    concept_of[entities] = concepts
+    owners, numbers = steps.of_all()
+    known, ids = np.unique(numbers, return_inverse=True)
+    starts = np.searchsorted(owners, np.arange(len(adjacency.mids) + 1))
+    one_hop, examples = number_sets(sums_between(weights_of(len(known))[:, ids], starts))
+    of_entity = concept_of[owners] >= 0
+    having = concept_of[owners[of_entity]] * max(1, len(known)) + ids[of_entity]
+    paths = PathSets(concept_of, one_hop, ids, starts[examples], lengths_between(starts)[examples], len(known))
+    for some_owners, some_numbers, tails in steps.rows():
+        paths.add(some_owners, np.searchsorted(known, some_numbers), tails)
+    two_hops, having_path = paths.found(MAX_ROWS)
+    having_step = _tally(np.unique(having, return_counts=True)[1])
+    return StepSets(names, concepts, one_hop[entities], two_hops[entities], having_step, having_path)
+
+
+class _Steps:
+    """The steps of a graph as rows: whose, the step's number, and where it ends."""
+
+    def __init__(self, adjacency: Adjacency, schema: Schema) -> None:
+        self._is_mediator: Flags = mediator_flags(schema)[adjacency.signatures]
+        self._may_end = ending_hops(schema)
+        reached = [
+            any(self._may_end[2 * hop.relation + (not hop.inverse)] for hop in s.hops) for s in schema.signatures
+        ]
+        self._is_reached = np.array(reached or [False])[adjacency.signatures]
+        self._starts = adjacency.target_starts[adjacency.group_starts].astype(np.int64)
+        self._tails = adjacency.targets
+        self._base = 2 * len(schema.relations) + 1
+        self._hops = adjacency.hops_of_targets()
+
+    def of_all(self) -> tuple[Longs, Longs]:
+        """Each thing where a step may begin with each of its steps, once, in order."""
+        found = [(_NOTHING, _NOTHING)]
+        for owners, numbers, _ in self.rows():
+            known, ids = np.unique(numbers, return_inverse=True)
+            keys = as_mids(owners * max(1, len(known)) + ids)
+            if len(keys):
+                found.append((keys // len(known), known[keys % len(known)]))
+        all_owners, all_numbers = zip(*found, strict=True)
+        return np.concatenate(all_owners), np.concatenate(all_numbers)
+
+    def rows(self) -> Iterator[tuple[Longs, Longs, Longs]]:
+        """Owners, step numbers and ends, of as many things at a time as have MAX_ROWS together."""
+        costs = np.cumsum(self._costs())
+        if costs[-1:].sum() > MAX_STEPS:
+            raise StoreError(
+                f"more than {MAX_STEPS:,} pairs of things are joined by a step: its mediators join too many"
+            )
+        for first, last in _runs(costs // MAX_ROWS):
+            yield self._leaving(np.flatnonzero(self._is_reached[first:last]) + first)
+
+    def _costs(self) -> Longs:
+        """The rows of each thing, those of the mediators that its steps run through among them."""
+        of_depth = lengths_between(self._starts)
+        costs = of_depth.copy()
+        on = self._is_mediator[self._tails]
+        for _ in range(MAX_MEDIATORS if on.any() else 0):
+            running = running_total(np.where(on, of_depth[self._tails], 0))
+            of_depth = running[self._starts[1:]] - running[self._starts[:-1]]
+            costs += of_depth
+        return costs
+
+    def _leaving(self, begins: Longs) -> tuple[Longs, Longs, Longs]:
+        found: list[tuple[Longs, Longs, Longs]] = []
+        owners, nodes, begun = begins, begins, np.zeros(len(begins), dtype=np.int64)
+        for depth in range(MAX_MEDIATORS + 1):
+            lengths = self._starts[nodes + 1] - self._starts[nodes]
+            places = ranges(self._starts[nodes], lengths)
+            owners, tails = np.repeat(owners, lengths), self._tails[places].astype(np.int64)
+            hops = self._hops[places]
+            numbers = np.repeat(begun, lengths) * self._base + hops + 1
+            # Through a mediator everything meets itself again, as walking has it.
+            ends = self._may_end[hops] & (owners != tails) if depth else self._may_end[hops]
+            found.append((owners[ends], numbers[ends], tails[ends]))
+            on = self._is_mediator[tails]
+            if not on.any():
+                break
+            owners, nodes, begun = owners[on], tails[on], numbers[on]
+        whole = [np.concatenate(part) for part in zip(*found, strict=True)]
+        return whole[0], whole[1], whole[2]
+
+
+def _concepts(adjacency: Adjacency, schema: Schema) -> tuple[Longs, Longs, tuple[str, ...]]:
+    names = sorted({str(concept) for concept in schema.concepts})
+    place = {name: position for position, name in enumerate(names)}
+    of_signature = np.array([place[str(concept)] for concept in schema.concepts] or [0], dtype=np.int64)
+    kinds = np.array([signature.kind is NodeKind.ENTITY for signature in schema.signatures] or [False])
+    entities = np.flatnonzero(kinds[adjacency.signatures])
+    return entities, of_signature[adjacency.signatures[entities]], tuple(names)
+
+
+DEFAULT_K = 20  # Fewer entities than this are few.
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRisk:
+    """The facts of an entity that prompts of one profile show.
+
+    `expected` is the mean of 1 / (entities that fit what the prompt shows) over `prompts`: the chance that somebody
+    who knows the whole graph names the right one. `few` is the share of prompts that fewer than k entities fit,
+    `smallest` the fewest that fit one. For `path of one` and `path of two` there is a prompt for each pair of an
+    entity and a path that leaves it, else one for each entity.
+    """
+
+    profile: str
+    prompts: int
+    expected: float
+    few: float
+    smallest: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConceptSets:
+    """Entities of a concept (None: of all) by the size of their anonymity set, in step with `Anonymity.bounds`."""
+
+    concept: str | None
+    entities: int
+    one_hop: tuple[int, ...]
+    two_hops: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationUse:
+    """The number of things that have a relation, and of others (or distinct values) that it leads to."""
+
+    label: str
+    subjects: int
+    objects: int
+    value_kind: ValueKind | None
+    value_view: ValueView
+
+
+@dataclass(frozen=True, slots=True)
+class Anonymity:
+    """`bounds` are the smallest sizes of the histograms' bars. Holds counts and words of the schema alone."""
+
+    k: int
+    entities: int
+    bounds: tuple[int, ...]
+    profiles: tuple[ProfileRisk, ...]
+    whole: ConceptSets
+    concepts: tuple[ConceptSets, ...]
+    relations: tuple[RelationUse, ...]
+
+    @property
+    def rare(self) -> tuple[RelationUse, ...]:
+        """Relations with fewer than k subjects, and those that lead to fewer than k entities."""
+        return tuple(
+            each
+            for each in self.relations
+            if each.subjects < self.k or (each.value_kind is None and each.objects < self.k)
+        )
+
+    def profile(self, name: str) -> ProfileRisk:
+        return next(each for each in self.profiles if each.profile == name)
+
+
+def measure_anonymity(adjacency: Adjacency, schema: Schema, k: int = DEFAULT_K) -> Anonymity:
+    """An entity's anonymity set: all entities of its concept with the same set of steps (one hop), or of paths of
+    two (two hops). StoreError where there are too many steps to find them (`find_step_sets`)."""
+    found = find_step_sets(adjacency, schema)
+    bounds = tuple(sorted({1, 2, 5, k, 5 * k, 50 * k}))
+    one_hop, two_hops = (_set_sizes(found.concepts, sets) for sets in (found.one_hop, found.two_hops))
+    of_concept = np.bincount(found.concepts, minlength=len(found.names))[found.concepts]
+    profiles = (
+        _of_entities("concept", of_concept, k),
+        _of_paths("path of one", found.having_step, k),
+        _of_paths("path of two", found.having_path, k),
+        _of_entities("relations", one_hop, k),
+        _of_entities("paths of two", two_hops, k),
+    )
+    return Anonymity(
+        k,
+        len(found.concepts),
+        bounds,
+        profiles,
+        ConceptSets(None, len(found.concepts), _histogram(one_hop, bounds), _histogram(two_hops, bounds)),
+        _by_concept(found, one_hop, two_hops, bounds),
+        tuple(_uses(adjacency, schema)),
+    )
+
+
+def _set_sizes(concepts: Longs, sets: Longs) -> Longs:
+    """For each entity how many are of its concept and set, itself among them."""
+    keys = concepts * (int(sets.max(initial=0)) + 1) + sets
+    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    sizes: Longs = counts[place].astype(np.int64)
+    return sizes
+
+
+def _of_entities(profile: str, sizes: Longs, k: int) -> ProfileRisk:
+    if not len(sizes):
+        return ProfileRisk(profile, 0, 0.0, 0.0, 0)
+    return ProfileRisk(profile, len(sizes), float(np.mean(1 / sizes)), float(np.mean(sizes < k)), int(sizes.min()))
+
+
+def _of_paths(profile: str, having: Mapping[int, int], k: int) -> ProfileRisk:
+    """`having`: how many paths just so many entities have. A path that n have is in n prompts, each with 1/n."""
+    prompts = sum(entities * paths for entities, paths in having.items())
+    if not prompts:
+        return ProfileRisk(profile, 0, 0.0, 0.0, 0)
+    few = sum(entities * paths for entities, paths in having.items() if entities < k)
+    return ProfileRisk(profile, prompts, sum(having.values()) / prompts, few / prompts, min(having))
+
+
+def _histogram(sizes: Longs, bounds: tuple[int, ...]) -> tuple[int, ...]:
+    places = np.searchsorted(bounds, sizes, side="right") - 1
+    return tuple(np.bincount(places, minlength=len(bounds)).tolist())
+
+
+def _by_concept(found: StepSets, one_hop: Longs, two_hops: Longs, bounds: tuple[int, ...]) -> tuple[ConceptSets, ...]:
+    """The largest concepts first."""
+    order = np.argsort(found.concepts, kind="stable")
+    starts = np.searchsorted(found.concepts[order], np.arange(len(found.names) + 1)).tolist()
+    rows = []
+    for place, name in enumerate(found.names):
+        of_concept = order[starts[place] : starts[place + 1]]
+        if len(of_concept):
+            bars = (_histogram(sizes[of_concept], bounds) for sizes in (one_hop, two_hops))
+            rows.append(ConceptSets(name, len(of_concept), *bars))
+    return tuple(sorted(rows, key=lambda row: (-row.entities, row.concept or "")))
+
+
+def _uses(adjacency: Adjacency, schema: Schema) -> Iterator[RelationUse]:
+    sizes = lengths_between(adjacency.member_starts)
+    owners = np.repeat(np.arange(len(schema.signatures)), lengths_between(adjacency.hop_starts))
+    having = np.bincount(adjacency.hops, weights=sizes[owners], minlength=2 * len(schema.relations)).astype(np.int64)
+    for each in schema.relations:
+        subjects, objects = having[2 * each.id : 2 * each.id + 2].tolist()
+        yield RelationUse(each.label, subjects, objects, each.value_kind, each.value_view)

@@ -1,4 +1,0 @@
-"""Words of names: their spellings, and hashes for similarity tests.
-
-Imports `text`.
-"""

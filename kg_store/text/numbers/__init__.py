@@ -1,4 +1,0 @@
-"""Numbers and dates in words, and in the digits of any script.
-
-Imports `text`.
-"""

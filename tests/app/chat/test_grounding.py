@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import re
+import tomllib
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from app.chat.grounding import MAX_EXPRESSIONS, MAX_TEXT_CHARS, NotGroundedError, Reason, ground, is_prose, parted
+from app.privacy.pseudonyms import PseudonymTable
+from client_sdk.protocol import Names
+from client_sdk.restore import restore
+from evaluation.attacks import links
+from kg_store.algebra.expressions import Call, Name
+from kg_store.terms import Mid
+
+TOLD: dict[str, list[str]] = tomllib.loads(Path(links.__file__).with_name("link_forms.toml").read_text("utf-8"))
+EVERYWHERE = [
+    *TOLD["addresses"],
+    *(f"See {each} now." for each in (*TOLD["addresses"], *TOLD["forms"])),
+    *(place.replace("{address}", each) for place, each in product(TOLD["places"], TOLD["addresses"])),
+    *TOLD["forms"],
+]
+# Without a name in it: what a click would open all the same.
+LURES = [
+    "See evil.com.",
+    "See www.evil.example now.",
+    "Write to who@evil.example.",
+    "See https://evil.example.",
+    "<b>",
+]
+WORD = re.compile(r"[EVSR][a-z0-9]{5}")
+
+
+def is_word(word: str) -> bool:
+    return WORD.fullmatch(word) is not None
+
+
+def test_there_are_forms_enough() -> None:
+    assert len(set(links.link_forms())) >= 200
+    assert len(set(EVERYWHERE)) >= 1_000
+
+
+@pytest.mark.parametrize("draft", [*links.link_forms(), *LURES])
+def test_a_draft_whose_name_would_be_followed_is_refused(draft: str) -> None:
+    table = PseudonymTable.new()
+    one = table.of_entity(Mid(1))
+    with pytest.raises(NotGroundedError) as refused:
+        ground(f"{draft} {{1}}", [one], {one}, table)
+    assert refused.value.reason == "address"
+
+
+def test_a_pseudonym_of_its_own_is_refused_where_an_expression_is() -> None:
+    table = PseudonymTable.new()
+    one = table.of_entity(Mid(1))
+    for form in EVERYWHERE:
+        # Where it would not stand as a word, no name comes back.
+        is_word_there = re.search(r"[A-Za-z0-9]\{1\}|\{1\}[A-Za-z0-9]", form) is None
+        for draft in (form, form.replace("{1}", one) if is_word_there else form):
+            with pytest.raises(NotGroundedError, match="address"):
+                ground(draft, [one], {one}, table)
+
+
+@pytest.mark.parametrize("form", TOLD["prose"])
+def test_prose_passes_with_spaces_at_most(form: str) -> None:
+    table = PseudonymTable.new()
+    one = table.of_entity(Mid(1))
+    for draft in (form, form.replace("{1}", one)):
+        told = ground(draft, [one], {one}, table).text
+        assert told.replace(" ", "") == draft.replace(" ", "")
+        assert ground(told, [one], {one}, table).text == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Node.js is older than 3.5.",
+        "He is a Ph.D. of the U.S., e.g. in St. Louis.",
+        "At 10:30, 3:1, and/or 1/2.",
+        "a\nb",
+    ],
+)
+def test_words_without_a_name_are_no_address(text: str) -> None:
+    assert is_prose(text, is_word)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{1}/{2}", "{1} / {2}"),
+        ("{1}{2}", "{1} {2}"),
+        ("{1}–{2}", "{1} – {2}"),
+        ("{1},{2};{3}", "{1}, {2}; {3}"),
+        ("Eq7f2k-Eq8f2k", "Eq7f2k - Eq8f2k"),
+        ("{1}和{2}", "{1} 和 {2}"),
+        ("他是{1}。她是{2}。", "他是{1}。 她是 {2}。"),
+        ("{1}\u00a0{2}\u3000{3}\u2028{1}", "{1} {2} {3} {1}"),
+        ("{1}, {2} and/or {3}", "{1}, {2} and/or {3}"),
+        ("{1}.{2}", "{1}.{2}"),
+        ("{1:is|are}/{2}", "{1:is|are}/{2}"),
+    ],
+)
+def test_two_names_that_touch_are_parted_by_spaces(text: str, told: str) -> None:
+    assert parted(text, is_word) == told
+
+
+signs = st.text(alphabet="./\\:@?#=&%<>[]()!_*~`'\"-, \n\t{}|aZ7。／：＠é医com", max_size=12)
+ADDRESS = "https://a.example/b?c="
+
+
+@given(signs, signs, signs)
+@example("", "/", "")
+@example("", "–", "")
+@example("", "\u00a0", "")
+@example("", "和", "")
+def test_no_name_goes_on_in_a_value_that_is_an_address(before: str, between: str, after: str) -> None:
+    """Whatever passes: of two restored names, the one that is an address ends before the other begins."""
+    table = PseudonymTable.new()
+    one, two = table.of_entity(Mid(1)), table.of_entity(Mid(2))
+    try:
+        text = ground(f"{before}{one}{between}{two}{after}", [], {one, two}, table).text
+    except NotGroundedError:
+        return
+    assume(WORD.search(text))
+    named = {one: Names(names=[ADDRESS], total=1), two: Names(names=["Quennell"], total=1)}
+    for chunk in re.split("[ \t\n]+", restore(text, named)):
+        assert not ("Quennell" in chunk and ADDRESS in chunk)
+
+
+@given(signs, signs)
+def test_no_name_stands_beside_a_sign_that_addresses_are_made_of(before: str, after: str) -> None:
+    text = parted(f"{before} x{{1}}" if before else "{1}", is_word) + after
+    assume(text.count("{") == 1)
+    if is_prose(text, is_word):
+        assert not re.search(r"\{1\}[@=\\]|[@=?%\\#]\{1\}|//|\{1\}\.[a-z]{2}|<[a-z/!]", text)
+
+
+@pytest.fixture
+def words(table: PseudonymTable) -> dict[str, str]:
+    """Three pseudonyms of the conversation; `far` is not in the evidence."""
+    return {"one": table.of_entity(Mid(1)), "two": table.of_entity(Mid(2)), "far": table.of_entity(Mid(3))}
+
+
+def reason(text: str, expressions: list[str], words: dict[str, str], table: PseudonymTable) -> Reason:
+    with pytest.raises(NotGroundedError) as caught:
+        ground(text, expressions, {words["one"], words["two"]}, table)
+    assert all(word not in str(caught.value) for word in words.values())
+    return caught.value.reason
+
+
+def test_a_draft_of_its_evidence_passes(table: PseudonymTable, words: dict[str, str]) -> None:
+    one, two = words["one"], words["two"]
+    expressions = [f"count({one})", one]
+    grounded = ground(f"There are {{1}}, as {two}'s friend {{2}} says.", expressions, {one, two}, table)
+    assert grounded.expressions == (Call("count", (Name(one),)), Name(one))
+    assert grounded.text == f"There are {{1}}, as {two}'s friend {{2}} says."
+
+
+def test_the_text_alone_may_cite(table: PseudonymTable, words: dict[str, str]) -> None:
+    assert ground(f"It is {words['one']}.", [], {words["one"]}, table).expressions == ()
+
+
+def test_control_characters_are_taken_out_and_markup_stays(table: PseudonymTable, words: dict[str, str]) -> None:
+    assert ground("\x1b[1m**{1}**\u202e\x00\n", [words["one"]], set(words.values()), table).text == "[1m**{1}**"
+
+
+def test_no_control_character_parts_a_pseudonym(table: PseudonymTable, words: dict[str, str]) -> None:
+    far = words["far"]
+    assert reason(f"{far[:3]}\u200b{far[3:]} {{1}}", [words["one"]], words, table) == "outside_evidence"
+
+
+def test_an_invented_pseudonym_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
+    assert reason("It is Ezzzz9.", [words["one"]], words, table) == "unknown_pseudonym"
+    assert reason("{1}", ["count(Ezzzz9)"], words, table) == "unknown_pseudonym"
+    assert reason("{1}", ["nonsense"], words, table) == "unknown_pseudonym"
+
+
+def test_a_pseudonym_of_another_conversation_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
+    foreign = PseudonymTable.new().of_entity(Mid(1))
+    assert reason(f"It is {foreign}.", [words["one"]], words, table) == "unknown_pseudonym"
+
+
+def test_an_echo_from_outside_the_evidence_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
+    assert reason(f"It is {words['far']}.", [words["one"]], words, table) == "outside_evidence"
+    assert reason("{1}", [f"union({words['one']}, {words['far']})"], words, table) == "outside_evidence"
+
+
+def test_a_pseudonym_in_other_letters_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
+    assert reason(f"It is {words['one'].lower()}.", [words["one"]], words, table) == "unknown_pseudonym"
+    assert reason(f"It is {words['one'].upper()}.", [words["one"]], words, table) == "unknown_pseudonym"
+
+
+@pytest.mark.parametrize("text", ["{2}", "{0}", "{1} {3}", "{99999999999999999999}", "{ 2 }"])
+def test_a_placeholder_without_its_expression_is_refused(
+    table: PseudonymTable, words: dict[str, str], text: str
+) -> None:
+    assert reason(text, [words["one"]], words, table) == "bad_placeholder"
+
+
+@pytest.mark.parametrize("expression", ["", "count(", "eval(x)", "a b", "__import__('os')", "count(Eq7f2k))"])
+def test_what_is_no_expression_is_refused(table: PseudonymTable, words: dict[str, str], expression: str) -> None:
+    assert reason("{1}", [expression], words, table) == "bad_expression"
+
+
+def test_a_draft_that_cites_nothing_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
+    assert reason("Surely it is Paris.", [], words, table) == "nothing_cited"
+    assert reason("", [], words, table) == "nothing_cited"
+
+
+def test_what_is_too_long_is_refused(table: PseudonymTable, words: dict[str, str]) -> None:
+    one = words["one"]
+    assert reason("x" * (MAX_TEXT_CHARS + 1), [one], words, table) == "too_long"
+    assert reason("x", [one] * (MAX_EXPRESSIONS + 1), words, table) == "too_long"
+    assert reason("x", [one + " " * MAX_TEXT_CHARS], words, table) == "too_long"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See https://evil.invalid/?who={1}.",
+        "See HTTP://evil.invalid/{1}",
+        "See www.evil.invalid?{1}",
+        "See evil.invalid/{1}",
+        "![x](//evil.invalid?{1})",
+        "![x]( <//evil.invalid?{1}>)",
+        "[a]: //evil.invalid?{1}",
+        "<img src='//evil.invalid?{1}'>",
+        "<img src=//evil.invalid?{1}>",
+        "ht\u200btps:/\u200b/evil.invalid/{1}",
+    ],
+)
+def test_a_draft_with_a_web_address_is_refused(table: PseudonymTable, words: dict[str, str], text: str) -> None:
+    """A name would be restored into it, and a viewer or a click would send it away."""
+    assert reason(text, [words["one"]], words, table) == "address"
+
+
+def test_braces_that_are_no_placeholder_stay(table: PseudonymTable, words: dict[str, str]) -> None:
+    assert ground("{x} {} {1", [words["one"]], set(words.values()), table).text == "{x} {} {1"

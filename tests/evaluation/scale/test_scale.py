@@ -1,0 +1,114 @@
+"""At scale: made-up names and graphs are the same each time, what is planted is blocked, chats at once are all
+answered, and each bound that is missed fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
+from evaluation.datasets.questions import read_questions
+from evaluation.scale.guard_scale import (
+    MAX_MB,
+    MAX_MS,
+    PLANTED,
+    PROMPT_BYTES,
+    Scale,
+    markdown,
+    measure_scale,
+)
+from evaluation.scale.ledger_scale import MAX_GROWTH, MAX_MS_A_ROW, LedgerScale, measure_ledger
+from evaluation.scale.ledger_scale import markdown as ledger_markdown
+from evaluation.scale.made_up import TREATED, entries_of, made_names, write_graph
+from evaluation.scale.speed_run import MAX_TIMES_IDEAL, LoadReport, SpeedFigure, SpeedReport, run_load
+from evaluation.scale.speed_run import markdown as speed_markdown
+
+
+def test_made_up_names_are_different_and_the_same_for_the_same_seed() -> None:
+    names = made_names(5_000)
+    assert len(set(names)) == 5_000
+    assert made_names(5_000) == names
+    assert made_names(5_000, seed=8) != names
+    assert [entry.mid for entry in entries_of(names[:3])] == [1, 2, 3]
+
+
+@pytest.mark.process
+def test_a_scale_is_measured_in_processes_of_its_own_and_every_planted_name_is_blocked() -> None:
+    scale = measure_scale(1_000)
+    assert (scale.names, scale.planted, scale.missed) == (1_000, PLANTED, 0)
+    assert PROMPT_BYTES - 200 < scale.prompt_bytes < PROMPT_BYTES + 200
+    assert scale.median_ms > 0
+    assert scale.index_mb > 0.3
+    assert "1,000 made-up names" in markdown(scale)
+
+
+def test_each_bound_that_is_missed_fails() -> None:
+    kept = Scale(1_000, 4_096.0, MAX_MS, 1.0, MAX_MB, 1.0, 1.0, 300, 0, MAX_MS)
+    assert kept.passed
+    assert "FAIL" not in markdown(kept)
+    for missed in ({"median_ms": MAX_MS * 2}, {"grown_mb": MAX_MB * 2}, {"missed": 1}):
+        assert not replace(kept, **missed).passed
+        assert markdown(replace(kept, **missed)).count("FAIL") == 1
+
+
+def test_a_ledger_of_so_many_rows_is_filled_and_checked() -> None:
+    scale = measure_ledger(101)
+    assert scale.rows == 101
+    assert scale.seconds > 0
+    assert scale.tenth_seconds > 0
+    assert "| 101 |" in ledger_markdown(scale)
+
+
+def test_each_bound_of_a_ledger_that_is_missed_fails() -> None:
+    kept = LedgerScale(1_000, MAX_MS_A_ROW, MAX_MS_A_ROW / 10)
+    assert kept.passed
+    assert "FAIL" not in ledger_markdown(kept)
+    for missed in (
+        replace(kept, seconds=MAX_MS_A_ROW * 1.1),
+        replace(kept, tenth_seconds=MAX_MS_A_ROW / 10 / (MAX_GROWTH * 1.1)),
+    ):
+        assert not missed.passed
+        assert "FAIL" in ledger_markdown(missed)
+
+
+@pytest.mark.model
+async def test_chats_at_once_are_all_answered() -> None:
+    question = next(each for each in read_questions(QUESTIONS_FILE) if each.id == "nickname")
+    report = await run_load([GRAPH_FILE], POLICY_FILE.read_text("utf-8"), question, chats=12, latency_s=0.01)
+    assert (report.chats, report.answered, report.calls) == (12, 12, 2)
+    assert report.ideal_s == 0.02
+
+
+def test_a_run_passes_only_when_all_are_answered_and_soon() -> None:
+    assert LoadReport(200, 200, 2, seconds=5.9, ideal_s=4.0).passed
+    assert not LoadReport(200, 200, 2, seconds=4.0 * MAX_TIMES_IDEAL, ideal_s=4.0).passed
+    assert not LoadReport(200, 199, 2, seconds=4.0, ideal_s=4.0).passed
+
+
+def report(times: float, kept: float | None) -> SpeedReport:
+    return SpeedReport([SpeedFigure("load", "a peer", times, kept)], most=2.0)
+
+
+def test_a_figure_is_held_to_that_of_the_last_release() -> None:
+    assert report(4.0, 2.0).passed
+    assert not report(4.1, 2.0).passed
+    assert "| load | a peer | 4.1 | 2.0 | SLOWER |" in speed_markdown(report(4.1, 2.0))
+
+
+def test_a_figure_without_a_kept_one_is_shown_and_held_to_nothing() -> None:
+    assert report(100.0, None).passed
+    assert "| load | a peer | 100.0 |  |  |" in speed_markdown(report(100.0, None))
+
+
+def test_the_made_up_graph_is_the_same_each_time(tmp_path: Path) -> None:
+    first, second, typed = (tmp_path / name for name in ("first.nt", "second.nt", "typed.nt"))
+    names = write_graph(first, 2_000, classes=False)
+    assert write_graph(second, 2_000, classes=False) == names
+    assert first.read_bytes() == second.read_bytes()
+    assert write_graph(typed, 2_000, classes=True)
+    lines = first.read_text("utf-8").splitlines()
+    assert len(lines) == 2_000
+    assert len({line.split()[0] for line in lines if TREATED in line}) == len(names)
+    assert "rdf-syntax-ns#type" in typed.read_text("utf-8")
