@@ -348,27 +348,6 @@ def own_data(data: Data = DATA, out: Out = None, only: Only = "") -> None:
     end_measured(measures(found), out, "own_data")
 
 
-@app.command()
-def suggestions(
-    data: Data = DATA,
-    graph: Annotated[str, typer.Option(help="One of the natural questions' graphs, hospital or c360; else all")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="Questions of each graph")] = 20,
-    out: TableOut = None,
-    wrong: Annotated[
-        Path | None, typer.Option(help="Write the suggestions that were not answered here; mode 600")
-    ] = None,
-) -> None:
-    """Ask every question that answers suggest; ends with code 1 unless each is answered as the graph says."""
-    from app.graphs.report_files import write_private
-    from evaluation.natural.suggestions import run_suggestions, table
-
-    found = _shown(lambda show: run_suggestions(data, limit, graph, show))
-    left = [f"{each.graph}: {text}" for each in found for text in each.missed]
-    if wrong:
-        write_private(wrong, "\n".join([*left, ""]).encode())
-    end(table(found), passed=not left and any(each.total for each in found), out=out, name="suggestions")
-
-
 @app.command("model-table")
 def model_table(
     data: Data = DATA,

@@ -37,11 +37,11 @@ from evaluation.dialogue.dialogue_sets import (
     read_graph,
     read_test_turns,
 )
-from evaluation.dialogue.endpoints import Writer
 from evaluation.dialogue.extractor_texts import carriers
 from evaluation.dialogue.replies import (
     FACTS,
     RepliesRun,
+    Writer,
     all_triples,
     embedded_replies,
     gold_replies,
