@@ -50,7 +50,7 @@ def dialogue(
     only: Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")] = None,
     weights: RetrieverFile = None,
     extractor: ExtractorFile = None,
-    ablations: Annotated[bool, typer.Option(help="Also train it with parts left out")] = True,
+    ablations: Annotated[bool, typer.Option(help="Also train it on replies alone, and on chat alone")] = True,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many turns")] = None,
     out: Out = None,
     seed: Seed = 0,
