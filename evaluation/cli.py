@@ -218,19 +218,17 @@ def guard(
     names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
 ) -> None:
     """Measure how fast the guard reads a request, and its memory; ends with code 1 when a bound is missed."""
-    from evaluation.scale.guard_scale import markdown, measure_scale
+    from evaluation.scale.guard_and_ledger import measure_scale, scale_measures
 
-    scale = measure_scale(names)
-    end(markdown(scale), passed=scale.passed)
+    end_measured(scale_measures(measure_scale(names)), None, "guard")
 
 
 @app.command()
 def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How many rows")] = 57_000) -> None:
     """Measure the processor time that checking a ledger takes; ends with code 1 when a bound is missed."""
-    from evaluation.scale.ledger_scale import markdown, measure_ledger
+    from evaluation.scale.guard_and_ledger import measure_ledger
 
-    scale = measure_ledger(rows)
-    end(markdown(scale), passed=scale.passed)
+    end_measured(measure_ledger(rows), None, "ledger")
 
 
 @app.command()
@@ -239,10 +237,9 @@ def speed(
     small: Annotated[bool, typer.Option(help="30,000 triples, against twice the kept figures")] = False,
 ) -> None:
     """Measure speed beside peers in the same run; ends with code 1 when it got worse since the last release."""
-    from evaluation.scale.speed_run import SMALL, markdown, measure_speed
+    from evaluation.scale.speed_run import SMALL, measure_speed
 
-    report = measure_speed(SMALL if small else triples, console.print, small=small)
-    end(markdown(report), passed=report.passed)
+    end_measured(measure_speed(SMALL if small else triples, console.print, small=small), None, "speed")
 
 
 @app.command()
