@@ -18,13 +18,17 @@ from app.llm.tasks import Evidence, ReplyInput, Thing, Turn
 from app.reader.sentences.dialogue_text import dialogue_text
 from evaluation.bench.question_sets import Show
 from evaluation.dialogue.anonymised import UNKNOWN_TYPE, ExactNames, pseudonyms, replacing, types_of
-from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, is_said, names_of
-from evaluation.dialogue.scores import (
+from evaluation.dialogue.dialogue_sets import (
     NOT_MEASURED,
+    DialogueGraph,
+    DialogueTurn,
     Estimate,
     Judge,
     SpanQuestion,
+    Triple,
     estimate,
+    is_said,
+    names_of,
     percent,
     published,
     squad_f1,

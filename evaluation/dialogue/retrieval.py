@@ -42,12 +42,13 @@ from evaluation.dialogue.dialogue_sets import (
     DialogueGraph,
     DialogueTurn,
     Triple,
+    percent,
+    published,
     read_graph,
     read_metaqa,
     read_turns,
     split,
 )
-from evaluation.dialogue.scores import percent, published
 from evaluation.tables.measures import Measure
 from evaluation.training.retriever import Learnt, RankedFacts, RepliedFacts, fit_retriever
 
