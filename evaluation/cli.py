@@ -24,7 +24,6 @@ from evaluation.cli_output import (
     PolicyFile,
     Sample,
     Seed,
-    TableOut,
     console,
     end,
     end_measured,
@@ -190,7 +189,7 @@ def contract(
 @app.command()
 def table(data: Data = DATA, out: Out = None, limit: Limit = 500, only: Only = "", seed: Seed = 0) -> None:
     """Run every row of the table of bounds; ends with code 1 when a bound is missed."""
-    from evaluation.tables.bounds_table import results_markdown, run_table, write_results
+    from evaluation.tables.embedded_table import results_markdown, run_table, write_results
 
     results = _shown(lambda show: run_table(data, limit, seed, only, show))
     if out:
@@ -218,19 +217,17 @@ def guard(
     names: Annotated[int, typer.Option(min=1, max=5_000_000, help="How many made-up names")] = 1_000_000,
 ) -> None:
     """Measure how fast the guard reads a request, and its memory; ends with code 1 when a bound is missed."""
-    from evaluation.scale.guard_scale import markdown, measure_scale
+    from evaluation.scale.guard_and_ledger import measure_scale, scale_measures
 
-    scale = measure_scale(names)
-    end(markdown(scale), passed=scale.passed)
+    end_measured(scale_measures(measure_scale(names)), None, "guard")
 
 
 @app.command()
 def ledger(rows: Annotated[int, typer.Option(min=100, max=5_000_000, help="How many rows")] = 57_000) -> None:
     """Measure the processor time that checking a ledger takes; ends with code 1 when a bound is missed."""
-    from evaluation.scale.ledger_scale import markdown, measure_ledger
+    from evaluation.scale.guard_and_ledger import measure_ledger
 
-    scale = measure_ledger(rows)
-    end(markdown(scale), passed=scale.passed)
+    end_measured(measure_ledger(rows), None, "ledger")
 
 
 @app.command()
@@ -239,10 +236,9 @@ def speed(
     small: Annotated[bool, typer.Option(help="30,000 triples, against twice the kept figures")] = False,
 ) -> None:
     """Measure speed beside peers in the same run; ends with code 1 when it got worse since the last release."""
-    from evaluation.scale.speed_run import SMALL, markdown, measure_speed
+    from evaluation.scale.speed_run import SMALL, measure_speed
 
-    report = measure_speed(SMALL if small else triples, console.print, small=small)
-    end(markdown(report), passed=report.passed)
+    end_measured(measure_speed(SMALL if small else triples, console.print, small=small), None, "speed")
 
 
 @app.command()
@@ -307,32 +303,12 @@ def linking(
 
 
 @app.command()
-def words(data: Data = DATA, out: TableOut = None, limit: Limit = 1000, seed: Seed = 0) -> None:
+def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 0) -> None:
     """Show which common words of everyday questions are replaced; ends with code 1 when a bound is missed."""
     from evaluation.attacks.common_words import markdown, measure_common_words
 
     found = _shown(lambda show: measure_common_words(data, limit, seed, show))
     end(markdown(found), passed=all(each.passed for each in found), out=out, name="words")
-
-
-@app.command()
-def concepts(
-    data: Data = DATA,
-    labels: Annotated[list[Path] | None, typer.Option(help="Labels, one JSON object a line; ours without it")] = None,
-    graphs: Annotated[Path | None, typer.Option(help="JSON object: each graph's files; ours without it")] = None,
-    out: Out = None,
-) -> None:
-    """Show how many concepts are right where a graph has no types; ends with code 1 when the bound is missed."""
-    from app.llm.embeddings.embedder import Embedder
-    from app.reader.concept_namer import ConceptNamer
-    from app.settings import load_settings
-    from evaluation.tables.concepts import LABELS, SETS, by_graph, measures, not_right, run_concepts
-
-    settings = load_settings()
-    namer = ConceptNamer(Embedder(settings.embedder, settings.cache_dir))
-    files, graph_files = labels or LABELS, graphs or SETS / "graphs.json"
-    judged = _shown(lambda show: run_concepts(files, graph_files, data, namer.name, show))
-    end_measured(measures(judged), out, "concepts", further="\n".join((by_graph(judged), not_right(judged))))
 
 
 @app.command("data")
@@ -346,27 +322,6 @@ def own_data(data: Data = DATA, out: Out = None, only: Only = "") -> None:
         out.mkdir(parents=True, exist_ok=True)
         write_private(out / "own_data_answers.md", answers_markdown(found).encode())
     end_measured(measures(found), out, "own_data")
-
-
-@app.command()
-def suggestions(
-    data: Data = DATA,
-    graph: Annotated[str, typer.Option(help="One of the natural questions' graphs, hospital or c360; else all")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="Questions of each graph")] = 20,
-    out: TableOut = None,
-    wrong: Annotated[
-        Path | None, typer.Option(help="Write the suggestions that were not answered here; mode 600")
-    ] = None,
-) -> None:
-    """Ask every question that answers suggest; ends with code 1 unless each is answered as the graph says."""
-    from app.graphs.report_files import write_private
-    from evaluation.natural.suggestions import run_suggestions, table
-
-    found = _shown(lambda show: run_suggestions(data, limit, graph, show))
-    left = [f"{each.graph}: {text}" for each in found for text in each.missed]
-    if wrong:
-        write_private(wrong, "\n".join([*left, ""]).encode())
-    end(table(found), passed=not left and any(each.total for each in found), out=out, name="suggestions")
 
 
 @app.command("model-table")

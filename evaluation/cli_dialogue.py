@@ -1,4 +1,4 @@
-"""The commands `arog eval dialogue`, `attach`, `turns`, `extractor`, `hubs` and `statements`: how well replies hold on
+"""The commands `arog eval dialogue`, `turns`, `extractor`, `hubs` and `statements`: how well replies hold on
 to a graph, and the parts that dialogues rest on."""
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from evaluation.cli_output import (
     MISSED,
     Data,
     Out,
-    PolicyFile,
     Seed,
     end,
     end_measured,
@@ -39,18 +38,10 @@ RetrieverFile = Annotated[
 ExtractorFile = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="A trained extractor, which judges; needed for bounds")
 ]
-Endpoints = Annotated[list[str] | None, typer.Option("--endpoint", help="Base URL of a model endpoint; repeatable")]
-Models = Annotated[list[str] | None, typer.Option("--model", help="Its model; once, or once for each endpoint")]
-Prices = Annotated[list[str] | None, typer.Option("--price", help="Money for a million tokens: prompt/completion")]
-Keys = Annotated[
-    list[str] | None, typer.Option("--key-variable", help="The environment variable that holds its API key")
-]
-Judge = Annotated[str | None, typer.Option(help="Base URL of an endpoint that judges beside the extractor")]
-JudgeModel = Annotated[str | None, typer.Option(help="The model of the judge")]
 
 
 def commands(parent: typer.Typer) -> None:
-    for command in (dialogue, attach, turns, extractor, hubs, statements):
+    for command in (dialogue, turns, extractor, hubs, statements):
         parent.command()(command)
 
 
@@ -59,7 +50,7 @@ def dialogue(
     only: Annotated[list[_Part] | None, typer.Option(help="Measure this part alone; repeatable")] = None,
     weights: RetrieverFile = None,
     extractor: ExtractorFile = None,
-    ablations: Annotated[bool, typer.Option(help="Also train it with parts left out")] = True,
+    ablations: Annotated[bool, typer.Option(help="Also train it on replies alone, and on chat alone")] = True,
     limit: Annotated[int | None, typer.Option(min=1, help="At most so many turns")] = None,
     out: Out = None,
     seed: Seed = 0,
@@ -74,44 +65,6 @@ def dialogue(
         run.run([part.value for part in only or _Part], ablations=ablations)
     tables = "\n".join(f"## {name}\n\n{table}" for name, table in run.tables.items())
     end_measured(run.measures, out, "dialogue", tables)
-
-
-def attach(
-    endpoint: Endpoints = None,
-    model: Models = None,
-    price: Prices = None,
-    key_variable: Keys = None,
-    judge: Judge = None,
-    judge_model: JudgeModel = None,
-    extractor: ExtractorFile = None,
-    graph: Annotated[
-        list[Path] | None, typer.Option(exists=True, help="A graph of your own, in pseudonyms; OpenDialKG without it")
-    ] = None,
-    policy: PolicyFile = None,
-    data: Data = DATA,
-    limit: Annotated[int, typer.Option(min=1, help="Turns to reply to, of each set")] = 100,
-    out: Out = None,
-    seed: Seed = 0,
-) -> None:
-    """Tell which model endpoint holds to a graph, and at what price.
-
-    On OpenDialKG's public dialogues, plain and anonymised. With --graph on facts of your own graph: only pseudonyms,
-    concepts and relations leave, and a prompt that holds a name is not sent.
-    """
-    from evaluation.dialogue.attach import attach_report
-    from evaluation.dialogue.endpoints import EndpointError, vendors
-
-    with shown_progress(EndpointError) as show:
-        clients = vendors(endpoint or (), model or (), price or (), key_variable or ())
-        if not clients:
-            raise EndpointError("name at least one --endpoint")
-        if policy and not graph:
-            raise EndpointError("--policy is the policy of a --graph")
-        judging = vendors([judge], [judge_model] if judge_model else ())[0] if judge else None
-        read = _extractor(extractor)
-        answers = read.answers_to if read else None
-        text = attach_report(clients, judging, answers, data, graph or (), policy, limit, seed, show)
-    end(text, out=out, name="attach")
 
 
 def turns(

@@ -21,7 +21,6 @@ console = Console(stderr=True)
 
 Data = Annotated[Path, typer.Option(envvar="AROG_DATA", help="Folder of the public sets")]
 Out = Annotated[Path | None, typer.Option(help="Folder for the table and what it was made of")]
-TableOut = Annotated[Path | None, typer.Option(help="Folder for the table")]
 Limit = Annotated[int, typer.Option(min=1, help="Questions of each set")]
 Sample = Annotated[int | None, typer.Option(min=1, help="Take a random sample of so many")]
 Only = Annotated[str, typer.Option(help="Run only what has this in its name")]

@@ -37,20 +37,11 @@ TURN_WIDTH: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class NetworkConfig:
-    """The shape of a network.
-
-    Without `nodes` a fact is its relation alone, without `edges` its two ends; without `messages` neither is updated
-    by its neighbours. `trained_relations`: the number of relations with trained vectors of `width` instead of those of
-    their words; such a network fits one graph only.
-    """
+    """The shape of a network."""
 
     dimensions: int = 384
     width: int = 128
     layers: int = 2
-    nodes: bool = True
-    edges: bool = True
-    messages: bool = True
-    trained_relations: int = 0
 
 
 RetrieverWeights = TrainedNetwork[NetworkConfig]
@@ -60,13 +51,12 @@ RetrieverWeights = TrainedNetwork[NetworkConfig]
 def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
     """Returns the shape that each array of a complete network must have."""
     words, width = config.dimensions, config.width
-    said = width if config.trained_relations else words
     linear = {
         "attention.0": (ATTENTION_WIDTH, words + 2 * TURN_WIDTH),
         "attention.2": (1, ATTENTION_WIDTH),
         "context.0": (width, words),
         "context.3": (width, width),
-        "relation": (width, said),
+        "relation": (width, words),
         "mark": (width, ENTITY_MARKS),
         "fact_mark": (width, FACT_MARKS),
         **dict.fromkeys(("dual", "head", "triple", *(f"own.{n}" for n in range(config.layers))), (width, width)),
@@ -75,11 +65,10 @@ def shapes_of(config: NetworkConfig) -> dict[str, tuple[int, ...]]:
         "ago": (MAX_AGO + 1, TURN_WIDTH),
         "speaker": (2, TURN_WIDTH),
         "mention": (width, words),
-        "outgoing": (width, said),
-        "incoming": (width, said),
+        "outgoing": (width, words),
+        "incoming": (width, words),
         **dict.fromkeys(("dual_message", "tail", "edge"), (width, width)),
         **{f"message.{n}": (width, width) for n in range(config.layers)},
-        **({"table": (config.trained_relations, width)} if config.trained_relations else {}),
     }
     shapes = {f"{name}.weight": shape for name, shape in (linear | plain).items()}
     return shapes | {f"{name}.bias": shape[:1] for name, shape in linear.items()}
@@ -102,23 +91,16 @@ class _Pass:
         # Of a large schema a query needs few rows.
         every = np.concatenate([features.relations, features.outgoing.rows, features.incoming.rows])
         self._used = np.unique(every)
-        self._words = (self._arrays["table.weight"] if self._config.trained_relations else relations)[self._used]
+        self._words = relations[self._used]
         self._degree = 1 + np.bincount(
             np.concatenate([features.heads, features.tails]), minlength=len(features.entity_marks)
         ).astype(np.float32)
 
     def scores(self) -> Floats:
         of = self._of
-        hidden = np.broadcast_to(self._arrays["head.bias"], (len(of.heads), self._config.width))
-        if self._config.nodes:
-            nodes = self._nodes()
-            hidden = self._linear("head", nodes)[of.heads] + self._linear("tail", nodes)[of.tails]
-        if self._config.edges:
-            marks = of.fact_marks.copy()
-            if self._config.trained_relations:
-                # Their words are unknown to it, and so is what these are like.
-                marks[:, 2:] = 0
-            hidden = hidden + self._linear("edge", self._edges()) + self._linear("fact_mark", marks)
+        nodes = self._nodes()
+        ends = self._linear("head", nodes)[of.heads] + self._linear("tail", nodes)[of.tails]
+        hidden = ends + self._linear("edge", self._edges()) + self._linear("fact_mark", of.fact_marks)
         triples = self._linear("triple", _relu(hidden))
         result: Floats = triples @ self._context() / np.float32(self._config.width**0.5)
         return result
@@ -138,28 +120,25 @@ class _Pass:
         nodes = self._linear("mark", of.entity_marks) + profiles[of.profiles]
         nodes[of.mentioned] += self._linear("mention", of.mentions)
         nodes = _relu(nodes)
-        if self._config.messages:
-            share = 1 / np.sqrt(self._degree[of.heads] * self._degree[of.tails])[:, None]
-            for layer in range(self._config.layers):
-                sent = self._linear(f"message.{layer}", nodes)
-                received = sent / self._degree[:, None]
-                np.add.at(received, of.heads, sent[of.tails] * share)
-                np.add.at(received, of.tails, sent[of.heads] * share)
-                nodes = _relu(self._linear(f"own.{layer}", nodes) + received)
+        share = 1 / np.sqrt(self._degree[of.heads] * self._degree[of.tails])[:, None]
+        for layer in range(self._config.layers):
+            sent = self._linear(f"message.{layer}", nodes)
+            received = sent / self._degree[:, None]
+            np.add.at(received, of.heads, sent[of.tails] * share)
+            np.add.at(received, of.tails, sent[of.heads] * share)
+            nodes = _relu(self._linear(f"own.{layer}", nodes) + received)
         return nodes
 
     def _edges(self) -> Floats:
         of, places = self._of, self._places(self._of.relations)
         relations = _relu(self._linear("relation", self._words))
         edges = self._linear("dual", relations)[places]
-        if self._config.messages:
-            sent = self._linear("dual_message", relations)[places]
-            around = np.zeros((len(self._degree), sent.shape[1]), np.float32)
-            np.add.at(around, of.heads, sent)
-            np.add.at(around, of.tails, sent)
-            around /= self._degree[:, None]
-            edges = edges + 0.5 * (around[of.heads] + around[of.tails])
-        return _relu(edges)
+        sent = self._linear("dual_message", relations)[places]
+        around = np.zeros((len(self._degree), sent.shape[1]), np.float32)
+        np.add.at(around, of.heads, sent)
+        np.add.at(around, of.tails, sent)
+        around /= self._degree[:, None]
+        return _relu(edges + 0.5 * (around[of.heads] + around[of.tails]))
 
     def _means(self, name: str, bags: Bags) -> Floats:
         """The mean of each list of relations, zero for an empty one; shape (bags, width)."""
@@ -182,6 +161,7 @@ def _relu(values: Floats) -> Floats:
 
 
 _NAME: Final = "retriever"
+_WHOLE: Final = {"nodes": True, "edges": True, "messages": True, "trained_relations": 0}
 
 
 def write_weights(weights: RetrieverWeights, file: Path, model: str) -> None:
@@ -191,7 +171,14 @@ def write_weights(weights: RetrieverWeights, file: Path, model: str) -> None:
 
 def read_weights(file: Path, model: str) -> RetrieverWeights:
     """Returns the weights in `file`, for vectors of the sentence model `model`. Raises NetworkWeightsError."""
-    return read_network(_NAME, NetworkConfig, shapes_of, file, model)
+    return read_network(_NAME, _config_of, shapes_of, file, model)
+
+
+def _config_of(dimensions: int, width: int, layers: int, **parts: object) -> NetworkConfig:
+    """Files written before named the `parts` that a network might lack; it has all of them. Raises ValueError."""
+    if any(parts.get(name, whole) != whole for name, whole in _WHOLE.items()) or parts.keys() - _WHOLE.keys():
+        raise ValueError("the network lacks a part")
+    return NetworkConfig(dimensions, width, layers)
 
 
 class Retriever:

@@ -41,11 +41,9 @@ class DialogueVariant:
     @property
     def title(self) -> str:
         words = {None: "", "typed": ", Person1", "pseudonym": ", Eq7f2k (person)"}
-        return ("own graph" if self == OWN_GRAPH else self.name) + words[self.identifiers]
+        return self.name + words[self.identifiers]
 
 
-OWN_GRAPH: Final = DialogueVariant("plain", "pseudonym")
-"""Turns that are made in pseudonyms: there is nothing to replace."""
 PLAIN: Final = DialogueVariant("plain")
 ANONYMISED: Final = DialogueVariant("anonymised", "pseudonym")
 ALL_VARIANTS: Final = (

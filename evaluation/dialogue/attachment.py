@@ -31,17 +31,26 @@ from evaluation.dialogue.anonymised import (
 from evaluation.dialogue.dialogue_sets import (
     DialogueGraph,
     DialogueTurn,
+    Estimate,
+    Judge,
+    Judged,
+    SpanQuestion,
     Triple,
+    estimate,
     is_said,
     names_of,
+    percent,
+    published,
     read_graph,
     read_test_turns,
+    squad_f1,
+    squad_words,
 )
-from evaluation.dialogue.endpoints import Writer
 from evaluation.dialogue.extractor_texts import carriers
 from evaluation.dialogue.replies import (
     FACTS,
     RepliesRun,
+    Writer,
     all_triples,
     embedded_replies,
     gold_replies,
@@ -49,17 +58,6 @@ from evaluation.dialogue.replies import (
     replies_measures,
 )
 from evaluation.dialogue.retrieval import RetrievalRun, retrieval_markdown, retrieval_measures
-from evaluation.dialogue.scores import (
-    Estimate,
-    Judge,
-    Judged,
-    SpanQuestion,
-    estimate,
-    percent,
-    published,
-    squad_f1,
-    squad_words,
-)
 from evaluation.tables.measures import Measure, share
 
 MIN_F1: Final = 0.95

@@ -14,7 +14,7 @@ from app.graphs.markdown_table import markdown_table
 from app.llm.embeddings.embedder import Embedder
 from evaluation.bench.question_sets import Show
 from evaluation.checks.metrics import mean
-from evaluation.dialogue.dialogue_sets import DialogueTurn, read_turns, split
+from evaluation.dialogue.dialogue_sets import DialogueTurn, read_turns, split, squad_f1, squad_words
 from evaluation.dialogue.extractor_pairs import (
     LEARNT,
     UNSEEN_GRAPH,
@@ -28,7 +28,6 @@ from evaluation.dialogue.extractor_pairs import (
     read_fact_graph,
 )
 from evaluation.dialogue.extractor_texts import carriers
-from evaluation.dialogue.scores import squad_f1, squad_words
 from evaluation.tables.measures import Measure, share
 from evaluation.training.extractor import LabelledQuestion
 

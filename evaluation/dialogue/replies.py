@@ -7,7 +7,7 @@ the place of the latter is acceptable (SURGE, section 4 and appendix E.1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
@@ -18,14 +18,17 @@ from app.llm.tasks import Evidence, ReplyInput, Thing, Turn
 from app.reader.sentences.dialogue_text import dialogue_text
 from evaluation.bench.question_sets import Show
 from evaluation.dialogue.anonymised import UNKNOWN_TYPE, ExactNames, pseudonyms, replacing, types_of
-from evaluation.dialogue.dialogue_sets import DialogueGraph, DialogueTurn, Triple, is_said, names_of
-from evaluation.dialogue.endpoints import Writer
-from evaluation.dialogue.scores import (
+from evaluation.dialogue.dialogue_sets import (
     NOT_MEASURED,
+    DialogueGraph,
+    DialogueTurn,
     Estimate,
     Judge,
     SpanQuestion,
+    Triple,
     estimate,
+    is_said,
+    names_of,
     percent,
     published,
     squad_f1,
@@ -37,6 +40,9 @@ FACTS: Final = (3, 5, 10)
 MIN_STRING_MATCH: Final = 0.58
 BLEU_ORDERS: Final = (1, 2, 3, 4)
 ROUGE_KINDS: Final = ("rouge1", "rouge2", "rougeL")
+
+Writer = Callable[[Sequence[DialogueTurn]], list[str]]
+"""Writes one reply to each turn, from all of its knowledge; an empty one where none came about."""
 
 
 def gold_replies(turns: Sequence[DialogueTurn]) -> list[str]:

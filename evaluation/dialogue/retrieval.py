@@ -1,5 +1,5 @@
 """Examples of retrieval, and every way of ranking them: a turn, the one-hop facts of what it names, and which of them
-the reply uses; ranked untrained, learned, with parts left out, and on another graph, beside the figures of SURGE.
+the reply uses; ranked untrained, learned, and on another graph, beside the figures of SURGE.
 
 People who chat hardly name the relation that the reply uses; people who ask do. Trained on chat alone, the retriever
 learns which relations people like to hear of, and little else; turns that go on with a question that says a relation
@@ -42,12 +42,13 @@ from evaluation.dialogue.dialogue_sets import (
     DialogueGraph,
     DialogueTurn,
     Triple,
+    percent,
+    published,
     read_graph,
     read_metaqa,
     read_turns,
     split,
 )
-from evaluation.dialogue.scores import percent, published
 from evaluation.tables.measures import Measure
 from evaluation.training.retriever import Learnt, RankedFacts, RepliedFacts, fit_retriever
 
@@ -343,33 +344,22 @@ class RetrievalRun:
         }
 
     def rows(self, *, ablations: bool) -> list[RetrievalRow]:
+        """`ablations`: also what it learns from replies alone, and from chat alone."""
         weights = self._learned()
-        named = self._trained(PLAIN, NetworkConfig(), "with names shown")
+        named = self._trained(PLAIN, "with names shown")
         rows = [
             *self._untrained(OPENDIALKG),
             self._ranked(OPENDIALKG, LEARNED, weights),
             self._ranked(OPENDIALKG, SAME_WEIGHTS, weights, with_names=True),
             self._ranked(OPENDIALKG, PLAIN, named, with_names=True),
         ]
-        for name, (config, source) in self._left_out().items() if ablations else ():
-            rows.append(self._ranked(OPENDIALKG, name, self._trained(name, config, source)))
+        if ablations:
+            rows.append(self._ranked(OPENDIALKG, REPLIES, self._trained(REPLIES, "replies")))
         rows += [*self._untrained(METAQA), self._ranked(METAQA, LEARNED, weights)]
         if ablations:
-            alone = self._trained(CHAT_ALONE, NetworkConfig(), "chat alone")
+            alone = self._trained(CHAT_ALONE, "chat alone")
             rows += [self._ranked(source, CHAT_ALONE, alone) for source in (OPENDIALKG, METAQA)]
         return rows
-
-    def _left_out(self) -> dict[str, tuple[NetworkConfig, _Learning]]:
-        return {
-            "no edges": (NetworkConfig(edges=False), "with names hidden"),
-            "no nodes": (NetworkConfig(nodes=False), "with names hidden"),
-            "no messages": (NetworkConfig(messages=False), "with names hidden"),
-            "trained relation table, no words": (
-                NetworkConfig(trained_relations=len(self._set.relations.vectors())),
-                "with names hidden",
-            ),
-            REPLIES: (NetworkConfig(), "replies"),
-        }
 
     def ranked_facts(self) -> dict[str, tuple[Triple, ...]]:
         """The facts around each turn of OpenDialKG that is measured, best first, by the turn's id."""
@@ -385,7 +375,7 @@ class RetrievalRun:
     def _learned(self) -> RetrieverWeights:
         """Trained once, where no weights are given."""
         if self._weights is None:
-            self._weights = self._trained(LEARNED, NetworkConfig())
+            self._weights = self._trained(LEARNED)
         return self._weights
 
     def _untrained(self, source: str) -> list[RetrievalRow]:
@@ -415,11 +405,11 @@ class RetrievalRun:
         scores = [scores_of(weights, each.features, part.relations.vectors()) for each in facts]
         return RetrievalRow(source, name, figures(scores, [each.gold for each in facts]))
 
-    def _trained(self, name: str, config: NetworkConfig, source: _Learning = "with names hidden") -> RetrieverWeights:
+    def _trained(self, name: str, source: _Learning = "with names hidden") -> RetrieverWeights:
         return fit_retriever(
             self._to_learn_from(source),
             self._set.relations.vectors(),
-            config,
+            NetworkConfig(),
             self._seed,
             tell=lambda progress: self._show(f"training: {name}", progress.done, progress.total),
         )

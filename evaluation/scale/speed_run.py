@@ -16,19 +16,18 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyoxigraph
 from pydantic import SecretStr
 
 from app.api.problems import error_body
-from app.graphs.markdown_table import markdown_table
 from app.settings import load_settings
 from app.wiring.services import Services, build, warm_graphs
 from client_sdk.crypto.sealing import KeyPair
@@ -37,6 +36,7 @@ from evaluation.bench.bench import CALLER, TENANT, TO_THE_MODEL, Bench, LoadedSe
 from evaluation.datasets.questions import Question
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from evaluation.scale.made_up import write_graph
+from evaluation.tables.measures import Measure, at_most
 from kg_store.storage.master_key import MasterKey
 
 SMALL: Final = 30_000
@@ -51,47 +51,27 @@ _IDLE: Final = ("-c", "import pydantic, numpy")
 """Starting Python with two libraries that every command needs."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpeedFigure:
-    """`times`: the figure as a multiple of what stands in `beside`; `kept`: that of the last release, if any."""
+class SpeedFigure(NamedTuple):
+    """`times`: the figure as a multiple of what stands in `beside`."""
 
     name: str
     beside: str
     times: float
-    kept: float | None = None
-
-    def is_slower(self, most: float) -> bool:
-        return self.kept is not None and self.times > most * self.kept
 
 
-@dataclass(frozen=True, slots=True)
-class SpeedReport:
-    """All figures of one run; `most`: how many times worse than kept a figure may be."""
-
-    figures: Sequence[SpeedFigure]
-    most: float
-
-    @property
-    def passed(self) -> bool:
-        return not any(each.is_slower(self.most) for each in self.figures)
-
-
-def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> SpeedReport:
+def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> list[Measure]:
     """A minute at 30,000 triples. `say` is told what is measured."""
     kept = tomllib.loads(_KEPT.read_text("utf-8"))["small" if small else "large"]
-    found = asyncio.run(_measure(triples, say))
-    figures = [replace(each, kept=kept.get(each.name)) for each in found]
-    return SpeedReport(figures, SLOWER_AT_SMALL_SIZE if small else SLOWER)
+    figures = asyncio.run(_measure(triples, say))
+    return measures(figures, kept, SLOWER_AT_SMALL_SIZE if small else SLOWER)
 
 
-def markdown(report: SpeedReport) -> str:
-    """The table of all figures, and which of them got worse."""
-    rows = []
-    for each in report.figures:
-        kept, verdict = "" if each.kept is None else f"{each.kept:.1f}", "SLOWER" * each.is_slower(report.most)
-        rows.append((each.name, each.beside, f"{each.times:.1f}", kept, verdict))
-    table = markdown_table(("what", "beside", "times", "last release", ""), rows)
-    return f"{table}\nA figure may be {report.most:g} times that of the last release.\n"
+def measures(figures: Sequence[SpeedFigure], kept: Mapping[str, float], most: float) -> list[Measure]:
+    """Each figure may be `most` times the one that is `kept`, if any is."""
+    return [
+        at_most(f"{name}, times {beside}", 1, times, kept[name] * most if name in kept else None, "{:.1f}")
+        for name, beside, times in figures
+    ]
 
 
 async def _measure(triples: int, say: Callable[[str], None]) -> list[SpeedFigure]:

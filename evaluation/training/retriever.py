@@ -7,8 +7,8 @@ out at random, anew in each epoch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -127,64 +127,28 @@ def reply_likelihood(example: RepliedFacts, drawn: Tensor) -> Tensor:
     return (0.5 * from_facts + 0.5 * torch.from_numpy(example.otherwise)).log().sum(dim=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Features of several queries, one after the other. `token_query`, `fact_query`: whose each token and fact is."""
-
-    queries: int
-    tokens: Tensor
-    token_ago: Tensor
-    token_speaker: Tensor
-    token_query: Tensor
-    mentioned: Tensor
-    mentions: Tensor
-    entity_marks: Tensor
-    profiles: Tensor
-    outgoing: tuple[Tensor, Tensor]
-    incoming: tuple[Tensor, Tensor]
-    heads: Tensor
-    tails: Tensor
-    relations: Tensor
-    fact_marks: Tensor
-    fact_query: Tensor
+Batch = Mapping[str, Tensor]
+"""Features of several queries, one after the other, by their names: of lists of relations `outgoing.rows` and
+`outgoing.starts`. `token_query`, `fact_query`: whose each token and fact is."""
 
 
 def batch_of(queries: Sequence[Features]) -> Batch:
     entities = _offsets([len(each.entity_marks) for each in queries])
     profiles = _offsets([len(each.outgoing.starts) for each in queries])
-
-    def joined(parts: Sequence[npt.NDArray[Any]]) -> Tensor:
-        return torch.from_numpy(np.concatenate(parts))
-
-    def moved(name: str, by: Sequence[int]) -> Tensor:
-        return joined([getattr(each, name) + start for each, start in zip(queries, by, strict=True)])
-
-    def owner(name: str) -> Tensor:
-        return torch.from_numpy(np.repeat(np.arange(len(queries)), [len(getattr(each, name)) for each in queries]))
-
-    def bags(parts: Sequence[Bags]) -> tuple[Tensor, Tensor]:
-        rows = _offsets([len(each.rows) for each in parts])
-        starts = [each.starts + start for each, start in zip(parts, rows, strict=True)]
-        return joined([each.rows for each in parts]), joined(starts)
-
-    return Batch(
-        queries=len(queries),
-        tokens=joined([each.tokens for each in queries]),
-        token_ago=joined([each.token_ago for each in queries]),
-        token_speaker=joined([each.token_speaker for each in queries]),
-        token_query=owner("tokens"),
-        mentioned=moved("mentioned", entities),
-        mentions=joined([each.mentions for each in queries]),
-        entity_marks=joined([each.entity_marks for each in queries]),
-        profiles=moved("profiles", profiles),
-        outgoing=bags([each.outgoing for each in queries]),
-        incoming=bags([each.incoming for each in queries]),
-        heads=moved("heads", entities),
-        tails=moved("tails", entities),
-        relations=joined([each.relations for each in queries]),
-        fact_marks=joined([each.fact_marks for each in queries]),
-        fact_query=owner("heads"),
-    )
+    # What numbers something else of its query goes on where the query before ended.
+    moved = {"mentioned": entities, "heads": entities, "tails": entities, "profiles": profiles}
+    found: dict[str, Sequence[npt.NDArray[Any]]] = {}
+    for name in (each.name for each in fields(Features)):
+        parts = [getattr(each, name) for each in queries]
+        if isinstance(parts[0], Bags):
+            rows = _offsets([len(each.rows) for each in parts])
+            found[f"{name}.rows"] = [each.rows for each in parts]
+            found[f"{name}.starts"] = [each.starts + start for each, start in zip(parts, rows, strict=True)]
+        else:
+            found[name] = [each + start for each, start in zip(parts, moved.get(name, [0] * len(parts)), strict=True)]
+    for name, counted in (("token_query", "tokens"), ("fact_query", "heads")):
+        found[name] = [np.full(len(each), at) for at, each in enumerate(found[counted])]
+    return {name: torch.from_numpy(np.concatenate(parts)) for name, parts in found.items()}
 
 
 class RetrieverNetwork(nn.Module):
@@ -199,13 +163,10 @@ class RetrieverNetwork(nn.Module):
             nn.Linear(words + 2 * TURN_WIDTH, ATTENTION_WIDTH), nn.ReLU(), nn.Linear(ATTENTION_WIDTH, 1)
         )
         self.context = nn.Sequential(nn.Linear(words, width), nn.ReLU(), nn.Dropout(dropout), nn.Linear(width, width))
-        trained = config.trained_relations
-        self.table = nn.Embedding(trained, width) if trained else None
-        said = width if trained else words
-        self.relation, self.dual = nn.Linear(said, width), nn.Linear(width, width)
+        self.relation, self.dual = nn.Linear(words, width), nn.Linear(width, width)
         self.dual_message = nn.Linear(width, width, bias=False)
         self.mention, self.mark = nn.Linear(words, width, bias=False), nn.Linear(ENTITY_MARKS, width)
-        self.outgoing, self.incoming = (nn.Linear(said, width, bias=False) for _ in range(2))
+        self.outgoing, self.incoming = (nn.Linear(words, width, bias=False) for _ in range(2))
         self.own = nn.ModuleList(nn.Linear(width, width) for _ in range(config.layers))
         self.message = nn.ModuleList(nn.Linear(width, width, bias=False) for _ in range(config.layers))
         self.head, self.tail = nn.Linear(width, width), nn.Linear(width, width, bias=False)
@@ -214,24 +175,14 @@ class RetrieverNetwork(nn.Module):
 
     def forward(self, batch: Batch, relations: Tensor) -> Tensor:
         """One score a fact; `relations`: the table of all vectors, shape (rows, dimensions)."""
-        words = relations if self.table is None else self.table.weight
-        facts = batch.heads, batch.tails
-        nodes = self._nodes(batch, words)
-        ends = torch.cat(facts)
-        degree = torch.ones(len(nodes)).index_add(0, ends, torch.ones(len(ends)))
-        hidden: Tensor = self.head.bias.expand(len(batch.heads), -1)
-        if self.config.nodes:
-            if self.config.messages:
-                nodes = self._convolved(nodes, facts, degree)
-            hidden = self.head(nodes)[batch.heads] + self.tail(nodes)[batch.tails]
-        if self.config.edges:
-            marks = batch.fact_marks
-            if self.table is not None:
-                # Their words are unknown to it, and so is what these are like.
-                marks = torch.cat([marks[:, :2], torch.zeros_like(marks[:, 2:])], dim=1)
-            hidden = hidden + self.edge(self._edges(batch, words, facts, degree)) + self.fact_mark(marks)
+        heads, tails = batch["heads"], batch["tails"]
+        nodes = self._nodes(batch, relations)
+        degree = torch.ones(len(nodes)).index_add(0, torch.cat([heads, tails]), torch.ones(2 * len(heads)))
+        nodes = self._convolved(nodes, heads, tails, degree)
+        hidden = self.head(nodes)[heads] + self.tail(nodes)[tails]
+        hidden = hidden + self.edge(self._edges(batch, relations, degree)) + self.fact_mark(batch["fact_marks"])
         hidden = self.dropout(torch.relu(hidden))
-        context = self._context(batch)[batch.fact_query]
+        context = self._context(batch)[batch["fact_query"]]
         scores: Tensor = (self.triple(hidden) * context).sum(dim=1) / self.config.width**0.5
         return scores
 
@@ -240,25 +191,24 @@ class RetrieverNetwork(nn.Module):
         return RetrieverWeights(self.config, arrays)
 
     def _context(self, batch: Batch) -> Tensor:
-        told = torch.cat([batch.tokens, self.ago(batch.token_ago), self.speaker(batch.token_speaker)], dim=1)
-        logits, query = self.attention(told)[:, 0], batch.token_query
-        weights = (logits - logsumexp_of_groups(logits, query, batch.queries)[query]).exp()
-        pooled = torch.zeros(batch.queries, batch.tokens.shape[1])
-        result: Tensor = self.context(pooled.index_add(0, batch.token_query, weights[:, None] * batch.tokens))
+        tokens, query = batch["tokens"], batch["token_query"]
+        queries = int(query[-1]) + 1
+        told = torch.cat([tokens, self.ago(batch["token_ago"]), self.speaker(batch["token_speaker"])], dim=1)
+        logits = self.attention(told)[:, 0]
+        weights = (logits - logsumexp_of_groups(logits, query, queries)[query]).exp()
+        pooled = torch.zeros(queries, tokens.shape[1]).index_add(0, query, weights[:, None] * tokens)
+        result: Tensor = self.context(pooled)
         return result
 
-    def _nodes(self, batch: Batch, words: Tensor) -> Tensor:
-        profiles = sum(
-            functional.embedding_bag(rows, part(words), starts, mode="mean")
-            for part, (rows, starts) in ((self.outgoing, batch.outgoing), (self.incoming, batch.incoming))
+    def _nodes(self, batch: Batch, relations: Tensor) -> Tensor:
+        outgoing, incoming = (
+            functional.embedding_bag(batch[f"{name}.rows"], part(relations), batch[f"{name}.starts"], mode="mean")
+            for name, part in (("outgoing", self.outgoing), ("incoming", self.incoming))
         )
-        assert isinstance(profiles, Tensor)
-        nodes: Tensor = self.mark(batch.entity_marks) + profiles[batch.profiles]
-        nodes = nodes.index_add(0, batch.mentioned, self.mention(batch.mentions))
-        return torch.relu(nodes)
+        nodes: Tensor = self.mark(batch["entity_marks"]) + (outgoing + incoming)[batch["profiles"]]
+        return torch.relu(nodes.index_add(0, batch["mentioned"], self.mention(batch["mentions"])))
 
-    def _convolved(self, nodes: Tensor, facts: tuple[Tensor, Tensor], degree: Tensor) -> Tensor:
-        heads, tails = facts
+    def _convolved(self, nodes: Tensor, heads: Tensor, tails: Tensor, degree: Tensor) -> Tensor:
         share = (degree[heads] * degree[tails]).rsqrt()[:, None]
         for own, message in zip(self.own, self.message, strict=True):
             sent = message(nodes)
@@ -266,17 +216,12 @@ class RetrieverNetwork(nn.Module):
             nodes = torch.relu(own(nodes) + received.index_add(0, tails, sent[heads] * share))
         return nodes
 
-    def _edges(self, batch: Batch, words: Tensor, facts: tuple[Tensor, Tensor], degree: Tensor) -> Tensor:
-        relations = torch.relu(self.relation(words))
-        edges: Tensor = self.dual(relations)[batch.relations]
-        if self.config.messages:
-            heads, tails = facts
-            sent = self.dual_message(relations)[batch.relations]
-            around = torch.zeros(len(degree), sent.shape[1]).index_add(0, heads, sent).index_add(0, tails, sent)
-            around = around / degree[:, None]
-            edges = edges + 0.5 * (around[heads] + around[tails])
-        result: Tensor = torch.relu(edges)
-        return result
+    def _edges(self, batch: Batch, relations: Tensor, degree: Tensor) -> Tensor:
+        heads, tails, told = batch["heads"], batch["tails"], torch.relu(self.relation(relations))
+        edges, sent = (part(told)[batch["relations"]] for part in (self.dual, self.dual_message))
+        around = torch.zeros(len(degree), sent.shape[1]).index_add(0, heads, sent).index_add(0, tails, sent)
+        around = around / degree[:, None]
+        return torch.relu(edges + 0.5 * (around[heads] + around[tails]))
 
 
 def _offsets(counts: Sequence[int]) -> list[int]:
@@ -288,8 +233,8 @@ def _loss(network: RetrieverNetwork, relations: Tensor, examples: Sequence[Learn
     batch = batch_of([example.features for example in examples])
     is_known = torch.rand(len(relations), 1) >= how.unknown_relations
     scores = network(batch, relations * is_known)
-    every = logsumexp_of_groups(scores, batch.fact_query, batch.queries)
-    chances = (scores - every[batch.fact_query]).split([len(example.features.heads) for example in examples])
+    every = logsumexp_of_groups(scores, batch["fact_query"], len(examples))
+    chances = (scores - every[batch["fact_query"]]).split([len(example.features.heads) for example in examples])
     losses = [_loss_of_one(example, each, how) for example, each in zip(examples, chances, strict=True)]
     return torch.stack(losses).mean()
 

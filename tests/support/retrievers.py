@@ -10,8 +10,8 @@ from app.retriever.features import RetrievalQuery
 from app.retriever.retriever import NetworkConfig, Retriever, RetrieverWeights, shapes_of
 
 
-def untrained(config: NetworkConfig | None = None) -> RetrieverWeights:
-    draw, config = np.random.default_rng(0), config or NetworkConfig()
+def untrained() -> RetrieverWeights:
+    draw, config = np.random.default_rng(0), NetworkConfig()
     shapes = sorted(shapes_of(config).items())
     return RetrieverWeights(config, {name: draw.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes})
 

@@ -1,8 +1,8 @@
-"""The retriever: no name and no order changes its scores, each part can be left out, its file is checked."""
+"""The retriever: no name and no order changes its scores, its file is checked."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, make_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,9 @@ import pytest
 
 from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, sha256_of
+from app.llm.embeddings.trained_weights import NetworkWeightsError, TrainedNetwork, write_network
 from app.retriever.features import EntityProfile, Fact, Mention, RetrievalQuery, Utterance
-from app.retriever.retriever import NetworkConfig, Retriever, read_weights, write_weights
+from app.retriever.retriever import Retriever, read_weights, write_weights
 from tests.support.retrievers import untrained
 
 HISTORY = (
@@ -28,13 +29,6 @@ FACTS = (
     Fact(0, "genre", 3),
     Fact(2, "genre", 3),
 )
-PARTS = [
-    NetworkConfig(),
-    NetworkConfig(nodes=False),
-    NetworkConfig(edges=False),
-    NetworkConfig(messages=False),
-    NetworkConfig(trained_relations=2),
-]
 
 
 def query(*names: str, common: int | None = None) -> RetrievalQuery:
@@ -53,9 +47,8 @@ def query(*names: str, common: int | None = None) -> RetrievalQuery:
     return RetrievalQuery(tuple(history), ENTITIES, FACTS)
 
 
-@pytest.mark.parametrize("config", PARTS)
-def test_renaming_everything_leaves_the_scores_as_they_were(embedder: Embedder, config: NetworkConfig) -> None:
-    retriever = Retriever(untrained(config), embedder)
+def test_renaming_everything_leaves_the_scores_as_they_were(embedder: Embedder) -> None:
+    retriever = Retriever(untrained(), embedder)
     scores = retriever.scores(query("Wexdol", "Gorfen Quin", "Lum"))
     for names in (
         ("Lum", "Wexdol", "Gorfen Quin"),
@@ -75,12 +68,8 @@ def test_a_common_word_is_read_and_so_are_names_where_they_may_be(embedder: Embe
     assert not np.allclose(shown.scores(query("A", "B", "C")), shown.scores(query("A", "B", "Chess")))
 
 
-@pytest.mark.parametrize("config", PARTS)
-def test_neither_the_order_of_facts_nor_the_numbers_of_entities_matter(
-    embedder: Embedder, config: NetworkConfig
-) -> None:
-    # Rows of a trained table are given in the order in which relations are met.
-    order = [0, 3, 4, 2, 1] if config.trained_relations else [3, 0, 4, 2, 1]
+def test_neither_the_order_of_facts_nor_the_numbers_of_entities_matter(embedder: Embedder) -> None:
+    order = [3, 0, 4, 2, 1]
     asked = query("Wexdol", "Gorfen", "Lum")
     number = [2, 4, 0, 1, 3]
     renumbered = RetrievalQuery(
@@ -91,7 +80,7 @@ def test_neither_the_order_of_facts_nor_the_numbers_of_entities_matter(
         [ENTITIES[number.index(at)] for at in range(len(ENTITIES))],
         [Fact(number[FACTS[at].head], FACTS[at].relation, number[FACTS[at].tail]) for at in order],
     )
-    scores, other = (Retriever(untrained(config), embedder).scores(each) for each in (asked, renumbered))
+    scores, other = (Retriever(untrained(), embedder).scores(each) for each in (asked, renumbered))
     assert np.allclose(other, scores[order], atol=1e-5)
 
 
@@ -123,3 +112,20 @@ def test_a_file_gives_the_same_network_and_is_small(tmp_path: Path, embedder: Em
     write_weights(read, file, BOXED_MODEL)
     assert sha256_of(file) == first
     assert size < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_read"), [({}, True), ({"edges": False}, False), ({"trained_relations": 2}, False)]
+)
+def test_a_file_that_names_the_parts_of_a_whole_network_is_read(
+    tmp_path: Path, parts: dict[str, int], is_read: bool
+) -> None:
+    written, file = untrained(), tmp_path / "retriever.safetensors"
+    told = {"nodes": True, "edges": True, "messages": True, "trained_relations": 0, **parts}
+    config = make_dataclass("Config", [*asdict(written.config), *told])(**asdict(written.config), **told)
+    write_network("retriever", TrainedNetwork(config, written.arrays), file, BOXED_MODEL)
+    if is_read:
+        assert read_weights(file, BOXED_MODEL).config == written.config
+    else:
+        with pytest.raises(NetworkWeightsError, match="not whole"):
+            read_weights(file, BOXED_MODEL)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from app.chat import grounding
+from app.chat import concluding, grounding
+from app.llm.tasks import TaskModel, TaskName
 from evaluation.attacks import links
 from evaluation.attacks.links import follows
 from evaluation.attacks.targets import AttackTargets
@@ -62,13 +65,24 @@ def test_every_form_of_family_12_would_be_followed_with_a_name_in_it(form: str) 
 async def test_what_a_model_writes_beside_an_answer_is_never_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    drafts, written, ground = list[str](), links.DraftingEndpoint.written, grounding.ground
+
+    def remembered(self: links.DraftingEndpoint, task: TaskName, block: str, reply: TaskModel) -> str:
+        drafts.append(json.loads(text := written(self, task, block, reply))["text"])
+        return text
+
     async with AttackTargets(limit=4) as targets:
         kept = await links.links_on_demo(targets)
+        # A service that shows a model's words instead of its own, with its check of them and without.
+        monkeypatch.setattr(links.DraftingEndpoint, "written", remembered)
+        monkeypatch.setattr(concluding, "ground", lambda _text, *given: ground(drafts[-1], *given))
+        checked = await links.links_on_demo(targets)
         monkeypatch.setattr(grounding, "is_prose", lambda _text, _is_pseudonym: True)
         broken = await links.links_on_demo(targets)
-    assert [line.successes for line in kept[2:]] == [0, 0]
+    assert [line.successes for line in (*kept[2:], *checked[2:])] == [0, 0, 0, 0]
     assert kept[1].passed
-    assert [line.successes for line in broken[2:]] == [0, 0]
+    assert checked[1].successes > 0
+    assert broken[2].successes > 0
 
 
 @pytest.mark.model

@@ -14,8 +14,7 @@ from evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
 from evaluation.bench.report import RunLabel
 from evaluation.cli import app
 from evaluation.datasets.questions import Question, read_questions
-from evaluation.tables.bounds_table import run_table, write_results
-from evaluation.tables.embedded_table import run_embedded_table
+from evaluation.tables.embedded_table import run_embedded_table, run_table, write_results
 
 QUESTIONS = read_questions(QUESTIONS_FILE)
 DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[4] / "shared" / "data"))

@@ -20,10 +20,9 @@ from evaluation.dialogue.attachment import (
     string_judge,
     unknown_ends,
 )
-from evaluation.dialogue.dialogue_sets import DialogueTurn, read_test_turns
+from evaluation.dialogue.dialogue_sets import DialogueTurn, SpanQuestion, published, read_test_turns
 from evaluation.dialogue.extractor_texts import carriers
 from evaluation.dialogue.replies import gold_replies
-from evaluation.dialogue.scores import SpanQuestion, published
 from tests.support.dialogues import write_dialogues
 
 WROTE = ("Wexdol", "written by", "Gorfen Bradol")

@@ -13,6 +13,7 @@ from evaluation.datasets.questions import QuestionsError
 from evaluation.dialogue.anonymised import ExactNames
 from evaluation.dialogue.dialogue_sets import (
     DialogueTurn,
+    SpanQuestion,
     Triple,
     graph_of,
     grounded_turns,
@@ -21,9 +22,9 @@ from evaluation.dialogue.dialogue_sets import (
     read_metaqa,
     read_turns,
     split,
+    squad_f1,
 )
 from evaluation.dialogue.retrieval import ExampleMaker, literal_examples
-from evaluation.dialogue.scores import SpanQuestion, squad_f1
 from tests.support.dialogues import FILMS, write_dialogues
 
 

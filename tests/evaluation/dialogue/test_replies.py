@@ -9,7 +9,15 @@ from dataclasses import replace
 import pytest
 
 from evaluation.dialogue.anonymised import pseudonyms
-from evaluation.dialogue.dialogue_sets import DialogueTurn, Triple, graph_of, names_of
+from evaluation.dialogue.dialogue_sets import (
+    DialogueTurn,
+    SpanQuestion,
+    Triple,
+    estimate,
+    graph_of,
+    names_of,
+    squad_f1,
+)
 from evaluation.dialogue.replies import (
     ReplyQuestions,
     all_triples,
@@ -22,7 +30,6 @@ from evaluation.dialogue.replies import (
     reply_input,
     rouge,
 )
-from evaluation.dialogue.scores import SpanQuestion, estimate, squad_f1
 
 WROTE: Triple = ("Wexdol", "written by", "Gorfen Bradol")
 ALSO: Triple = ("Wexdol", "written by", "Narvost")

@@ -3,6 +3,7 @@ answered, and each bound that is missed fails."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,20 +11,26 @@ import pytest
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
 from evaluation.datasets.questions import read_questions
-from evaluation.scale.guard_scale import (
+from evaluation.scale.guard_and_ledger import (
+    MAX_GROWTH,
     MAX_MB,
     MAX_MS,
+    MAX_MS_A_ROW,
     PLANTED,
     PROMPT_BYTES,
     Scale,
-    markdown,
+    ledger_measures,
+    measure_ledger,
     measure_scale,
+    scale_measures,
 )
-from evaluation.scale.ledger_scale import MAX_GROWTH, MAX_MS_A_ROW, LedgerScale, measure_ledger
-from evaluation.scale.ledger_scale import markdown as ledger_markdown
 from evaluation.scale.made_up import TREATED, entries_of, made_names, write_graph
-from evaluation.scale.speed_run import MAX_TIMES_IDEAL, LoadReport, SpeedFigure, SpeedReport, run_load
-from evaluation.scale.speed_run import markdown as speed_markdown
+from evaluation.scale.speed_run import MAX_TIMES_IDEAL, LoadReport, SpeedFigure, measures, run_load
+from evaluation.tables.measures import Measure
+
+
+def missed(lines: Sequence[Measure]) -> list[str]:
+    return [line.name for line in lines if not line.passed]
 
 
 def test_made_up_names_are_different_and_the_same_for_the_same_seed() -> None:
@@ -41,36 +48,33 @@ def test_a_scale_is_measured_in_processes_of_its_own_and_every_planted_name_is_b
     assert PROMPT_BYTES - 200 < scale.prompt_bytes < PROMPT_BYTES + 200
     assert scale.median_ms > 0
     assert scale.index_mb > 0.3
-    assert "1,000 made-up names" in markdown(scale)
 
 
-def test_each_bound_that_is_missed_fails() -> None:
+@pytest.mark.parametrize(
+    ("spoiled", "line"),
+    [
+        ({}, []),
+        ({"median_ms": MAX_MS * 2}, ["a request of 4,096 bytes, median"]),
+        ({"typed_ms": MAX_MS * 2}, ["anonymising 4,096 typed characters, median"]),
+        ({"grown_mb": MAX_MB * 2}, ["growth of the process"]),
+        ({"missed": 1}, ["names planted in requests, not blocked"]),
+    ],
+)
+def test_each_bound_that_is_missed_fails(spoiled: dict[str, float], line: list[str]) -> None:
     kept = Scale(1_000, 4_096.0, MAX_MS, 1.0, MAX_MB, 1.0, 1.0, 300, 0, MAX_MS)
-    assert kept.passed
-    assert "FAIL" not in markdown(kept)
-    for missed in ({"median_ms": MAX_MS * 2}, {"grown_mb": MAX_MB * 2}, {"missed": 1}):
-        assert not replace(kept, **missed).passed
-        assert markdown(replace(kept, **missed)).count("FAIL") == 1
+    assert missed(scale_measures(replace(kept, **spoiled))) == line
 
 
 def test_a_ledger_of_so_many_rows_is_filled_and_checked() -> None:
-    scale = measure_ledger(101)
-    assert scale.rows == 101
-    assert scale.seconds > 0
-    assert scale.tenth_seconds > 0
-    assert "| 101 |" in ledger_markdown(scale)
+    assert [line.questions for line in measure_ledger(101)] == [101, 101]
 
 
 def test_each_bound_of_a_ledger_that_is_missed_fails() -> None:
-    kept = LedgerScale(1_000, MAX_MS_A_ROW, MAX_MS_A_ROW / 10)
-    assert kept.passed
-    assert "FAIL" not in ledger_markdown(kept)
-    for missed in (
-        replace(kept, seconds=MAX_MS_A_ROW * 1.1),
-        replace(kept, tenth_seconds=MAX_MS_A_ROW / 10 / (MAX_GROWTH * 1.1)),
-    ):
-        assert not missed.passed
-        assert "FAIL" in ledger_markdown(missed)
+    whole, tenth = MAX_MS_A_ROW, MAX_MS_A_ROW / 10
+    assert not missed(ledger_measures(1_000, whole, tenth))
+    for seconds, of_tenth, at in ((whole * 1.1, tenth, 0), (whole, tenth / (MAX_GROWTH * 1.1), 1)):
+        lines = ledger_measures(1_000, seconds, of_tenth)
+        assert missed(lines) == [lines[at].name]
 
 
 @pytest.mark.model
@@ -87,19 +91,15 @@ def test_a_run_passes_only_when_all_are_answered_and_soon() -> None:
     assert not LoadReport(200, 199, 2, seconds=4.0, ideal_s=4.0).passed
 
 
-def report(times: float, kept: float | None) -> SpeedReport:
-    return SpeedReport([SpeedFigure("load", "a peer", times, kept)], most=2.0)
-
-
-def test_a_figure_is_held_to_that_of_the_last_release() -> None:
-    assert report(4.0, 2.0).passed
-    assert not report(4.1, 2.0).passed
-    assert "| load | a peer | 4.1 | 2.0 | SLOWER |" in speed_markdown(report(4.1, 2.0))
-
-
-def test_a_figure_without_a_kept_one_is_shown_and_held_to_nothing() -> None:
-    assert report(100.0, None).passed
-    assert "| load | a peer | 100.0 |  |  |" in speed_markdown(report(100.0, None))
+@pytest.mark.parametrize(
+    ("times", "kept", "passed", "bound"),
+    [(4.0, {"load": 2.0}, True, "at most 4.0"), (4.1, {"load": 2.0}, False, "at most 4.0"), (100.0, {}, True, "")],
+)
+def test_a_figure_is_held_to_that_of_the_last_release_where_there_is_one(
+    times: float, kept: dict[str, float], passed: bool, bound: str
+) -> None:
+    (line,) = measures([SpeedFigure("load", "a peer", times)], kept, most=2.0)
+    assert (line.passed, line.bound, line.reached) == (passed, bound, f"{times:.1f}")
 
 
 def test_the_made_up_graph_is_the_same_each_time(tmp_path: Path) -> None:

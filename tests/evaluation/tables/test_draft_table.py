@@ -1,12 +1,12 @@
-"""Questions for spoilt drafts, and wrong drafts that got through, counted."""
+"""Questions for spoilt drafts, right answers spoilt in each way, and wrong drafts that got through, counted."""
 
 from __future__ import annotations
 
 import pytest
 
 from evaluation.datasets.questions import Question
-from evaluation.fakes.misleading_endpoint import YES, Corruption
-from evaluation.tables.draft_table import AskedDraft, draft_questions, let_through
+from evaluation.tables.draft_table import YES, AskedDraft, Corruption, Way, draft_questions, let_through
+from tests.support.tasks import fact, step, thing, way
 
 KINDS = "clinic doctor patient city manufacturer specialty disease insurer ward drug".split()
 NAMES = {kind: [f"{kind.title()} {letter}" for letter in "ABCDEFG"] for kind in KINDS}
@@ -53,3 +53,41 @@ def test_the_bound_is_a_share() -> None:
     assert let_through("x", [True] + [False] * 19).passed
     assert not let_through("x", [True] + [False] * 18).passed
     assert not let_through("x", []).passed
+
+
+ASKED = step(
+    "which doctors work at Ec1in1",
+    [thing("Ec1in1", "clinic"), thing("Sd0cts", "doctor")],
+    [way(2, "Ec1in1", "^part of", to="ward")],
+    [fact("Ec1in1", "^works at", end="Ss1aff", to="doctor, nurse", of="clinic")],
+)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "answer", "forms"),
+    [
+        ("wrong type", "count(Ss1aff)", ["Ss1aff", "count(Ec1in1)", "count(way(2))"]),
+        (
+            "wrong type",
+            "intersect(Ss1aff, Sd0cts)",
+            ["count(intersect(Ss1aff, Sd0cts))", "Ec1in1", "way(2)", "Ss1aff"],
+        ),
+        ("yes for no", "exists(intersect(Ss1aff, Sd0cts))", ["exists(Ss1aff)", "none(intersect(Ss1aff, Sd0cts))"]),
+        ("yes for no", "holds(Ss1aff)", ["exists(Ss1aff)"]),
+        ("yes for no", "Ss1aff", []),
+        (
+            "negation dropped",
+            "count(difference(Sd0cts, Ss1aff))",
+            ["count(Sd0cts)", "count(Ss1aff)", "count(intersect(Sd0cts, Ss1aff))"],
+        ),
+        ("negation dropped", "Ss1aff", []),
+    ],
+)
+def test_the_forms_of_a_spoilt_answer(spoilt: Way, answer: str, forms: list[str]) -> None:
+    assert Corruption.forms(spoilt, answer, ASKED) == forms
+    assert [Corruption(spoilt, at).of(answer, ASKED) for at in range(len(forms))] == forms
+    assert Corruption(spoilt, len(forms)).of(answer, ASKED) is None
+
+
+def test_a_lie_is_told_beside_the_right_expression() -> None:
+    assert Corruption("yes for no", 0, YES).of("holds(Ss1aff)", ASKED) == "holds(Ss1aff)"

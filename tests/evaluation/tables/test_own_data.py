@@ -25,6 +25,7 @@ README = """# Files
 SHIPS = "ship,captain,harbour\nPetrel,Ivo Lund,Eskport\nGannet,Mara Quist,Oskham\nDunlin,Runa Falk,Eskport\n"
 
 
+@pytest.mark.model
 @pytest.mark.slow
 def test_what_loads_is_asked_and_what_does_not_is_told(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text(README, "utf-8")
