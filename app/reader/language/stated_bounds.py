@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
-from kg_store.text.inflection import is_participle, may_be_verb
+from app.reader.language.question_words import GRAMMAR
+from kg_store.text.inflection import is_participle
 from kg_store.text.words import is_pseudonym
 
 NUMBERS: Final = {
@@ -28,10 +28,6 @@ _BEHIND: Final[dict[tuple[str, ...], str]] = {
     ("minimum",): "least",
     ("maximum",): "most",
 }
-_ONE_WORD: Final = {
-    "solely": "only", "exclusively": "only", "nothing but": "only", "nobody but": "only", "none but": "only",
-    "no one but": "only", "purely": "only",
-}  # fmt: skip
 _BEFORE: Final = {
     "a minimum of": "at least", "minimum of": "at least", "a maximum of": "at most", "maximum of": "at most",
     "upwards of": "more than", "in excess of": "more than", "precisely": "exactly", "during": "in",
@@ -44,9 +40,7 @@ _EARNING: Final = {"earner": "person earn", "earners": "people earn"}
 def in_reading_order(words: Sequence[str]) -> list[str]:
     """Returns `words` with each bound before the value that it bounds, and with one wording for each meaning."""
     found = [part for word in words for part in _EARNING.get(word, word).split()]
-    found = _replaced(found, _ONE_WORD, before_value=False)
-    found = _not_anybody(found)
-    found = _replaced(_neither(_alone(_out_of(found))), _BEFORE, before_value=True)
+    found = _replaced(_alone(_out_of(found)))
     at = 0
     while at < len(found):
         if is_number(found[at]):
@@ -80,13 +74,14 @@ def _goes_on(words: Sequence[str], end: int) -> bool:
     return end < len(words) and is_number(words[end]) and words[end - 1] not in ("plus", "more", "less", "fewer")
 
 
-def _replaced(words: list[str], phrases: dict[str, str], before_value: bool) -> list[str]:
-    for phrase, said in phrases.items():
+def _replaced(words: list[str]) -> list[str]:
+    """`words` with each wording of a bound before a value in its plain form."""
+    for phrase, said in _BEFORE.items():
         parts = phrase.split()
         at = 0
         while at + len(parts) <= len(words):
             after = [word for word in words[at + len(parts) : at + len(parts) + 3] if word not in ("the", "year")]
-            if words[at : at + len(parts)] == parts and (not before_value or (after and is_number(after[0]))):
+            if words[at : at + len(parts)] == parts and after and is_number(after[0]):
                 words = [*words[:at], *said.split(), *words[at + len(parts) :]]
             at += 1
     return words
@@ -110,28 +105,6 @@ def _out_of(words: list[str]) -> list[str]:
         if words[at : at + 2] == ["out", "of"] and is_plain and not (is_participle(before) or before in _LEAVING):
             return [*words[:at], "not", "in", *words[at + 2 :]]
     return words
-
-
-def _not_anybody(words: list[str]) -> list[str]:
-    """`words` with "supervise nobody" at the end made "not supervise anybody"."""
-    before = words[-2] if len(words) > 2 else ""
-    is_object = (
-        words[-1:] == ["nobody"] and before not in GRAMMAR and not is_participle(before) and may_be_verb(before)
-    )
-    return [*words[:-2], "not", before, "anybody"] if is_object else words
-
-
-def _neither(words: list[str]) -> list[str]:
-    """`words` with "by neither X nor Y" made "not by X or Y"."""
-    if words.count("neither") != 1 or words.count("nor") != 1 or "not" in words:
-        return words
-    at, nor = words.index("neither"), words.index("nor")
-    if nor != at + 2:
-        return words
-    begin = at
-    while begin and (words[begin - 1] in PREPOSITIONS or is_participle(words[begin - 1])):
-        begin -= 1
-    return [*words[:begin], "not", *words[begin:at], *words[at + 1 : nor], "or", *words[nor + 1 :]]
 
 
 FREQUENT: Final = frozenset({"frequent", "common", "popular", "frequently", "commonly", "often"})

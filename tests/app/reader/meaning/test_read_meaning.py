@@ -147,19 +147,10 @@ READ = [
         '"^kept at")), "written by"))',
     ),
     (
-        "Which members borrowed nothing but Eb1k11?",
-        'difference(reach(reach(Eb1k11, "^of book"), "borrowed by"), reach(difference(Sl0001, reach(Eb1k11, '
-        '"^of book")), "borrowed by"))',
-    ),
-    (
         "Which authors have written more books than Ea2t22?",
         'counted(Sa0001, "^written by", >, count(reach(Ea2t22, "^written by")))',
     ),
     ("How many seats do Er3h33 and Er9h99 have together?", 'sum(union(Er3h33, Er9h99), "number of seats")'),
-    (
-        "Which books were written by neither Ea2t22 nor Ea3t33?",
-        'difference(Sb0001, reach(union(Ea2t22, Ea3t33), "^written by"))',
-    ),
     ("cheapest book by Ea2t22", 'argmin(reach(Ea2t22, "^written by"), "price")'),
     ("the oldest blocked member", 'argmin(having(Sm0001, "blocked"), "date of birth")'),
     (
@@ -205,7 +196,6 @@ READ = [
         'counted(Sa0001, "^written by", >=, 2, reach(Er3h33, "^kept at"))',
     ),
     ("Which authors mentor at least two people?", 'counted(Sa0001, "^mentored by", >=, 2)'),
-    ("Which authors mentor nobody?", 'difference(Sa0001, having(Sa0001, "^mentored by"))'),
     ("books heavier than Vn4m44", 'filter(Sb0001, "weight g", >, Vn4m44)'),
     ("Is Eb1k11 cheaper than Vn4m44?", 'exists(filter(Eb1k11, "price", <, Vn4m44))'),
     ("Is Eb1k11 more expensive than Vn4m44?", 'exists(filter(Eb1k11, "price", >, Vn4m44))'),
@@ -228,6 +218,9 @@ READ = [
     ("How much money does Eb1k11 cost?", 'reach(Eb1k11, "price")'),
 ]
 UNSURE = [
+    "Which authors mentor nobody?",
+    "Which members borrowed nothing but Eb1k11?",
+    "Which books were written by neither Ea2t22 nor Ea3t33?",
     "What is the horoscope of Em4b44?",
     "Which books did Ea2t22 almost write?",
     "Who wrote Eb1k11 and where was it printed?",
