@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.llm.tasks import StepInput
-from app.reader.sentences.answer_text import deciding_values, reply_text
+from app.reader.sentences.answer_text import deciding_values, reply_text, told_answer
 from app.reader.sentences.phrases import phrase_of
 from tests.support.tasks import fact, step, thing, way
 
@@ -195,3 +195,9 @@ PATIENTS = fact("Ez9y8x", "^treated by", end="Sp1b2c", to="patient", size="2-5")
 def test_what_decides_a_yes_or_no_is_told_beside_it(expression: str, told: list[tuple[str, str]]) -> None:
     shown = step("Is Eq7f2k treated by Ez9y8x?", [X, Y, DOCTORS], evidence=[TREATING, PATIENTS])
     assert deciding_values(expression, shown) == told
+
+
+def test_what_is_asked_beside_the_answer_is_told_behind_it() -> None:
+    count, given = f"count({END})", reached("^treats")
+    assert told_answer([count, END], given)[1].endswith("is {1}: {2}.")
+    assert told_answer([END, count], given)[1] == f"{reply_text(END, given)[:-1]} ({{2}})."
