@@ -28,6 +28,10 @@ _BEHIND: Final[dict[tuple[str, ...], str]] = {
     ("minimum",): "least",
     ("maximum",): "most",
 }
+_ONE_WORD: Final = {
+    "solely": "only", "exclusively": "only", "nothing but": "only", "nobody but": "only", "none but": "only",
+    "no one but": "only", "purely": "only",
+}  # fmt: skip
 _BEFORE: Final = {
     "a minimum of": "at least", "minimum of": "at least", "a maximum of": "at most", "maximum of": "at most",
     "upwards of": "more than", "in excess of": "more than", "precisely": "exactly", "during": "in",
@@ -40,7 +44,8 @@ _EARNING: Final = {"earner": "person earn", "earners": "people earn"}
 def in_reading_order(words: Sequence[str]) -> list[str]:
     """Returns `words` with each bound before the value that it bounds, and with one wording for each meaning."""
     found = [part for word in words for part in _EARNING.get(word, word).split()]
-    found = _replaced(_alone(_out_of(found)))
+    found = _replaced(found, _ONE_WORD, before_value=False)
+    found = _replaced(_alone(_out_of(found)), _BEFORE, before_value=True)
     at = 0
     while at < len(found):
         if is_number(found[at]):
@@ -74,14 +79,13 @@ def _goes_on(words: Sequence[str], end: int) -> bool:
     return end < len(words) and is_number(words[end]) and words[end - 1] not in ("plus", "more", "less", "fewer")
 
 
-def _replaced(words: list[str]) -> list[str]:
-    """`words` with each wording of a bound before a value in its plain form."""
-    for phrase, said in _BEFORE.items():
+def _replaced(words: list[str], phrases: dict[str, str], before_value: bool) -> list[str]:
+    for phrase, said in phrases.items():
         parts = phrase.split()
         at = 0
         while at + len(parts) <= len(words):
             after = [word for word in words[at + len(parts) : at + len(parts) + 3] if word not in ("the", "year")]
-            if words[at : at + len(parts)] == parts and after and is_number(after[0]):
+            if words[at : at + len(parts)] == parts and (not before_value or (after and is_number(after[0]))):
                 words = [*words[:at], *said.split(), *words[at + len(parts) :]]
             at += 1
     return words
@@ -175,12 +179,12 @@ def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
     for at, word in enumerate(words):
         if word not in ("before", "after") or words[at - 1] in _LOOKING:
             continue
-        is_compared = len(things) == 2 and things[0] < at < things[1] and words[0] in _TRUTHS
+        is_compared = len(things) == 2 and things[0] < at < things[1] and words[0] in TRUTHS
         if is_compared or (len(things) <= 2 and things[-1] == at + 1):
             yield at
 
 
-_TRUTHS: Final = frozenset("is are was were does do did has have".split())
+TRUTHS: Final = frozenset("is are was were does do did has have".split())
 
 
 def is_part_of_first(words: Sequence[str], superlative: int) -> bool:

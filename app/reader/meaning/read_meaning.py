@@ -121,15 +121,11 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     read: ReadMeaning | None = None
     for found in meanings(scorer, given):
         read = _best_of(scorer, found) if found.ranked else None
-        if read is not None and now and found.graph.may_be_over(_labels_of(read.meaning)):
+        if read is not None and now and found.graph.may_be_over(LABEL.findall(read.meaning.expression)):
             read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
         if read is not None and read.is_sure:
             break
     return read
-
-
-def _labels_of(meaning: Meaning) -> list[str]:
-    return LABEL.findall(meaning.expression)
 
 
 def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:

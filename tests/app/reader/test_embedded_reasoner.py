@@ -134,6 +134,15 @@ async def test_what_the_values_hang_on_is_walked_to_first(reasoner: EmbeddedReas
     assert (await stepped(reasoner, step(question, [TOPIC], ways))).choices == [1]
 
 
+async def test_two_things_are_compared_by_a_value_of_both(reasoner: EmbeddedReasoner) -> None:
+    ways = [way(number, name, "date of birth", to="date") for number, name in ((1, "Eq7f2k"), (2, "Ez9y8x"))]
+    older = await stepped(reasoner, step("Who is older, Eq7f2k or Ez9y8x?", [TOPIC, SECOND], ways))
+    assert older.answer == ['argmin(union(Eq7f2k, Ez9y8x), "date of birth")']
+    younger = await stepped(reasoner, step("Who is younger, Eq7f2k or Ez9y8x?", [TOPIC, SECOND], ways))
+    assert younger.answer == ['compare(Eq7f2k, Ez9y8x, "date of birth")']
+    assert (await stepped(reasoner, step("Who is older, Eq7f2k or Ez9y8x?", [TOPIC, SECOND]))).action == "not_in_graph"
+
+
 async def test_counts_per_group(reasoner: EmbeddedReasoner) -> None:
     patients = thing("Sp1q2r", "patient", "more")
     ways = [way(1, "Sp1q2r", "treated by", to="doctor"), way(2, "Sp1q2r", "lives in", to="city")]

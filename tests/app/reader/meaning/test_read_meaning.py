@@ -216,10 +216,14 @@ READ = [
     ),
     ("How many seats do branches have on average?", 'average(Sr0001, "number of seats")'),
     ("How much money does Eb1k11 cost?", 'reach(Eb1k11, "price")'),
+    (
+        "Which members borrowed nothing but Eb1k11?",
+        'difference(reach(reach(Eb1k11, "^of book"), "borrowed by"), reach(difference(Sl0001, reach(Eb1k11, '
+        '"^of book")), "borrowed by"))',
+    ),
 ]
 UNSURE = [
     "Which authors mentor nobody?",
-    "Which members borrowed nothing but Eb1k11?",
     "Which books were written by neither Ea2t22 nor Ea3t33?",
     "What is the horoscope of Em4b44?",
     "Which books did Ea2t22 almost write?",
