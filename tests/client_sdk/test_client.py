@@ -439,17 +439,6 @@ async def test_a_cancelled_question_leaves_the_dialogue_as_it_was(service: FakeS
         assert (await chat.ask(QUESTION)).answered
 
 
-@pytest.mark.parametrize(("spoil", "kind"), FAILURES)
-async def test_async_failures_are_the_same(
-    service: FakeService, spoil: Callable[[FakeService], None], kind: type[ArogError]
-) -> None:
-    spoil(service)
-    async with AsyncChat(service.url, API_KEY, "demo", timeout_s=10) as chat:
-        with pytest.raises(kind):
-            await chat.ask(QUESTION)
-        assert chat.history == []
-
-
 # --- comfort ----------------------------------------------------------------------------------------------
 
 

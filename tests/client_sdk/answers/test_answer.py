@@ -13,7 +13,6 @@ import pytest
 from client_sdk import Answer, Chat, NotConfiguredError
 from client_sdk.answers.answer import reasons
 from client_sdk.answers.answer_notes import remarks
-from client_sdk.answers.evidence import MIN_SURE, confidence_words, is_unsure
 from client_sdk.cli.main import run
 from client_sdk.protocol import Fact, Names, Sentence, Usage
 from tests.client_sdk.cli.test_main import TEXT
@@ -170,19 +169,6 @@ def test_a_bare_number_asks_what_may_have_been_meant_and_no_suggestion(env: Fake
 
 
 # --- confidence -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("confidence", "words", "unsure"),
-    [
-        (None, "", False),
-        (0.93, "confidence 0.93", False),
-        (MIN_SURE, "confidence 0.70", False),
-        (0.55, "not sure: confidence 0.55", True),
-    ],
-)
-def test_the_words(confidence: float | None, words: str, unsure: bool) -> None:
-    assert (confidence_words(confidence), is_unsure(confidence)) == (words, unsure)
 
 
 def test_an_answer_has_them_with_its_names(service: FakeService) -> None:

@@ -20,7 +20,7 @@ from client_sdk.cli.main import join_commands, run
 from client_sdk.cli.render import make_console, show_answer, show_stream, show_trace
 from client_sdk.cli.settings import choose
 from client_sdk.crypto.key_file import create_private, key_path, load_key
-from client_sdk.errors import ArogError, NotConfiguredError, ServerError
+from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import Reading
 from client_sdk.trace import readable_payload
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
@@ -201,11 +201,6 @@ def test_a_wait_that_the_service_asks_for_is_told(env: FakeService, capsys: pyte
 def test_wrong_usage_or_a_missing_setting_is_two(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(arguments) == 2
     assert capsys.readouterr().err
-
-
-def test_an_unknown_error_of_ours_is_one() -> None:
-    assert main.exit_code_of(ArogError("x")) == 1
-    assert main.error_line(ServerError("It failed", id="7")) == "arog: It failed. (id 7)"
 
 
 # --- settings ---------------------------------------------------------------------------------------------
@@ -498,12 +493,6 @@ def test_completion_calls_the_command_as_it_was_typed(
     printed = capsys.readouterr().out
     assert f" {called}" in printed
     assert " arog)" not in printed
-
-
-def test_exit_codes_are_in_the_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(main, "entry_points", lambda group: [])
-    assert run(["--help"]) == 0
-    assert "Exit codes: 0 done" in capsys.readouterr().out
 
 
 def test_without_the_evaluation_its_commands_say_how_to_get_it(

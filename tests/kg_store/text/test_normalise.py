@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.names.index import NameEntry, NameIndex
-from kg_store.names.linker import EntityLinker
 from kg_store.text.normalise import MARKS, is_letters, skeleton_of, undecorated
+from tests.support.linking import linker_of
 
 
 @pytest.mark.parametrize("word", ["Rose", "खन्ना", "แก้วมณี", "x\u0308y", "עַל"])
@@ -122,7 +121,6 @@ def test_each_character_is_read_alone(text: str) -> None:
 
 @pytest.mark.parametrize("disguise", ALPHABETS)
 def test_the_linker_finds_a_name_in_the_skeleton_of_its_disguise(disguise: str) -> None:
-    names = [NameEntry(1, "Onhu Brockshirt", "name", None, linkable=True, protected=True)]
-    linker = EntityLinker(NameIndex.build(names))
+    linker = linker_of(("Onhu Brockshirt",), public=None)
     hidden = "".join(ALPHABETS[disguise].get(letter, letter) for letter in "onhu brockshirt")
     assert [each.mids for each in linker.find_mentions(skeleton_of(f"who is {hidden}, and where"))] == [(1,)]
