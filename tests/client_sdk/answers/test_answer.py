@@ -186,14 +186,6 @@ def test_a_changed_confidence_opens_no_name(service: FakeService) -> None:
         chat.ask("Who?")
 
 
-def test_a_sure_answer_says_so_in_a_notebook_and_not_to_other_programs(service: FakeService) -> None:
-    service.confidence = 0.93
-    with Chat(service.url, API_KEY, "demo") as chat:
-        answer = chat.ask("Who?")
-    assert "Confidence 0.93." in answer._repr_html_()
-    assert "onfidence" not in remarks(answer)
-
-
 # --- the path, tables -------------------------------------------------------------------------------------
 
 TABLE = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
 from kg_store.graph.adjacency import KINDS, Facts, Nodes, build_adjacency
-from kg_store.graph.blind_graph import MAX_CACHED, CompactGraph, RememberedGraph
+from kg_store.graph.blind_graph import CompactGraph, RememberedGraph
 from kg_store.graph.schema import read_schema, schema_bytes
 from kg_store.terms import (
     Concept,
@@ -120,18 +120,6 @@ def test_the_facts_about_a_node_are_all_pairs_of_all_of_its_hops(triples: list[t
     assert graph.fact_counts(np.array([*(mid(node) for node in nodes), 1])).tolist() == [*facts, 0]
 
 
-def test_signatures_come_in_the_order_of_the_nodes_given() -> None:
-    graph = built([(0, 0, 1)])
-    there = graph.signatures_of(np.array([mid(1), mid(0), mid(1)]))
-    assert there[0] == there[2] != there[1]
-
-
-def test_a_graph_without_a_shown_relation_still_holds_its_nodes() -> None:
-    graph = built([], relations=0)
-    assert graph.relations_of(as_mids([mid(0), mid(1)])) == ()
-    assert len(graph.schema.signatures) > 1
-
-
 def test_a_graph_comes_back_from_its_files_as_memory_maps(tmp_path: Path) -> None:
     graph = built([(0, 0, 1), (1, 1, 2), (3, 2, 0)])
     graph._arrays.save(tmp_path)
@@ -210,12 +198,4 @@ def test_the_graph_behind_is_asked_once() -> None:
     for _ in range(3):
         assert remembered.neighbours(as_mids([1, 2]), forwards).tails.tolist() == [2, 3]
         assert remembered.neighbours(as_mids([2]), backwards).tails.tolist() == [1]
-    assert graph.calls == 2
-
-
-def test_large_sets_are_not_kept() -> None:
-    graph = Counting([(1, "knows", 2)], {})
-    remembered = RememberedGraph(graph)
-    for _ in range(2):
-        remembered.neighbours(np.arange(MAX_CACHED + 1), Hop(RelationId(0)))
     assert graph.calls == 2

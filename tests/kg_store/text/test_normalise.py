@@ -69,12 +69,6 @@ def test_the_letters_of_a_disguise_are_the_letters(name: str) -> None:
     assert not wrong
 
 
-@given(st.sampled_from(sorted(ALPHABETS)), st.text(LETTERS, min_size=1, max_size=20))
-def test_any_name_in_any_disguise_undone_is_the_name(disguise: str, name: str) -> None:
-    hidden = "".join(ALPHABETS[disguise].get(letter, letter) for letter in name)
-    assert skeleton_of(hidden).lower() == name
-
-
 @pytest.mark.parametrize("name", [each for each in DECORATED if "combining" not in each and "\u0332" not in each])
 def test_letters_of_no_language_are_undone_in_any_text(name: str) -> None:
     signs = {letter: sign for letter, sign in ALPHABETS[name].items() if len(sign) == 1}
@@ -102,11 +96,6 @@ def test_letters_of_real_languages_and_figures_stay_where_text_is_shown(text: st
 )
 def test_accents_strokes_and_look_alikes_go_from_a_skeleton(text: str, plain: str) -> None:
     assert skeleton_of(text) == plain
-
-
-def test_ascii_text_is_the_same_object() -> None:
-    text = "who is Rose"
-    assert skeleton_of(text) is text
 
 
 @given(st.text(max_size=60))
