@@ -177,7 +177,7 @@ def cut(text: str, places: tuple[int, ...]) -> list[str]:
 
 
 @given(texts)
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_every_cut_into_three_streams_to_the_same_text(text: str) -> None:
     whole = restore(text, TABLE)
     for places in combinations(range(len(text) + 1), 2):

@@ -199,27 +199,18 @@ def fact(head: str, tail: str, *path: str, cited: bool = True) -> Fact:
     return Fact(head=head, head_concept="patient", path=list(path), tail=tail, tail_concept="doctor", cited=cited)
 
 
-def test_steps_that_follow_on_one_another_are_one_line() -> None:
-    found = [fact("Ea1b2c", "Ed3e4f", "treated by"), fact("Ed3e4f", "Sg5h6i", "^lives in")]
-    assert reasons(found, TABLE) == (
-        "Rose -> treated by (doctor) -> Dr. X; <- lives in (doctor) <- A, B and 5 more",
-    )  # fmt: skip
-
-
-def test_another_start_is_another_line_and_what_is_not_cited_is_none() -> None:
+def test_steps_that_follow_on_one_another_are_one_line_and_another_start_another() -> None:
     found = [
         fact("Ea1b2c", "Ed3e4f", "has admission|by"),
-        fact("Sg5h6i", "Ed3e4f", "treated by", "works at"),
+        fact("Ed3e4f", "Sg5h6i", "^lives in"),
+        fact("Ezzzz9", "Ed3e4f", "treated by", "works at"),
         fact("Ea1b2c", "Sg5h6i", "knows", cited=False),
     ]
     assert reasons(found, TABLE) == (
-        "Rose -> has admission / by (doctor) -> Dr. X",
-        "A, B and 5 more -> treated by > works at (doctor) -> Dr. X",
+        "Rose -> has admission / by (doctor) -> Dr. X; <- lives in (doctor) <- A, B and 5 more",
+        "Ezzzz9 -> treated by > works at (doctor) -> Dr. X",
     )
-
-
-def test_a_thing_without_a_name_stays_a_pseudonym() -> None:
-    assert reasons([fact("Ezzzz9", "Ed3e4f", "treated by")], TABLE) == ("Ezzzz9 -> treated by (doctor) -> Dr. X",)
+    assert reasons([fact("Sg5h6i", "Ed3e4f", "knows")], TABLE) == ("A, B and 5 more -> knows (doctor) -> Dr. X",)
 
 
 def test_each_name_is_a_row(chat: Chat) -> None:

@@ -20,11 +20,7 @@ NORTH, SOUTH = 11, 12
 NUMBER, DATE, TEXT, TRUTH = ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH
 
 VALUES: dict[int, FakeRecord] = {
-    21: MEDIATOR,
-    22: MEDIATOR,
-    23: MEDIATOR,
-    24: MEDIATOR,
-    25: MEDIATOR,
+    **dict.fromkeys(range(21, 26), MEDIATOR),
     101: literal("30", NUMBER),
     102: literal("45.5", NUMBER),
     103: literal("30.0", NUMBER),

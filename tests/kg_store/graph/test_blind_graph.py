@@ -17,9 +17,7 @@ from kg_store.graph.blind_graph import CompactGraph, RememberedGraph
 from kg_store.graph.schema import read_schema, schema_bytes
 from kg_store.terms import (
     Concept,
-    Edges,
     Hop,
-    Mids,
     NodeKind,
     Relation,
     RelationId,
@@ -29,7 +27,6 @@ from kg_store.terms import (
     ValueView,
     as_mids,
 )
-from tests.support.algebra_fakes import FakeGraph
 
 NODES, RELATIONS = 12, 3
 TRIPLES = st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, RELATIONS - 1), st.integers(0, NODES - 1)))
@@ -164,16 +161,6 @@ def test_a_schema_comes_back_from_its_bytes() -> None:
 QUESTIONS = st.lists(st.tuples(st.lists(st.integers(0, NODES + 3)), st.sampled_from(HOPS)))
 
 
-class Counting(FakeGraph):
-    """A fake that counts what it is asked."""
-
-    calls = 0
-
-    def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        self.calls += 1
-        return super().neighbours(mids, hop)
-
-
 @given(TRIPLES, QUESTIONS)
 def test_it_gives_what_the_graph_behind_it_gives(
     triples: list[tuple[int, int, int]], questions: list[tuple[list[int], Hop]]
@@ -189,13 +176,3 @@ def test_it_gives_what_the_graph_behind_it_gives(
         assert remembered.relations_of(mids) == graph.relations_of(mids)
     ids = [signature.id for signature in graph.schema.signatures]
     assert remembered.members(ids).tolist() == graph.members(ids).tolist()
-
-
-def test_the_graph_behind_is_asked_once() -> None:
-    graph = Counting([(1, "knows", 2), (2, "knows", 3)], {})
-    remembered = RememberedGraph(graph)
-    forwards, backwards = Hop(RelationId(0)), Hop(RelationId(0), inverse=True)
-    for _ in range(3):
-        assert remembered.neighbours(as_mids([1, 2]), forwards).tails.tolist() == [2, 3]
-        assert remembered.neighbours(as_mids([2]), backwards).tails.tolist() == [1]
-    assert graph.calls == 2

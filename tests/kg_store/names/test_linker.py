@@ -13,7 +13,7 @@ from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.fuzzy_search import Fits, InexactHit
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.other_forms import MAX_PASSES, Mention, find_near_spans, masked
+from kg_store.names.other_forms import Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
 from tests.support.linking import linked, linker_of, named, valued
@@ -293,21 +293,6 @@ def test_a_skipped_word_stands_for_nothing() -> None:
     family = MANY_NAMES[0].split()[-1]
     assert find_near_spans(INDEX, family, ()) == [(0, len(family))]
     assert find_near_spans(INDEX, family, (), {family}) == []
-
-
-def test_a_long_text_is_read_a_few_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    find = NameIndex.find_inexact
-
-    def counted(self: NameIndex, text: str, skip: Collection[str] = (), fits: Fits | None = None) -> list[InexactHit]:
-        read.append(text)
-        return find(self, text, skip, fits=fits)
-
-    monkeypatch.setattr(NameIndex, "find_inexact", counted)
-    text = " ".join(near_text(seed, 60) for seed in range(6))
-    find_near_spans(INDEX, text, ())
-    assert 1 < len(read) <= MAX_PASSES
-    assert read[1].count("|") > len(text) / 2
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -379,16 +379,3 @@ def test_a_literal_of_any_text_is_read_back(text: str) -> None:
     raw = read_sources(graph)
     literal = raw.literal(raw.objects[0])
     assert (literal.lexical, literal.language) == (text, "de")
-
-
-@pytest.mark.parametrize(
-    ("datatype", "kind"),
-    [
-        ("http://www.w3.org/2001/XMLSchema#decimal", ValueKind.NUMBER),
-        ("http://www.w3.org/2001/XMLSchema#gYear", ValueKind.DATE),
-        ("http://www.w3.org/2001/XMLSchema#boolean", ValueKind.TRUTH),
-        ("http://www.w3.org/2001/XMLSchema#duration", ValueKind.TEXT),
-    ],
-)
-def test_a_datatype_tells_how_a_value_compares(datatype: str, kind: ValueKind) -> None:
-    assert literal_of(f'"x"^^<{datatype}>').kind is kind

@@ -11,7 +11,6 @@ from kg_store.text.labels import (
     clean,
     distinct_labels,
     inverse_of,
-    is_short_label,
     local_name,
     readable,
     readable_relation,
@@ -72,17 +71,6 @@ def test_a_relation_without_a_label_is_made_readable(predicate: str, is_iri: boo
 )
 def test_a_label_has_inverse_words(label: str, inverse: str) -> None:
     assert inverse_of(label) == inverse
-
-
-def test_a_sentence_is_no_label() -> None:
-    assert is_short_label("Pay grade")
-    for sentence in (
-        "The patient whom the doctor takes care of.",
-        "Diagnosis of patient.",
-        "",
-        "one two three four five",
-    ):
-        assert not is_short_label(sentence)
 
 
 @pytest.mark.parametrize(
