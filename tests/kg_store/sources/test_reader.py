@@ -379,3 +379,20 @@ def test_a_literal_of_any_text_is_read_back(text: str) -> None:
     raw = read_sources(graph)
     literal = raw.literal(raw.objects[0])
     assert (literal.lexical, literal.language) == (text, "de")
+
+
+LISTS = """@prefix : <http://x.test/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+:ivo :speaks ( :norse "Sudorian" ) ; :likes ( ) .
+:mara :speaks ( :norse ) .
+:runa :reads _:a . _:a rdf:first :saga ; rdf:rest _:a .
+_:b rdf:first :alone ; rdf:rest rdf:nil .
+"""
+
+
+def test_the_members_of_a_list_stand_in_its_place_and_a_broken_one_is_kept(tmp_path: Path) -> None:
+    found = {tuple(text.split("/")[-1] for text in row) for row in texts(raw_of(tmp_path, LISTS, "lists.ttl"))}
+    assert {("ivo", "speaks", "norse"), ("ivo", "speaks", "Sudorian"), ("mara", "speaks", "norse")} <= found
+    # A loop, and a list to which nothing leads.
+    assert len({row[0] for row in found if row[1].endswith("first")}) == 2
+    assert ("runa", "reads") in {row[:2] for row in found}
