@@ -1,11 +1,14 @@
-"""OpenGraphs: the versions that this process has open, whole and as the roles of their policies see them."""
+"""Versions that this process has open, whole and as the roles of their policies see them; new ones, and the sweep."""
 
 from __future__ import annotations
 
 import threading
+import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from sqlalchemy import Engine
@@ -22,7 +25,7 @@ from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder, FolderLock
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultScope, VisibilityFilter
-from kg_store.storage.versions import GraphRows, VersionRow
+from kg_store.storage.versions import GraphRow, GraphRows, VersionRow
 from kg_store.terms import Schema
 from kg_store.text.english import PublicWords
 from kg_store.version_builder import (
@@ -185,11 +188,10 @@ class OpenGraphs:
             return None
         try:
             opened = self._assembled(row)
-        except FileNotFoundError:
+        except BaseException as error:
             hold.release()
-            return None
-        except BaseException:
-            hold.release()
+            if isinstance(error, FileNotFoundError):
+                return None
             raise
         weakref.finalize(opened, FolderLock.release, hold)
         self._alive.append(weakref.ref(opened))
@@ -216,3 +218,35 @@ def _in_house(schema: Schema, vault: Vault) -> Schema:
     """The schema for the reader that sends nothing; the vault keeps the names of masked relations as hidden values."""
     held = vault.records(unsaid_of(schema))
     return read_in_house(schema, {mid: record.lexical or "" for mid, record in held.items()})
+
+
+class NewVersions:
+    """Promise: what was begun and not swapped in is swept away, also when its process was killed."""
+
+    def __init__(self, folder: DataFolder, rows: GraphRows, opened: OpenGraphs) -> None:
+        self._folder, self._rows, self._opened = folder, rows, opened
+
+    @contextmanager
+    def begin(self, tenant: str, name: str) -> Iterator[tuple[GraphRow, str]]:
+        """A version to be filled and swapped in within the context."""
+        version_id = uuid.uuid4().hex
+        with self._folder.alone():
+            hold = self._folder.begin(version_id)
+        try:
+            yield self._rows.begin(tenant, name, version_id), version_id
+        except BaseException:
+            self._rows.retire(version_id)
+            raise
+        finally:
+            hold.release()
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Deletes versions that are neither current nor held by anybody, here or in another process."""
+        self._opened.drop_replaced()
+        with self._folder.alone():
+            known = set(self._rows.not_current())
+            strays = set(self._folder.unfinished_ids()) - self._rows.complete_ids()
+            for version_id in sorted(known | strays):
+                is_needed = partial(self._rows.is_complete, version_id)
+                self._folder.delete_unless_held(version_id, is_needed, partial(self._rows.forget, version_id))

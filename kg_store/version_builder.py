@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,17 +15,55 @@ from kg_store.errors import LoadError
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
 from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
-from kg_store.graph_info import GraphInfo, info_bytes, info_of
+from kg_store.loading.default_masks import MaskedTerm, MaskReason
 from kg_store.loading.load import LoadedGraph, placeholder_schema
 from kg_store.names.index import NameIndex
 from kg_store.names.name_words import NameWords
 from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
-from kg_store.storage.master_key import MasterKey, bind
+from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import Vault, VaultScope, write_records
+from kg_store.storage.versions import SealedParts
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
 from kg_store.text.labels import unknown_kinds
+
+
+@dataclass(frozen=True, slots=True)
+class GraphInfo:
+    """The part of a graph that its owner sees. `public_words` are names that equal common words, `masked` words that
+    may be cells: not for logs."""
+
+    tenant: str
+    name: str
+    version: str
+    triples: int
+    entities: int
+    values: int
+    mediators: int
+    relations: int
+    loaded_at: datetime
+    public_words: tuple[str, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    masked: tuple[MaskedTerm, ...] = field(default=(), repr=False)
+
+
+def info_bytes(info: GraphInfo) -> bytes:
+    """All but tenant, name and version, which stand in the row; the catalog seals it."""
+    kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
+    content = {field_name: getattr(info, field_name) for field_name in kept}
+    content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
+    return json.dumps({**content, "loaded_at": info.loaded_at.isoformat()}).encode()
+
+
+def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
+    """Reads what `info_bytes` wrote."""
+    content = json.loads(data)
+    masked = (MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content["masked"])
+    content |= {"loaded_at": datetime.fromisoformat(content["loaded_at"]), "masked": tuple(masked)}
+    content |= {"public_words": tuple(content["public_words"]), "notes": tuple(content["notes"])}
+    return GraphInfo(tenant, name, version, **content)
+
 
 Progress = Callable[[str, float], None]
 """Gets the step's name and the share of the whole load that is done, 0 to 1."""
@@ -35,15 +74,14 @@ NameConcepts = Callable[[Schema], Sequence[str]]
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
 _UNSEEN_FILE = "unseen.npy"
+_COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class Built(SealedParts):
     """A version that is whole on the disk and in the vault, and what its row is to say."""
 
     info: GraphInfo
-    sealed_info: bytes = field(repr=False)
-    sealed_policy: bytes = field(repr=False)
 
 
 class VersionCipher:
@@ -59,10 +97,10 @@ class VersionCipher:
         return self.unseal(scope, file, (self._folder.path_of(scope.version_id) / file).read_bytes())
 
     def seal(self, scope: VaultScope, purpose: str, plain: bytes) -> bytes:
-        return self._master.seal(purpose, bind(scope.tenant, scope.graph, scope.version_id), plain)
+        return self._master.seal(purpose, scope.context(), plain)
 
     def unseal(self, scope: VaultScope, purpose: str, sealed: bytes) -> bytes:
-        return self._master.open(purpose, bind(scope.tenant, scope.graph, scope.version_id), sealed)
+        return self._master.open(purpose, scope.context(), sealed)
 
 
 class Builder:
@@ -108,8 +146,12 @@ class Builder:
         self, scope: VaultScope, loaded: LoadedGraph, index: NameIndex, notes: tuple[str, ...], policy: Policy
     ) -> Built:
         """The version of a load, once all of it is written."""
-        public = index.report().public_words
-        info = info_of(scope.tenant, scope.graph, scope.version_id, loaded, public, notes)
+        entities, values, mediators = (loaded.counts[kind] for kind in _COUNTED)
+        info = GraphInfo(
+            scope.tenant, scope.graph, scope.version_id, triples=loaded.facts, entities=entities, values=values,
+            mediators=mediators, relations=len(loaded.relations), loaded_at=datetime.now(UTC).replace(microsecond=0),
+            public_words=index.report().public_words, notes=(*loaded.notes, *notes), masked=loaded.masked,
+        )  # fmt: skip
         return self._finished(scope, info, policy)
 
     def renamed(self, scope: VaultScope, before: BaseVersion, concepts: Sequence[str], progress: Progress) -> Built:
@@ -149,10 +191,10 @@ class Builder:
         self._write_arrays(scope, left.adjacency, schema, unseen_without(read_unseen(path), going.mids))
         gone = frozenset(going.mids.tolist())
         index = before.names.without(gone).with_public(self.public_words(schema, before.policy))
-        counts = left.counts()
+        entities, values, mediators = (left.counts()[kind] for kind in _COUNTED)
         info = replace(
-            before.info, triples=left.facts, relations=len(schema.relations), entities=counts[NodeKind.ENTITY],
-            values=counts[NodeKind.VALUE], mediators=counts[NodeKind.MEDIATOR],
+            before.info, triples=left.facts, relations=len(schema.relations),
+            entities=entities, values=values, mediators=mediators,
         )  # fmt: skip
         return self._copied(scope, before, index, info, gone, progress)
 
@@ -198,7 +240,7 @@ class Builder:
     def _finished(self, scope: VaultScope, info: GraphInfo, policy: Policy) -> Built:
         self._folder.finish(scope.version_id)
         sealed_policy = self._sealer.seal(scope, POLICY_PURPOSE, policy.to_toml().encode())
-        return Built(info, self._sealer.seal(scope, INFO_PURPOSE, info_bytes(info)), sealed_policy)
+        return Built(self._sealer.seal(scope, INFO_PURPOSE, info_bytes(info)), sealed_policy, info)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from rich.prompt import Prompt
 from rich.table import Table
 from rich.text import Text
 
-from app.graphs.previews.columns import columns_of, columns_seen
 from app.graphs.previews.policy_changes import with_changes
+from app.graphs.previews.previewer import columns_of, columns_seen
 from client_sdk.protocol import ColumnChange, ColumnSeen, PolicyChanges
 from kg_store.errors import StoreError
 from kg_store.proposals.propose import preview

@@ -191,9 +191,8 @@ def delete(
 def _read(files: list[Path], policy: Path | None, are_triples: bool) -> tuple[RawGraph, Policy]:
     """The triples of `files`, and the policy given or proposed; text files are triples where the command says so."""
     from kg_store.proposals.propose import read_and_propose
-    from kg_store.sources.policy import Policy
+    from kg_store.sources.policy import Policy, TriplesPolicy
     from kg_store.sources.reader import read_by_policy
-    from kg_store.sources.table_policy import TriplesPolicy
 
     told = (TriplesPolicy(),) if are_triples else ()
     if policy is None:

@@ -18,11 +18,11 @@ from kg_store.catalog import Catalog, NameConcepts
 from kg_store.errors import LoadError
 from kg_store.formats.files import require_unpacked_within
 from kg_store.graph.anonymity import DEFAULT_K, measure_anonymity
-from kg_store.graph_info import GraphInfo
 from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import FORMATS
-from kg_store.sources.triple_columns import words_of
+from kg_store.sources.triple_files import words_of
+from kg_store.version_builder import GraphInfo
 
 PROPOSED = "No policy was given, so the proposed one was used: read it, and load again with your own where it errs."
 REPLACED = (

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, insert, select, update
 from app.database.tables import jobs
 from app.telemetry.logs import event_log
 from client_sdk.protocol import ErrorBody, GraphSummary, JobStatus, PrivacySummary
-from kg_store.graph_info import GraphInfo
+from kg_store.version_builder import GraphInfo
 
 
 class UnknownJobError(Exception):

@@ -18,13 +18,13 @@ from kg_store.errors import StoreError
 from kg_store.graph import anonymity
 from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.anonymity import Anonymity, measure_anonymity
-from kg_store.graph_info import GraphInfo
 from kg_store.lexicon.lexicon import size, sources
 from kg_store.names.index import NameIndex, NameReport
 from kg_store.names.name_words import NameWords
 from kg_store.sources.policy import Policy
 from kg_store.terms import Schema, ValueView
 from kg_store.text.english import PublicWords
+from kg_store.version_builder import GraphInfo
 
 WORTH_A_WARNING = 0.05
 """The share of a graph's entities, or of prompts, that fewer than k entities match, from which on a warning is given.

@@ -6,7 +6,7 @@ https://hl7.org/fhir/R4/datatypes.html
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 Record = dict[str, Any]
@@ -64,31 +64,20 @@ def plain_resource(resource: Record) -> Record:
         found["resourceType"] += "Record"
     is_own = [name for name, plain in found.items() if name != "id" and plain in (found.get("id"), [found.get("id")])]
     found = {name: plain for name, plain in found.items() if name not in is_own}
-    names = ((NAME, _name_of(resource)), (ALSO_CALLED, _short_name(resource)))
-    return {**found, **{key: name for key, name in names if name}}
+    return {**found, **{key: name for key, name in _names_of(resource).items() if name}}
 
 
-def _name_of(resource: Record) -> str:
-    """The full name of a person, the type of anything else without a name."""
+def _names_of(resource: Record) -> dict[str, str]:
+    """The full name of a person, and the first given name with the family name; the type of anything else."""
     name = resource.get("name")
     first = name[0] if isinstance(name, list) and name else None
     if isinstance(first, dict):
-        return _full_name(first)
+        given, family = first.get("given") or (), first.get("family")
+        parts = (*(first.get("prefix") or ()), *given, family)
+        full = str(first.get("text") or " ".join(str(part) for part in parts if part))
+        return {NAME: full, ALSO_CALLED: f"{given[0]} {family}" if given and family else ""}
     kind = resource.get("type")
-    return "" if isinstance(name, str) else _text_of(kind[0] if isinstance(kind, list) and kind else kind)
-
-
-def _short_name(resource: Record) -> str:
-    """The first given name of a person with the family name, without title and further names."""
-    names = resource.get("name")
-    first = names[0] if isinstance(names, list) and names and isinstance(names[0], dict) else {}
-    given, family = first.get("given") or (), first.get("family")
-    return f"{given[0]} {family}" if given and family else ""
-
-
-def _full_name(name: Record) -> str:
-    parts = [*(name.get("prefix") or ()), *(name.get("given") or ()), name.get("family")]
-    return str(name.get("text") or " ".join(str(part) for part in parts if part))
+    return {NAME: "" if isinstance(name, str) else _text_of(kind[0] if isinstance(kind, list) and kind else kind)}
 
 
 def _plain(key: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -99,17 +88,20 @@ def _plain(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     if key == "extension":
         yield from _extensions(value)
     elif key == "telecom":
-        yield from _contacts(value)
+        known = value if isinstance(value, list) else []
+        yield from _grouped(known, lambda each: _CONTACTS.get(str(each.get("system")), "contact"))
     elif key == "identifier":
-        yield from _identifiers(value if isinstance(value, list) else [value])
+        yield from _grouped(value if isinstance(value, list) else [value], _kind_of_identifier)
     elif key == "address" and isinstance(first, dict):
-        yield from _address(first)
+        yield "address", ", ".join(map(str, first.get("line") or ())) or first.get("text")
+        yield from ((part, first[part]) for part in ("city", "state", "postalCode", "country") if first.get(part))
     elif isinstance(value, dict) and {"value", "unit"} & value.keys() and not isinstance(value.get("value"), dict):
         name = _without_type(key)
         yield name, value.get("value")
         yield ("unit" if name == "value" else f"{name} unit"), value.get("unit") or value.get("code")
     else:
-        is_of_patient = key == "subject" and not str(_reference(first)).startswith(_OF_OTHERS)
+        subject = first.get("reference") if isinstance(first, dict) else None
+        is_of_patient = key == "subject" and not str(subject).startswith(_OF_OTHERS)
         name = "patient" if is_of_patient else _without_type(key)
         plain = _simple(value)
         if name == "value" and isinstance(plain, str):
@@ -133,7 +125,11 @@ def _simple(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     if "reference" in value or ("display" in value and value.keys() <= {"display", "identifier", "type"}):
-        return _id_of(value)
+        # `Patient/7`, `urn:uuid:7` and `Patient?identifier=system|7` all lead to 7.
+        if isinstance(reference := value.get("reference"), str):
+            return reference.rpartition("|" if "|" in reference else "/")[2].removeprefix("urn:uuid:")
+        identifier = value.get("identifier")
+        return str(value.get("display") or (identifier.get("value") if isinstance(identifier, dict) else "") or "")
     if text := _text_of(value):
         return text
     kept = ((key, each) for key, each in value.items() if key not in _FOR_PROGRAMS)
@@ -153,20 +149,6 @@ def _text_of(value: Any) -> str:
     return ""
 
 
-def _reference(value: Any) -> Any:
-    return value.get("reference") if isinstance(value, dict) else None
-
-
-def _id_of(value: Record) -> str:
-    """The id that a Reference leads to: `Patient/7`, `urn:uuid:7` and `Patient?identifier=system|7` all to 7; else
-    the name that it shows, else the identifier."""
-    if isinstance(reference := value.get("reference"), str):
-        return reference.rpartition("|" if "|" in reference else "/")[2].removeprefix("urn:uuid:")
-    identifier = value.get("identifier")
-    known = identifier.get("value") if isinstance(identifier, dict) else None
-    return str(value.get("display") or known or "")
-
-
 def _extensions(values: Any) -> Iterator[tuple[str, Any]]:
     """Each extension by the end of its URL: `.../us-core-race` is the column `race`."""
     for each in values if isinstance(values, list) else ():
@@ -183,17 +165,6 @@ def _extensions(values: Any) -> Iterator[tuple[str, Any]]:
             yield name, plain
 
 
-def _contacts(values: Any) -> Iterator[tuple[str, Any]]:
-    """Telephones, e-mails and the like, by a closed list: a word of the data never names a column."""
-    known = [each for each in values if isinstance(each, dict)] if isinstance(values, list) else []
-    yield from _grouped((_CONTACTS.get(str(each.get("system")), "contact"), each) for each in known)
-
-
-def _identifiers(values: Any) -> Iterator[tuple[str, Any]]:
-    """Identifiers by what their code says that they are; the text of a type may be anything, and names no column."""
-    yield from _grouped((_kind_of_identifier(each), each) for each in values if isinstance(each, dict))
-
-
 def _kind_of_identifier(identifier: Record) -> str:
     kind = identifier.get("type")
     codings = kind.get("coding") if isinstance(kind, dict) else None
@@ -201,15 +172,10 @@ def _kind_of_identifier(identifier: Record) -> str:
     return next((_IDENTIFIERS[code] for code in codes if code in _IDENTIFIERS), "identifier")
 
 
-def _grouped(found: Iterable[tuple[str, Record]]) -> Iterator[tuple[str, Any]]:
+def _grouped(values: list[Any], column_of: Callable[[Record], str]) -> Iterator[tuple[str, Any]]:
+    """Values by a closed list of columns: the text of a type may be anything, and a word of the data names none."""
     by_column: dict[str, list[str]] = {}
-    for column, each in found:
-        if each.get("value"):
-            by_column.setdefault(column, []).append(str(each["value"]))
+    for each in values:
+        if isinstance(each, dict) and each.get("value"):
+            by_column.setdefault(column_of(each), []).append(str(each["value"]))
     yield from by_column.items()
-
-
-def _address(value: Record) -> Iterator[tuple[str, Any]]:
-    lines = value.get("line") or ()
-    yield "address", ", ".join(map(str, lines)) or value.get("text")
-    yield from ((key, value[key]) for key in ("city", "state", "postalCode", "country") if value.get(key))

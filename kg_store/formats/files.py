@@ -1,13 +1,19 @@
-"""A file's bytes, unpacked where it is gzipped, with our own errors."""
+"""Files opened safely: unpacked, in their encoding, within bounds, without entities and remote contexts."""
 
 from __future__ import annotations
 
+import codecs
 import gzip
+import io
+import json
+import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, Final, Literal, cast
 
 from kg_store.errors import LoadError
 
@@ -45,3 +51,181 @@ def translate_io_errors(path: Path) -> Iterator[None]:
         raise LoadError("the gzip data is broken or cut off", path.name) from None
     except OSError:
         raise LoadError("the file can't be read", path.name) from None
+
+
+Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252", "cp1250", "cp1251", "cp1253", "cp1254"]
+
+MAX_FOREIGN_SHARE: Final = 0.3
+"""Of the letters of a text in a western code page, how many lie outside of ASCII; Cyrillic or Greek have far more."""
+
+
+def encoding_of(path: Path) -> Encoding:
+    """Returns the encoding in which the whole file can be read; `utf-8` where none is certain, so that reading it says
+    in which line it fails. Raises LoadError where the file can't be opened."""
+    told = path.stat()
+    return _found(path, told.st_size, told.st_mtime_ns)
+
+
+@lru_cache(maxsize=512)
+def _found(path: Path, _size: int, _modified: int) -> Encoding:
+    with open_bytes(path) as stream:
+        if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16"
+    tried: tuple[Encoding, ...] = ("utf-8", "cp1252")
+    for encoding in tried:
+        decoder = codecs.getincrementaldecoder(encoding)()
+        letters = foreign = 0
+        with open_bytes(path) as stream, suppress(UnicodeDecodeError):
+            while chunk := stream.read(_CHUNK_BYTES):
+                text = decoder.decode(chunk)
+                if encoding == "cp1252":
+                    letters += sum(char.isalpha() for char in text)
+                    foreign += sum(char.isalpha() and not char.isascii() for char in text)
+            decoder.decode(b"", final=True)
+            if foreign <= MAX_FOREIGN_SHARE * letters:
+                return encoding
+    return "utf-8"
+
+
+MAX_LITERAL_BYTES = 1 << 20
+MAX_LINE_CHARS = 1 << 22
+MAX_DEPTH = 32
+"""Of lists and objects within each other."""
+TOO_LONG_LITERAL = f"a text of more than {MAX_LITERAL_BYTES >> 20} MB: leave it out, or put it into a file of its own"
+TOO_LONG_LINE = f"a line of more than {MAX_LINE_CHARS >> 20} million characters"
+_PIECE_BYTES = 1 << 16
+
+
+class BoundedRuns(io.RawIOBase):
+    """The same stream, which raises LoadError where more than MAX_LITERAL_BYTES stand between two of `mark`.
+
+    Promise: a parser that reads this never has a longer literal in memory, where `mark` stands at the ends of each.
+    A `mark` behind a backslash is a part of the literal.
+    """
+
+    def __init__(self, stream: IO[bytes], file: str, mark: bytes) -> None:
+        self._stream, self._file, self._mark = stream, file, mark
+        self._run, self._open_escape = 0, b""
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """As many bytes as are asked for, fewer at the end alone: who looks at a beginning has to see all of it."""
+        pieces: list[bytes] = []
+        while size and (data := self._stream.read(_PIECE_BYTES if size < 0 else min(size, _PIECE_BYTES))):
+            self._count(data)
+            pieces.append(data)
+            size -= len(data) if size > 0 else 0
+        return b"".join(pieces)
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _count(self, data: bytes) -> None:
+        plain = (self._open_escape + data).replace(b"\\\\", b"__").replace(b"\\" + self._mark, b"__")
+        self._open_escape = b"\\" if plain.endswith(b"\\") else b""
+        first, last = plain.find(self._mark), plain.rfind(self._mark)
+        self._run += len(plain) if first < 0 else first
+        if self._run > MAX_LITERAL_BYTES:
+            raise LoadError(TOO_LONG_LITERAL, self._file)
+        if last >= 0:
+            self._run = len(plain) - last - 1
+
+
+def bounded_lines(text: io.TextIOWrapper, file: str) -> Iterator[str]:
+    """The lines of `text`. Raises LoadError at one of more than MAX_LINE_CHARS, without having read all of it."""
+    number = 0
+    while line := text.readline(MAX_LINE_CHARS + 1):
+        number += 1
+        if len(line) > MAX_LINE_CHARS:
+            raise LoadError(TOO_LONG_LINE, file, number)
+        yield line
+
+
+_MAX_PROLOG_BYTES = 1 << 20
+_MAX_ENTITY_BYTES = 1_000  # the longest namespaces have some hundred
+_DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
+_ENTITY_VALUE = re.compile(rb"<!ENTITY\s[^\"'>]*(\"[^\"]*\"|'[^']*')")
+_ROOT = re.compile(rb"<[A-Za-z_]")
+_LANGUAGE_TAG = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]+)*")
+
+
+def local_json(stream: IO[bytes], file: str, skipped: Counter[str]) -> bytes:
+    """Returns JSON-LD written again from the parsed tree, so that what was checked is what is read. Refuses remote
+    contexts.
+
+    Counts in `skipped` the keys without a meaning in any context, which a parser leaves out.
+    """
+    try:
+        tree = json.loads(stream.read())
+        written = json.dumps(tree).encode()
+    except json.JSONDecodeError as error:
+        raise LoadError("not valid JSON", file, error.lineno) from None
+    except (ValueError, RecursionError):
+        # Bytes that are no text, numbers of thousands of digits, thousands of brackets.
+        raise LoadError("not valid JSON, or nested too deep, or a number too long", file) from None
+    objects = list(_objects(tree))
+    contexts = [part for each in objects for part in _context_parts(each)]
+    if any("@import" in each for each in objects) or any(isinstance(part, str) for part in contexts):
+        raise LoadError("a remote @context; write the context into the file", file)
+    unread = _without_meaning(objects, [part for part in contexts if isinstance(part, dict)])
+    if unread:
+        skipped[f"keys of {file} have no meaning in its @context, and were not read"] += unread
+    return written
+
+
+def _objects(tree: Any) -> Iterator[dict[str, Any]]:
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        pending.extend(node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
+        if isinstance(node, dict):
+            yield node
+
+
+def _context_parts(node: dict[str, Any]) -> list[Any]:
+    context = node.get("@context")
+    return context if isinstance(context, list) else [context]
+
+
+def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any]]) -> int:
+    """The number of distinct keys that are neither keywords nor IRIs nor defined by a context, if no @vocab defines
+    all; keys that look like language tags are those of a term with `@container: @language`."""
+    if any(part.get("@vocab") is not None for part in contexts):
+        return 0
+    inside = {id(each) for part in contexts for each in _objects(part)}
+    terms = {term for part in contexts for term in part}
+    maps = {id(each) for each in objects if each and all(map(_LANGUAGE_TAG.fullmatch, each))}
+    keys = {key for each in objects if id(each) not in inside | maps for key in each}
+    return sum(not key.startswith("@") and ":" not in key and key not in terms for key in keys)
+
+
+def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:
+    """Returns the stream after checking that its prolog holds no entity that is long or made of entities."""
+    prolog = stream.read(_MAX_PROLOG_BYTES)
+    values = _ENTITY_VALUE.findall(prolog)
+    if b"\x00" in prolog or any(b"&" in value for value in values) or b"<!ENTITY %" in prolog:
+        raise LoadError("not UTF-8, or an XML entity that is made of other entities", file)
+    if any(len(value) > _MAX_ENTITY_BYTES for value in values):
+        raise LoadError(f"an XML entity of more than {_MAX_ENTITY_BYTES} bytes", file)
+    if b"<!DOCTYPE" in prolog and not _DOCTYPE.search(prolog):
+        raise LoadError("the XML document type does not end, or is too long", file)
+    if len(prolog) == _MAX_PROLOG_BYTES and not _ROOT.search(prolog):
+        raise LoadError("what stands before the first XML element is too long", file)
+    return io.BufferedReader(_Rejoined(prolog, stream))
+
+
+class _Rejoined(io.RawIOBase):
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head, self._rest = io.BytesIO(head), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._head.read(len(buffer)) or self._rest.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)

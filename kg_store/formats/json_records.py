@@ -1,7 +1,8 @@
 """JSON and JSON Lines as tables: a list of objects is one, and so is each list of objects within them.
 
 An object within a record is columns of the record (`address city`); a list of plain values is one column; a list of
-objects is a table of its own whose rows refer to their record. Streams: no more than one record is in memory.
+objects is a table of its own whose rows refer to their record. An object whose keys are data, `{"EUR": {...}, "CHF":
+{...}}`, is a list. Streams: no more than one record is in memory.
 """
 
 from __future__ import annotations
@@ -11,17 +12,73 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Final, cast
 
 from kg_store.errors import LoadError
-from kg_store.formats.bounds import MAX_DEPTH, MAX_LITERAL_BYTES, TOO_LONG_LITERAL, BoundedRuns, bounded_lines
-from kg_store.formats.delimited_text import Rows
+from kg_store.formats.delimited_text import Rows, TableOfFile
 from kg_store.formats.fhir import is_resource, plain_resource
-from kg_store.formats.files import open_bytes
-from kg_store.formats.json_maps import KEY, as_list, places_of_maps
+from kg_store.formats.files import (
+    MAX_DEPTH,
+    MAX_LITERAL_BYTES,
+    TOO_LONG_LITERAL,
+    BoundedRuns,
+    bounded_lines,
+    open_bytes,
+)
+
+MIN_DATA_KEYS: Final = 15
+MAX_SHARE: Final = 1 / 3
+"""An object is a list by its keys where all records together have so many, and each in the mean at most this share of
+them. Chosen by hand."""
+MIN_ALIKE: Final = 5
+"""So are this many objects with the same keys within one. Chosen by hand."""
+KEY, VALUE = "key", "value"
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The keys of the objects at one place: `total` over `records` of them; `is_alike` while all hold like objects."""
+
+    keys: set[str] = field(default_factory=set)
+    records: int = 0
+    total: int = 0
+    is_alike: bool = True
+    shape: frozenset[str] | None = None
+
+    def see(self, found: Mapping[str, Any]) -> None:
+        self.records += 1
+        self.total += len(found)
+        self.keys.update(found)
+        for child in found.values():
+            shape = frozenset(child) if isinstance(child, dict) else frozenset()
+            self.shape = shape if self.shape is None else self.shape
+            self.is_alike &= bool(shape) and shape == self.shape
+
+    @property
+    def has_data_keys(self) -> bool:
+        if self.is_alike and len(self.keys) >= MIN_ALIKE:
+            return True
+        return len(self.keys) >= MIN_DATA_KEYS and self.total <= MAX_SHARE * len(self.keys) * self.records
+
+
+def places_of_maps(records: Iterable[tuple[str, Mapping[str, Any]]]) -> frozenset[tuple[str, str]]:
+    """The places of objects whose keys are data: the title of the table, and the column."""
+    uses: dict[tuple[str, str], _Uses] = {}
+    for title, record in records:
+        for key, value in record.items():
+            _see(uses, title, key, value)
+    return frozenset(place for place, found in uses.items() if found.has_data_keys)
+
+
+def _see(uses: dict[tuple[str, str], _Uses], title: str, column: str, value: object) -> None:
+    if isinstance(value, dict):
+        uses.setdefault((title, column), _Uses()).see(value)
+        for key, child in value.items():
+            _see(uses, title, f"{column} {key}", child)
+
 
 LINES_ENDINGS = (".jsonl", ".ndjson")
 SEPARATOR = "\x1f"
@@ -39,19 +96,7 @@ Record = dict[str, Any]
 Places = frozenset[tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class JsonTable:
-    """One table of a file. `title` is empty for the records themselves, else the keys that lead to its list.
-
-    `is_one_object`: the whole file is one record.
-    """
-
-    title: str
-    open_rows: Callable[[object], Rows]
-    is_one_object: bool = False
-
-
-def tables_of_json(path: Path) -> list[JsonTable]:
+def tables_of_json(path: Path) -> list[TableOfFile]:
     """Every table, with the columns that any of its records has. Raises LoadError where the file holds no records."""
     columns: dict[str, dict[str, None]] = {}
     maps = places_of_maps((title, as_people_say_it(record)) for title, _, record in records_of(path))
@@ -59,28 +104,23 @@ def tables_of_json(path: Path) -> list[JsonTable]:
         known = columns.setdefault(title, {})
         known.update(dict.fromkeys(record))
         if len(known) > MAX_COLUMNS or len(columns) > MAX_TABLES:
-            raise LoadError(
-                f"more than {MAX_COLUMNS} keys, or {MAX_TABLES} lists within each other: {_SAY_HOW}", path.name
-            )
+            reason = f"more than {MAX_COLUMNS} keys, or {MAX_TABLES} lists within each other: {_SAY_HOW}"
+            raise LoadError(reason, path.name)
     if not columns:
         raise LoadError(f"no record: {_SAY_HOW}", path.name)
-    is_one = _form_of(path) == "record"
-    return [JsonTable(title, _rows(path, title, list(keys), maps), is_one) for title, keys in columns.items()]
+    is_one = _is_record(path)
+    return [TableOfFile(title, _rows(path, title, [*keys], maps), (), is_one) for title, keys in columns.items()]
 
 
 def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
-        yield 1, [_column_name(column) for column in columns]
+        # Salesforce writes `__c` behind the names that its users gave.
+        yield 1, [" ".join(column.removesuffix("__c").split()) or "value" for column in columns]
         for of, line, record in _all_records(path, maps):
             if of == title:
                 yield line, [record.get(column, "") for column in columns]
 
     return rows
-
-
-def _column_name(key: str) -> str:
-    """Salesforce writes `__c` behind the names that its users gave."""
-    return " ".join(key.removesuffix("__c").split()) or "value"
 
 
 def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
@@ -90,25 +130,25 @@ def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
         bounded = BoundedRuns(stream, path.name, b'"')
         if name.endswith(LINES_ENDINGS) or _has_lines(path):
             yield from _lines(bounded, path.name)
-        elif _form_of(path) == "record":
+        elif _is_record(path):
             yield from _one_record(bounded, path.name)
         else:
             yield from _items(bounded, path.name)
 
 
-def _form_of(path: Path) -> Literal["lists", "record"]:
-    """Returns "record" for a file that is one object with a value that is no list of its own."""
+def _is_record(path: Path) -> bool:
+    """True of a file that is one object with a value that is no list of its own."""
     import ijson
 
     depth = 0
     with open_bytes(path) as stream, _json_errors(path.name):
         for event, _ in ijson.basic_parse(cast(IO[bytes], BoundedRuns(stream, path.name, b'"')), use_float=False):
             if depth == 0 and event != "start_map":
-                return "lists"
+                return False
             if depth == 1 and event not in ("map_key", "start_array", "end_map"):
-                return "record"
+                return True
             depth += (event in ("start_map", "start_array")) - (event in ("end_map", "end_array"))
-    return "lists"
+    return False
 
 
 def _one_record(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
@@ -147,14 +187,11 @@ def _lines(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
     text = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig")
     for number, line in enumerate(bounded_lines(text, file), start=1):
         if line.strip():
-            yield "", number, _object(_parsed(line, file, number), file, number)
-
-
-def _parsed(line: str, file: str, number: int) -> object:
-    try:
-        return json.loads(line, parse_float=Decimal)
-    except (ValueError, RecursionError):
-        raise LoadError("this line is no JSON object", file, number) from None
+            try:
+                parsed = json.loads(line, parse_float=Decimal)
+            except (ValueError, RecursionError):
+                raise LoadError("this line is no JSON object", file, number) from None
+            yield "", number, _object(parsed, file, number)
 
 
 def _items(stream: BoundedRuns, file: str) -> Iterator[tuple[str, int, Record]]:
@@ -221,33 +258,22 @@ class _Place:
 
 
 def _flat(
-    title: str, line: int, record: Mapping[str, Any], place: _Place, parent: str | None
+    title: str, line: int, record: Record, place: _Place, parent: str | None
 ) -> Iterator[tuple[str, int, dict[str, str]]]:
     cells: dict[str, str] = {} if parent is None else {PARENT: parent}
-    lists: dict[str, list[Mapping[str, Any]]] = {}
+    lists: dict[str, list[Record]] = {}
     _fill(cells, lists, record, "", place, 1)
     yield title, line, cells
-    key = _key_of(record, line)
+    # The record's own lists refer to it by its key `id`, else by its first plain key.
+    plain = [(key.lower(), value) for key, value in record.items() if isinstance(value, str | int) and value != ""]
+    key = next((value for called, value in plain if called in ("id", "_id", "key")), plain[0][1] if plain else line)
     for name, items in lists.items():
         for item in items:
-            yield from _flat(f"{title}/{name}" if title else name, line, item, place, key)
-
-
-def _key_of(record: Mapping[str, Any], line: int) -> str:
-    """The value by which a record's own lists refer to it: of the key `id`, else of its first plain key."""
-    plain = {key: value for key, value in record.items() if isinstance(value, str | int) and value != ""}
-    called = next((value for key, value in plain.items() if key.lower() in ("id", "_id", "key")), None)
-    first = called if called is not None else next(iter(plain.values()), None)
-    return str(line) if first is None else _plain(first)
+            yield from _flat(f"{title}/{name}" if title else name, line, item, place, _plain(key))
 
 
 def _fill(
-    cells: dict[str, str],
-    lists: dict[str, list[Mapping[str, Any]]],
-    record: Mapping[str, Any],
-    before: str,
-    place: _Place,
-    depth: int,
+    cells: dict[str, str], lists: dict[str, list[Record]], record: Record, before: str, place: _Place, depth: int
 ) -> None:
     if depth > MAX_DEPTH:
         raise place.refuse(f"lists and objects lie more than {MAX_DEPTH} deep within each other")
@@ -255,7 +281,8 @@ def _fill(
         column = f"{before} {key}".strip() or "value"
         if isinstance(value, dict) and (place.title, column) in place.maps:
             if any(isinstance(each, dict | list) for each in value.values()):
-                lists[column] = [*as_list(value)]
+                entries = ((key, each if isinstance(each, dict) else {VALUE: each}) for key, each in value.items())
+                lists[column] = [{KEY: key, **entry} for key, entry in entries]
             else:
                 cells[column], cells[f"{column} {KEY}"] = map(_joined, (value.values(), value))
         elif isinstance(value, dict):

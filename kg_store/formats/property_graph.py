@@ -1,21 +1,167 @@
-"""Graphs in files: neo4j-admin's CSV, APOC's CSV and JSON, GraphML, family trees and address books, as nodes and
-relationships.
-"""
+"""Graphs in files as nodes and relationships: exports of databases, GraphML, GEDCOM, vCard and iCalendar."""
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime
 from pathlib import Path
-from typing import Final
+from typing import IO, Any, Final, cast
 
 from kg_store.errors import LoadError
-from kg_store.formats.address_books import read_cards
-from kg_store.formats.apoc_exports import is_apoc_json, read_apoc_json
-from kg_store.formats.family_trees import read_gedcom
-from kg_store.formats.graph_elements import Node, Relationship, header_of_text
-from kg_store.formats.graphml import read_graphml
-from kg_store.formats.neo4j_tables import is_node_header, read_neo4j_csv
+from kg_store.formats.files import BoundedRuns, encoding_of, open_bytes, tame_xml
+from kg_store.formats.neo4j_exports import (
+    Node,
+    Relationship,
+    header_of_text,
+    is_apoc_json,
+    is_node_header,
+    read_apoc_json,
+    read_neo4j_csv,
+)
+
+MAX_BYTES: Final = 1 << 26
+_WORDS: Final = {
+    "fn": "name", "summary": "name", "tel": "phone", "org": "organisation", "bday": "birthday", "adr": "address",
+    "dtstart": "start", "dtend": "end", "organizer": "organiser", "attendee": "attendee", "url": "website",
+    "email": "email", "title": "title", "role": "role", "note": "note", "nickname": "nickname", "due": "due",
+    "location": "location", "description": "description", "categories": "category", "status": "status",
+}  # fmt: skip
+"""The properties of a contact or an event that are read; the rest is for programs."""
+_OF_THE_FORMAT: Final = frozenset({"version", "prodid", "uid", "n"})
+_KINDS: Final = {"VCARD": "contact", "VEVENT": "event", "VTODO": "task", "VJOURNAL": "journal entry"}
+
+
+def read_cards(path: Path, left: Counter[str]) -> Iterator[Node]:
+    """Counts in `left` what is not read. Raises LoadError, which never quotes the file."""
+    import vobject
+
+    with open_bytes(path) as stream:
+        packed = stream.read(MAX_BYTES + 1)
+    if len(packed) > MAX_BYTES:
+        raise LoadError(f"more than {MAX_BYTES >> 20} MB: split it into several files", path.name)
+    text = packed.decode(encoding_of(path), "replace").removeprefix("\ufeff")
+    try:
+        read = list(vobject.readComponents(text, allowQP=True, ignoreUnreadable=True))
+    except Exception:
+        raise LoadError("not a vCard or iCalendar file that can be read", path.name) from None
+    calendars = (each.components() if each.name == "VCALENDAR" else [each] for each in read)
+    components = (each for some in calendars for each in some if each.name in _KINDS)
+    for number, component in enumerate(components, start=1):
+        values = {word: found for key, word in _WORDS.items() if (found := _values(component.contents, key))}
+        if unread := len(component.contents.keys() - _WORDS.keys() - _OF_THE_FORMAT):
+            left[f"properties of {path.name} are for programs, or none that is read, and were left out"] += unread
+        uid = next(iter(_values(component.contents, "uid")), f"{path.name}:{number}")
+        yield Node(uid, [_KINDS[component.name]], values)
+
+
+def _values(contents: Mapping[str, list[Any]], key: str) -> list[str]:
+    return [text for each in contents.get(key, ()) if (text := _text(getattr(each, "value", "")))]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.date().isoformat() if not (value.hour or value.minute) else value.isoformat(timespec="minutes")
+    if isinstance(value, date):
+        return value.isoformat()
+    parts = value if isinstance(value, list) else [value]
+    words = " ".join(" ".join(str(part).split()) for part in parts if part)
+    return words.removeprefix("mailto:").removeprefix("MAILTO:").strip()
+
+
+_EVENTS: Final = {"BIRT": "birth", "DEAT": "death", "BURI": "burial", "CHR": "christening"}
+_FACTS: Final = {"SEX": "sex", "OCCU": "occupation", "EDUC": "education", "RELI": "religion", "TITL": "title"}
+_OF_PERSONS: Final = frozenset({"NAME", "FAMS", "FAMC", *_EVENTS, *_FACTS})
+_OF_FAMILIES: Final = frozenset({"HUSB", "WIFE", "CHIL", "MARR"})
+_MONTHS: Final = "JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC".split()
+# What this library logs quotes the file.
+logging.getLogger("ged4py").setLevel(logging.CRITICAL + 1)
+
+
+def read_gedcom(path: Path, left: Counter[str]) -> Iterator[Node | Relationship]:
+    """Counts in `left` what is not read. Raises LoadError, which never quotes the file."""
+    from ged4py.parser import GedcomReader
+
+    unread = 0
+    try:
+        with GedcomReader(str(path)) as reader:
+            for person in reader.records0("INDI"):
+                unread += sum(each.tag not in _OF_PERSONS for each in person.sub_records)
+                yield _person(person)
+            for family in reader.records0("FAM"):
+                unread += sum(each.tag not in _OF_FAMILIES for each in family.sub_records)
+                yield from _ties(family)
+    except LoadError:
+        raise
+    except Exception:
+        raise LoadError("not a GEDCOM file that can be read", path.name) from None
+    if unread:
+        left[f"entries of {path.name}, such as notes and sources, are not read, and were left out"] += unread
+
+
+def _person(record: Any) -> Node:
+    found = {"name": [" ".join(record.name.format().split())]}
+    found |= {word: [record.sub_tag_value(tag)] for tag, word in _FACTS.items()}
+    for tag, word in _EVENTS.items():
+        found[f"date of {word}"] = [_day(record.sub_tag_value(f"{tag}/DATE"))]
+        found[f"place of {word}"] = [record.sub_tag_value(f"{tag}/PLAC")]
+    filled = {word: [str(value) for value in values if value] for word, values in found.items()}
+    return Node(record.xref_id, ["person"], {word: values for word, values in filled.items() if values})
+
+
+def _ties(family: Any) -> Iterator[Relationship]:
+    husband, wife = family.sub_tag("HUSB"), family.sub_tag("WIFE")
+    if husband is not None and wife is not None:
+        told = {"date": _day(family.sub_tag_value("MARR/DATE")), "place": family.sub_tag_value("MARR/PLAC")}
+        facts = {word: [str(value)] for word, value in told.items() if value}
+        yield Relationship("married to", husband.xref_id, wife.xref_id, facts)
+    for child in family.sub_tags("CHIL"):
+        for word, parent in (("father", husband), ("mother", wife)):
+            if parent is not None:
+                yield Relationship(word, child.xref_id, parent.xref_id, {})
+
+
+def _day(told: Any) -> str:
+    """A day or a year as it is written here; any other date as the file has it."""
+    date = told.date if told is not None and getattr(told.kind, "name", "") == "SIMPLE" else None
+    if date is None:
+        return "" if told is None else str(told)
+    month = _MONTHS.index(date.month.upper()) + 1 if str(date.month).upper() in _MONTHS else 0
+    return f"{date.year:04}-{month:02}-{date.day:02}" if month and date.day else str(told if month else date.year)
+
+
+_NODE_LABELS: Final = ("labelV", "labels", "label", "type", "kind", "class")
+_EDGE_LABELS: Final = ("labelE", "label", "type", "relation", "relationship")
+"""The data in which programs write the kind of a node, or of an edge; the first that a node has counts."""
+_PLAIN_EDGE: Final = "linked to"
+
+
+def read_graphml(path: Path) -> Iterator[Node | Relationship]:
+    """Raises LoadError, which never quotes the file."""
+    import networkx
+
+    try:
+        with open_bytes(path) as stream:
+            safe = tame_xml(cast(IO[bytes], BoundedRuns(stream, path.name, b"<")), path.name)
+            graph = networkx.read_graphml(safe, force_multigraph=True)
+    except LoadError:
+        raise
+    except Exception:
+        raise LoadError("not a GraphML file that can be read", path.name) from None
+    for name, data in graph.nodes(data=True):
+        key = next((key for key in _NODE_LABELS if data.get(key)), None)
+        labels = [part for part in str(data.get(key, "")).strip(":").split(":") if part] if key else []
+        yield Node(str(name), labels, _properties(data, key))
+    for start, end, data in graph.edges(data=True):
+        key = next((key for key in _EDGE_LABELS if data.get(key)), None)
+        relation = str(data[key]) if key else _PLAIN_EDGE
+        yield Relationship(relation, str(start), str(end), _properties(data, key, "id"))
+
+
+def _properties(data: dict[str, Any], *without: str | None) -> dict[str, list[object]]:
+    return {key: [value] for key, value in data.items() if key not in without and value not in ("", None)}
+
 
 _READERS: Final[Mapping[str, Callable[[Path, Counter[str]], Iterator[Node | Relationship]]]] = {
     ".graphml": lambda path, _left: read_graphml(path),

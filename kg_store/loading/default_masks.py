@@ -7,24 +7,39 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from itertools import accumulate, chain
 from typing import Literal
 
 import numpy as np
 
 from kg_store.graph.schema import own_words
-from kg_store.loading.classes import NodeClasses
-from kg_store.loading.names_in_words import UNITS_WITH_DIGITS, NamesOfGraph, WordsToShow, is_common
 from kg_store.loading.node_names import Names
-from kg_store.loading.public_vocabularies import is_public_term
 from kg_store.loading.relations import is_shown, relation_label
-from kg_store.loading.sorted_triples import SortedTriples
-from kg_store.loading.wordings import Wordings
+from kg_store.loading.sorted_triples import NodeClasses, SortedTriples
+from kg_store.loading.wordings import UNITS_WITH_DIGITS, NamesOfGraph, Wordings, WordsToShow, is_common
 from kg_store.sources.policy import Policy, RelationPolicy, Shown
-from kg_store.sources.triple_columns import words_of
+from kg_store.sources.triple_files import words_of
 from kg_store.storage.master_key import mids_of
 from kg_store.terms import Mid
 from kg_store.text.labels import distinct_labels, local_name, readable_relation
+
+
+@cache
+def is_public_term(iri: str) -> bool:
+    """True where `iri` is a term that a vocabulary defines (FOAF, schema.org, SKOS, PROV, ...), by rdflib's lists.
+
+    A word of one's own in the namespace of a vocabulary is none.
+    """
+    # Only loads need it, and it takes a while to import.
+    from rdflib import namespace as known
+
+    iri = iri.replace("http://schema.org/", "https://schema.org/")
+    return any(iri in getattr(known, vocabulary) for vocabulary in _VOCABULARIES)
+
+
+_VOCABULARIES = "RDF RDFS OWL SKOS FOAF DC DCTERMS SDO ORG PROV TIME SOSA SSN DOAP VOID DCAT".split()
+
 
 MAX_RARE_USES = 2
 MIN_USUAL_USES = 20
@@ -72,11 +87,14 @@ def default_masks(
     relations = [*_relations(triples, policy, labels, declared)]
     kinds = [*_classes(triples, policy, labels, classes, declared)]
     names = NamesOfGraph(triples, policy, named, classes, [*relations, *kinds])
-    chosen = _masked_by_owner(triples, policy, classes)
-    by_owner = {each.term for each in chosen}
-    kinds = [each for each in kinds if each.term not in by_owner]
+    terms = {position: (triples.raw.text(position), word) for position, word in classes.word_of.items()}
+    by_owner = [named for named in terms.values() if _is_listed(policy.mask_classes, *named)]
+    chosen = [MaskedTerm("class", *named, MaskReason.OWNER) for named in by_owner]
+    kinds = [each for each in kinds if (each.term, each.word) not in by_owner]
     masked = (*_masked("class", kinds, names), *chosen)
-    shown = _shown_classes(policy, classes, triples, {each.term for each in masked})
+    hidden = {each.term for each in masked} if policy.types == "concept" else {term for term, _ in terms.values()}
+    # The classes whose words are told as concepts, to every role.
+    shown = {at for at, named in terms.items() if named[0] not in hidden and _is_told_to_all(policy, *named)}
     return (*_masked("relation", relations, names, shown), *masked)
 
 
@@ -112,13 +130,11 @@ def mids_of_classes(masked: Iterable[MaskedTerm], mid_key: bytes) -> dict[str, M
 def notes_of(masked: Sequence[MaskedTerm]) -> tuple[str, ...]:
     """Counts by reason, in our own words: what is masked is told to its owner alone."""
     counts = Counter((each.kind, each.reason) for each in masked)
+    plurals = {"relation": "relations", "class": "classes"}
     return tuple(
-        f"{count} {_PLURALS[kind] if count > 1 else kind} masked by default: each {reason.value}"
+        f"{count} {plurals[kind] if count > 1 else kind} masked by default: each {reason.value}"
         for (kind, reason), count in sorted(counts.items())
     )
-
-
-_PLURALS = {"relation": "relations", "class": "classes"}
 
 
 def _relations(
@@ -161,23 +177,6 @@ def _classes(
         if not decided and not (word.replace(" ", "") == own.replace(" ", "") and is_public_term(term)):
             is_declared = _is_declared(position, term, labels, declared)
             yield WordsToShow(position, term, word, words_of(word), uses[term], is_declared)
-
-
-def _masked_by_owner(triples: SortedTriples, policy: Policy, classes: NodeClasses) -> tuple[MaskedTerm, ...]:
-    terms = ((triples.raw.text(position), word) for position, word in classes.word_of.items())
-    listed = (each for each in terms if _is_listed(policy.mask_classes, *each))
-    return tuple(MaskedTerm("class", term, word, MaskReason.OWNER) for term, word in listed)
-
-
-def _shown_classes(
-    policy: Policy, classes: NodeClasses, triples: SortedTriples, masked: Container[str]
-) -> frozenset[int]:
-    """The classes whose words are told as concepts, to every role."""
-    words = classes.word_of if policy.types == "concept" else {}
-    terms = {position: (triples.raw.text(position), word) for position, word in words.items()}
-    return frozenset(
-        position for position, named in terms.items() if named[0] not in masked and _is_told_to_all(policy, *named)
-    )
 
 
 def _is_told_to_all(policy: Policy, term: str, word: str) -> bool:

@@ -9,10 +9,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from kg_store.errors import LoadError
 from kg_store.graph.adjacency import KINDS, Adjacency, Facts, Nodes, build_adjacency
 from kg_store.graph.schema import placeholder
-from kg_store.loading.blank_nodes import blank_terms
-from kg_store.loading.classes import NodeClasses, find_classes
 from kg_store.loading.default_masks import (
     MaskedTerm,
     default_masks,
@@ -22,23 +21,22 @@ from kg_store.loading.default_masks import (
     unsaid_classes,
     with_masks,
 )
-from kg_store.loading.mediators import find_mediators
 from kg_store.loading.node_names import (
     Names,
+    find_mediators,
     given_names,
     labels_by_language,
     labels_of,
     local_aliases,
     local_names,
+    undone,
     unique,
+    with_spellings,
 )
 from kg_store.loading.relations import KINDS as VALUE_KINDS
-from kg_store.loading.relations import Relations, find_relations, value_kinds
-from kg_store.loading.sensible import require_nodes
-from kg_store.loading.sorted_triples import Flags, SortedTriples, sort_triples
-from kg_store.loading.value_exposure import ValueExposure, find_showing
+from kg_store.loading.relations import Relations, ValueExposure, find_relations, find_showing, value_kinds
+from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, blank_terms, find_classes, sort_triples
 from kg_store.loading.wordings import find_wordings
-from kg_store.loading.written_names import undone, with_spellings
 from kg_store.names.index import NameEntry
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph, TermKind
@@ -122,7 +120,7 @@ def load_graph(
         adjacency,
         len(adjacency.targets) // 2,
         counts,
-        (*raw.notes, *_unknown(triples, policy, relations, classes), *notes_of(masked)),
+        (*raw.notes, *_notes_on_unknown(triples, policy, relations, classes), *notes_of(masked)),
         source.nodes,
         _unseen(triples, relations, mids),
         tuple(unsaid.values()),
@@ -253,21 +251,49 @@ class _NodeSource:
         return next(iter(self.classes.words_of(term)), "")
 
 
-def _unknown(triples: SortedTriples, policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
-    return [*_unknown_predicates(triples, policy), *_unknown_words(policy, relations, classes)]
-
-
-def _unknown_words(policy: Policy, relations: Relations, classes: NodeClasses) -> list[str]:
+def _notes_on_unknown(
+    triples: SortedTriples, policy: Policy, relations: Relations, classes: NodeClasses
+) -> Iterator[str]:
+    predicates = {triples.raw.text(term) for term in np.unique(triples.raw.predicates)}
+    if missing := len(policy.mentioned() - predicates):
+        yield f"{missing} predicates of the policy occur in no source"
     known = {word for each in relations.shown for word in (each.iri, each.label)}
     known |= {*classes.word_of.values(), *chain.from_iterable(classes.iris)}
     listed = [words for words in (policy.show_relations, policy.show_classes) if words != "all"]
-    missing = len(set(chain.from_iterable(listed)) - known)
-    return [f"{missing} words that the policy shows are no relation or class of the sources"] if missing else []
+    if missing := len(set(chain.from_iterable(listed)) - known):
+        yield f"{missing} words that the policy shows are no relation or class of the sources"
 
 
-def _unknown_predicates(triples: SortedTriples, policy: Policy) -> list[str]:
-    terms: Flags = np.zeros(len(triples.raw.terms), dtype=bool)
-    terms[triples.raw.predicates] = True
-    known = {triples.raw.terms[term].strip("<>\x00") for term in np.flatnonzero(terms).tolist()}
-    missing = len(policy.mentioned() - known)
-    return [f"{missing} predicates of the policy occur in no source"] if missing else []
+MAX_RELATIONS_OF_FEW = 30
+"""As many may be more than the entities: small graphs have many relations for few things."""
+MIN_USES = 2
+"""Facts of a relation in the mean, where it is one of a wide table of few rows and no cell. Chosen by hand."""
+
+NO_INDIVIDUALS = (
+    "these files hold an ontology, classes and properties, and no individual: load them together with a file of things"
+)
+NOTHING = "nothing but names and schema is left to load; look at the policy"
+NO_FACTS = (
+    "no entity has a fact: there are names and kinds, and no relation or value is left; look at the policy, and at "
+    "columns or relations that are not read"
+)
+TOO_MANY_RELATIONS = (
+    "there are more relations than entities, so cells were taken for relations: say in the policy with [[tables]] or "
+    "[[triples]] which columns are what"
+)
+
+
+def require_nodes(triples: SortedTriples, count: int) -> None:
+    """Raises LoadError where no node is left."""
+    if not count:
+        raise LoadError(NO_INDIVIDUALS if np.any(triples.schema[triples.raw.subjects]) else NOTHING)
+
+
+def nonsense_of(entities: int, facts: int, relations: int) -> str | None:
+    """The reason why nothing could be asked of a graph of these counts; None where something can."""
+    if not entities:
+        return NOTHING
+    if not facts:
+        return NO_FACTS
+    are_cells = relations > max(entities, MAX_RELATIONS_OF_FEW) and facts < MIN_USES * relations
+    return TOO_MANY_RELATIONS if are_cells else None

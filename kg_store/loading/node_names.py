@@ -1,17 +1,22 @@
-"""Names of nodes: what the policy calls a name, joined parts of names, and IRIs made readable."""
+"""Names of nodes: what the policy calls a name, IRIs made readable, what sources write around names; who has none."""
 
 from __future__ import annotations
 
+import html
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import unquote
 
 import numpy as np
+import numpy.typing as npt
 
-from kg_store.loading.sorted_triples import Flags, SortedTriples, property_twins
+from kg_store.loading.sorted_triples import Flags, NodeClasses, SortedTriples, property_twins
 from kg_store.sources.policy import Policy
-from kg_store.sources.raw_graph import TermIds, literal_of, text_of
+from kg_store.sources.raw_graph import TermIds, TermKind, literal_of, text_of
 from kg_store.text.labels import local_name, readable
+from kg_store.text.words import pattern_is_in
 
 Names = dict[int, tuple[str, ...]]
 """Per node (position of its term): the preferred name, then aliases, each spelling once."""
@@ -35,16 +40,12 @@ def given_names(triples: SortedTriples, policy: Policy) -> Names:
             words = [texts[node] for texts in by_part if node in texts]
             if len(words) > 1:
                 spelled[node].append(" ".join(words))
-    return {node: unique(texts) for node, texts in _with_bare_names(spelled).items()}
-
-
-def _with_bare_names(spelled: Mapping[int, list[str]]) -> dict[int, list[str]]:
-    """The names with `Queen` as another of `Queen (band)`, where nothing else is called Queen by itself."""
+    # `Queen (band)` is also called Queen, where nothing else is called so by itself.
     taken = {text.casefold() for texts in spelled.values() for text in texts}
     found = {}
     for node, texts in spelled.items():
         bare = (match[1] for text in texts if (match := _EXPLAINED.fullmatch(text)))
-        found[node] = [*texts, *(each for each in bare if each.casefold() not in taken)]
+        found[node] = unique([*texts, *(each for each in bare if each.casefold() not in taken)])
     return found
 
 
@@ -155,13 +156,119 @@ def _local(term: str, word: str) -> list[str]:
         return [page[1], readable(local), local] if page and not word else [readable(local) or local, local]
     uuid = _UUID.fullmatch(match.group("id"))
     short = uuid.group(1) if uuid else match.group("id").replace("_", " ")
-    prefix = word or readable(match.group("prefix") or _segment_before(iri)).lower()
+    segments = re.split(r"[#/:]", iri.partition("://")[2].rstrip("/#"))
+    prefix = word or readable(match.group("prefix") or (segments[-2] if len(segments) > 2 else "")).lower()
     whole = f"{prefix} {match.group('id')}".strip()
     # Shown as it is: what its class is called is no part of its name, and Maroon 5 is no "band 5".
     shown = readable(local) if match.group("prefix") and not uuid else local
     return [shown, whole, f"{prefix} {short}".strip(), local]
 
 
-def _segment_before(iri: str) -> str:
-    segments = re.split(r"[#/:]", iri.partition("://")[2].rstrip("/#"))
-    return segments[-2] if len(segments) > 2 else ""
+MAX_ESCAPES = 3
+"""Exports escape what is escaped already (`&amp;uuml;`): so often is undone."""
+MIN_WORDS = 2
+"""Of a name that is left: one word alone may be anything, and is guarded as a part of the whole."""
+
+_ESCAPED = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});|(?:%[0-9a-f]{2})+", re.IGNORECASE)
+_TITLES = re.compile(
+    r"(?:(?:dr|prof|professor|mr|mrs|ms|mx|sir|dame|rev|hon|herr|frau|med|habil|dipl|ing|mag|mme|mlle|sra?"
+    r"|dott)(?:\.\s*|\s+|-(?=ing)))+",
+    re.IGNORECASE,
+)
+_DEGREES = re.compile(r"(?:,\s*|\s+)(?:ph\.?\s?d|m\.?d|m\.?sc|b\.?sc|ll\.?m|mba|esq)\.?(?=\s*(?:,|$))", re.IGNORECASE)
+_BRACKETS = re.compile(r"\(([^()]*)\)|\[([^\[\]]*)\]|\{([^{}]*)\}")
+_NUMBER = re.compile(
+    r"[,;]?\s*#\s*\d[\w./-]*|[,;]?\s*\b(?:id|nr|no|ref|mrn|rec|record|case|patient)\b[.:#]*\s*\d[\w./-]*"
+    r"|[,;]\s*(?!(?:1\d|20)\d\d\b)\d{3,}\s*$",
+    re.IGNORECASE,
+)
+_YEARS = re.compile(r"(?:[*†]|\bborn\b|\bgeb\.)?\s*\b(?:1\d|20)\d{2}\b")
+_BIRTH_NAME = re.compile(r"[,;]?\s+(?:geb\.|geborene?r?\s|n[ée]e\s)\s*|,\s*born\s+", re.IGNORECASE)
+_ODD = re.compile(
+    rf"[()\[\]{{}}#;&%]|^{_TITLES.pattern}|\s(?:geb|n[ée]e|nr|no|id|mrn)\b|[,\s](?:ph\.?\s?d|[mb]\.?sc|m\.?d|llm|mba|esq)\b"
+    r"|,\s*(?:\d|born)",
+    re.IGNORECASE,
+)
+"""Signs in a name that may have more spellings than its own; most hold none of them."""
+_EDGES = " \t,;:/|-–—.*†"
+
+
+def undone(text: str) -> str:
+    """`text` with entities and percent escapes undone; as it is where there are none."""
+    plain = text
+    for _ in range(MAX_ESCAPES):
+        before, plain = plain, _ESCAPED.sub(_meant, plain)
+        if plain == before:
+            break
+    return text if plain == text else " ".join(unicodedata.normalize("NFC", plain).split())
+
+
+def with_spellings(named: Names) -> Names:
+    """Each node's names without escapes, in their order, then those inside them, then those that had escapes.
+
+    `Dr. Ines Brackwede (1961) geb. Tarn, #4711` is also Ines Brackwede and Ines Tarn, unless another is called so.
+    """
+    odd = {node: names for node, names in named.items() if any(map(_ODD.search, names))}
+    if not odd:
+        return named
+    owned = {undone(name).casefold() for names in named.values() for name in names}
+    found = dict(named)
+    for node, names in odd.items():
+        plain = [undone(name) for name in names]
+        inner = (each for name in plain for each in inner_names(name) if each.casefold() not in owned)
+        found[node] = unique([*plain, *inner, *names])
+    return found
+
+
+def _meant(escape: re.Match[str]) -> str:
+    """The escape itself where it is none."""
+    if escape[0][0] == "&":
+        return html.unescape(escape[0])
+    try:
+        return unquote(escape[0], errors="strict")
+    except UnicodeDecodeError:
+        return escape[0]
+
+
+def inner_names(name: str) -> Iterator[str]:
+    """The bare name within a written one, and the one of before a marriage, with the same first names."""
+    bare = _NUMBER.sub(" ", _BRACKETS.sub(_opened, name))
+    own, *former = [_trimmed(part) for part in _BIRTH_NAME.split(bare)]
+    first_names = own.partition(",")[2] or own.rpartition(" ")[0]
+    others = [part if " " in part else f"{first_names} {part}".strip() for part in former if part]
+    for found in (own, *others):
+        if found != name.strip(_EDGES) and len(found.split()) >= MIN_WORDS:
+            yield found
+
+
+def _opened(brackets: re.Match[str]) -> str:
+    """Nothing where brackets hold years or a record's number alone, else a birth name, else what stood there."""
+    content = next(group for group in brackets.groups() if group is not None)
+    if not _NUMBER.sub("", _YEARS.sub("", content)).strip(_EDGES + "0123456789"):
+        return " "
+    return content if _BIRTH_NAME.match(f", {content}") else brackets[0]
+
+
+def _trimmed(part: str) -> str:
+    part = " ".join(part.split()).strip(_EDGES)
+    titles = _TITLES.match(part)
+    return _DEGREES.sub("", part[titles.end() :] if titles else part).strip(_EDGES)
+
+
+def find_mediators(
+    triples: SortedTriples, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
+) -> Flags:
+    """A node with a name is never a mediator: whoever has a name can be asked for."""
+    nameless = triples.nodes & (kinds != TermKind.LITERAL)
+    nameless[list(named)] = False
+    mediating: Flags = nameless & (kinds == TermKind.BLANK) & policy.mediators.blank_nodes
+    pattern = policy.mediators.pattern
+    wanted = frozenset(policy.mediators.classes)
+    if pattern is None and not wanted:
+        return mediating
+    for term in np.flatnonzero(nameless & ~mediating).tolist():
+        is_like = (
+            pattern is not None and kinds[term] != TermKind.BLANK and pattern_is_in(pattern, triples.raw.text(term))
+        )
+        mediating[term] = is_like or bool(wanted & classes.iris_of(term))
+    return mediating

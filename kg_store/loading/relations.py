@@ -1,15 +1,15 @@
-"""Relations of a load: which predicates show, in which words, and what kind of values they lead to."""
+"""Relations of a load: which predicates show, in which words, what they lead to, and how far values are told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from kg_store.graph.schema import mask_word, own_words
-from kg_store.loading.sorted_triples import SortedTriples
+from kg_store.loading.sorted_triples import Flags, SortedTriples
 from kg_store.sources.policy import INVERSE_PREDICATE, Policy
 from kg_store.sources.raw_graph import TermIds, TermKind
 from kg_store.storage.master_key import mids_of
@@ -24,6 +24,7 @@ from kg_store.text.labels import (
     is_short_label,
     readable_relation,
 )
+from kg_store.text.literals import is_year
 
 KINDS = (None, ValueKind.NUMBER, ValueKind.DATE, ValueKind.TEXT, ValueKind.TRUTH)
 """Value kinds by code; 0: not a value."""
@@ -78,55 +79,27 @@ def find_relations(
     label_of = dict(zip((predicate for predicate, _ in named), words, strict=True))
     inverses = _declared_inverses(triples, label_of)
     kinds = _kinds_of_relations(triples, id_of, len(shown), codes)
-    masks = _Masks(mid_key, set(words))
-    return Relations(
-        tuple(
-            _relation(position, predicate, label_of, inverses, policy, kinds[position], masks)
-            for position, predicate in enumerate(predicates)
-        ),
-        id_of,
-        unsaid,
-    )
-
-
-class _Masks:
-    """Draws the opaque words of one load: under the graph's own key, so that a new version keeps them."""
-
-    def __init__(self, mid_key: bytes, taken: set[str]) -> None:
-        self._key, self._taken = mid_key, taken
-
-    def word(self, predicate: str) -> str:
-        word = mask_word(self._key, predicate, self._taken)
-        self._taken.add(word)
-        return word
-
-    def mid(self, predicate: str) -> Mid:
-        return _mid_of_relation(self._key, predicate)
-
-
-def _relation(
-    position: int,
-    predicate: str,
-    label_of: Mapping[str, str],
-    inverses: Mapping[str, str],
-    policy: Policy,
-    kind: ValueKind | None,
-    masks: _Masks,
-) -> Relation:
-    settings, place = policy.of(predicate), RelationId(position)
-    if settings.mask:
-        word, mid = masks.word(predicate), masks.mid(predicate)
-        return Relation(place, predicate, word, word, kind, settings.values, mid, settings.description or "")
-    label = label_of[predicate]
-    inverse = settings.inverse_label or inverses.get(predicate) or clean(inverse_of(label))
-    return Relation(place, predicate, label, inverse, kind, settings.values)
+    taken, found = set(words), []
+    for position, (predicate, kind) in enumerate(zip(predicates, kinds, strict=True)):
+        settings, place = policy.of(predicate), RelationId(position)
+        if settings.mask:
+            # Drawn under the graph's own key, so that a new version keeps the word.
+            word, mid = mask_word(mid_key, predicate, taken), _mid_of_relation(mid_key, predicate)
+            taken.add(word)
+            said = settings.description or ""
+            found.append(Relation(place, predicate, word, word, kind, settings.values, mid, said))
+        else:
+            label = label_of[predicate]
+            inverse = settings.inverse_label or inverses.get(predicate) or clean(inverse_of(label))
+            found.append(Relation(place, predicate, label, inverse, kind, settings.values))
+    return Relations(tuple(found), id_of, unsaid)
 
 
 def _unsaid(
     triples: SortedTriples,
     policy: Policy,
     labels: Mapping[str, str],
-    used: Sequence[int],
+    used: list[int],
     mid_key: bytes,
     further: FurtherWords,
 ) -> dict[Mid, tuple[str, ...]]:
@@ -143,7 +116,8 @@ def _unsaid(
 
 
 def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
-    """Of a text that is no term, so that a predicate which is a thing as well has two."""
+    """Returns the MID of a predicate as a relation. It is hashed with a prefix, so it differs from the predicate's
+    MID as a thing."""
     return Mid(int(mids_of(mid_key, [f"relation\n{predicate}"])[0]))
 
 
@@ -183,3 +157,52 @@ def _kinds_of_relations(
     cells = ids[ids >= 0] * len(KINDS) + kinds[ids >= 0]
     table = np.bincount(cells, minlength=count * len(KINDS)).reshape(count, len(KINDS))
     return [None if row[0] else KINDS[int(row.argmax())] for row in table]
+
+
+MAX_LINKABLE_CHARS = 60
+_TRUTH = KINDS.index(ValueKind.TRUTH)
+_TEXT = KINDS.index(ValueKind.TEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueExposure:
+    """Flags by term. `hidden`: a value that no shown relation reaches; all else of it is still guarded."""
+
+    hidden: Flags
+    linkable: Flags
+    protected: Flags
+
+
+def find_showing(
+    triples: SortedTriples,
+    policy: Policy,
+    relations: Relations,
+    kinds: npt.NDArray[np.uint8],
+    codes: npt.NDArray[np.uint8],
+) -> ValueExposure:
+    """A value is open only where every relation that leads to it says so; linkable where one of them does."""
+    raw, size = triples.raw, len(kinds)
+    literal = kinds == TermKind.LITERAL
+    by_default = codes > 0
+    for term in np.flatnonzero(codes == _TEXT).tolist():
+        by_default[term] = len(raw.literal(term).lexical) <= MAX_LINKABLE_CHARS
+    reached, linkable, guarded = (np.zeros(size, dtype=bool) for _ in range(3))
+    for predicate in np.unique(raw.predicates[triples.facts]).tolist():
+        objects = raw.objects[triples.facts & (raw.predicates == predicate)]
+        settings = policy.of(raw.text(predicate))
+        shown = relations.id_of[predicate] >= 0
+        reached[objects] |= shown
+        if shown:
+            linkable[objects] |= by_default[objects] if settings.linkable is None else settings.linkable
+        guarded[objects] |= ~_is_open(triples, objects, settings.values) if shown else True
+    # A truth value tells nobody apart, and "true" stands in every JSON.
+    truth = codes == _TRUTH
+    return ValueExposure(triples.nodes & literal & ~reached, linkable & ~truth & literal, guarded & ~truth)
+
+
+def _is_open(triples: SortedTriples, objects: npt.NDArray[np.int32], view: ValueView) -> Flags:
+    """True where the policy lets the model read the value's own text: in clear, or as the year that it is."""
+    if view is not ValueView.YEAR:
+        return np.full(len(objects), view is ValueView.CLEAR)
+    years = (is_year(triples.raw.literal(term).lexical) for term in objects.tolist())
+    return np.fromiter(years, dtype=bool, count=len(objects))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from kg_store.sources.policy import Policy
-from kg_store.sources.raw_graph import RawGraph, TermIds, TermKind, literal_of, text_of, value_term
-from kg_store.terms import ValueKind
+from kg_store.sources.policy import OWL, RDFS, Policy
+from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, Term, TermIds, TermKind, literal_of, text_of, value_term
+from kg_store.terms import Mids, ValueKind
+from kg_store.text.labels import class_word
 from kg_store.text.literals import fits
 
 _NUMBERED_PROPERTY = re.compile(r"<(https?://[^/]+/)prop/(?:[a-z-]+/)*(P\d+)>")
@@ -58,10 +61,7 @@ def sort_triples(raw: RawGraph, policy: Policy) -> SortedTriples:
 
 
 def _with_predicate(raw: RawGraph, predicates: tuple[str, ...]) -> Flags:
-    wanted = set(predicates)
-    used = np.unique(raw.predicates)
-    chosen = np.array([raw.text(term) in wanted for term in used], dtype=bool)
-    has: Flags = np.isin(raw.predicates, used[chosen])
+    has: Flags = np.isin(raw.predicates, [term for term in np.unique(raw.predicates) if raw.text(term) in predicates])
     return has
 
 
@@ -86,7 +86,8 @@ def _schema_terms(
     A class may also be a thing that facts speak of (a species, a profession): then it stays a node as well.
     """
     size, subjects, objects = len(kinds), raw.subjects, raw.objects
-    declaring = _named_terms(raw, policy.schema_classes)
+    wanted = {f"<{iri}>" for iri in policy.schema_classes}
+    declaring = np.fromiter((term in wanted for term in raw.terms), dtype=bool, count=size)
     declares = types & declaring[objects]
     classes = _marked(size, objects[types], subjects[subclasses], objects[subclasses])
     properties = _marked(
@@ -115,11 +116,6 @@ def property_twins(raw: RawGraph) -> dict[int, int]:
     subjects = np.unique(raw.subjects).tolist() if wanted else []
     found_terms = {raw.terms[term]: term for term in subjects if raw.terms[term] in wanted}
     return {predicate: found_terms[term] for predicate, term in numbered.items() if term in found_terms}
-
-
-def _named_terms(raw: RawGraph, iris: tuple[str, ...]) -> Flags:
-    wanted = {f"<{iri}>" for iri in iris}
-    return np.fromiter((term in wanted for term in raw.terms), dtype=bool, count=len(raw.terms))
 
 
 def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
@@ -162,13 +158,10 @@ def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
         new = []
         for position in old.tolist():
             term = _retyped(raw.terms[position], kind)
-            if term == raw.terms[position]:
-                new.append(position)
-                continue
-            if term not in index:
+            if term != raw.terms[position] and term not in index:
                 index[term] = len(terms)
                 terms.append(term)
-            new.append(index[term])
+            new.append(position if term == raw.terms[position] else index[term])
         objects[chosen] = np.array(new, dtype=np.int32)[back]
     return RawGraph(terms, raw.subjects, raw.predicates, objects, raw.notes)
 
@@ -179,6 +172,119 @@ def _retyped(term: str, kind: ValueKind) -> str:
         return term
     literal = literal_of(term)
     fitting = kind if fits(literal.lexical, kind) else ValueKind.TEXT
-    if term[0] == '"' and literal.kind is fitting:
-        return term
-    return value_term(literal.lexical, fitting)
+    return term if term[0] == '"' and literal.kind is fitting else value_term(literal.lexical, fitting)
+
+
+# Said of everything, so they tell nothing.
+_DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
+
+
+@dataclass(frozen=True, slots=True)
+class NodeClasses:
+    """`set_of` gives for each term the position of its classes in `words` and in `iris`; 0 has none.
+
+    `word_of` has the word of every class that tells something, by the position of its term.
+    """
+
+    set_of: TermIds
+    words: tuple[tuple[str, ...], ...]
+    iris: tuple[frozenset[str], ...] = field(repr=False)
+    word_of: Mapping[int, str] = field(default_factory=dict, repr=False)
+
+    def words_of(self, term: int) -> tuple[str, ...]:
+        return self.words[int(self.set_of[term])]
+
+    def words_by_term(self, raw: RawGraph) -> dict[str, str]:
+        """The word of every class that tells something, by its IRI or cell."""
+        return {raw.text(position): word for position, word in self.word_of.items()}
+
+    def without(self, hidden: Container[str]) -> NodeClasses:
+        """The same without these words: who has no other class is of none."""
+        words = (tuple(word for word in each if word not in hidden) for each in self.words)
+        return replace(self, words=tuple(words))
+
+    def iris_of(self, term: int) -> frozenset[str]:
+        return self.iris[int(self.set_of[term])]
+
+
+def find_classes(triples: SortedTriples, policy: Policy, labels: Mapping[str, str]) -> NodeClasses:
+    """Classes of every node, by the type and subclass triples of the load."""
+    raw, dull = triples.raw, _DULL | frozenset(policy.schema_classes)
+    direct: dict[int, set[int]] = defaultdict(set)
+    for triple in np.flatnonzero(triples.types).tolist():
+        if raw.text(raw.objects[triple]) not in dull:
+            direct[int(raw.subjects[triple])].add(int(raw.objects[triple]))
+    supers: dict[int, list[int]] = defaultdict(list)
+    for triple in np.flatnonzero(triples.subclasses).tolist():
+        if raw.terms[raw.objects[triple]][0] in ("<", TEXT_MARK):
+            supers[int(raw.subjects[triple])].append(int(raw.objects[triple]))
+    sets: dict[tuple[int, ...], int] = {(): 0}
+    set_of = np.zeros(len(raw.terms), dtype=np.int32)
+    for node, classes in direct.items():
+        set_of[node] = sets.setdefault(tuple(sorted(classes)), len(sets))
+    orders = [_ordered(classes, supers) for classes in sets]
+    word_of = {
+        term: class_word(raw.text(term), labels, raw.is_iri(term))
+        for term in {term for order in orders for term in order}
+        if raw.text(term) not in dull
+    }
+    words = tuple(tuple(dict.fromkeys(word_of[term] for term in order if term in word_of)) for order in orders)
+    iris = tuple(frozenset(raw.text(term) for term in order) for order in orders)
+    return NodeClasses(set_of, words, iris, word_of)
+
+
+def _ordered(classes: tuple[int, ...], supers: Mapping[int, list[int]]) -> list[int]:
+    """`classes` with all superclasses, each behind its subclasses; a cycle is cut where it closes."""
+    finished: list[int] = []
+    met: set[int] = set()
+    pending = [(term, False) for term in classes]
+    while pending:
+        term, is_done = pending.pop()
+        if is_done:
+            finished.append(term)
+        elif term not in met:
+            met.add(term)
+            pending.append((term, True))
+            pending.extend((above, False) for above in supers.get(term, ()))
+    return finished[::-1]
+
+
+_ROUNDS = 3
+_Hashes = npt.NDArray[np.uint64]
+
+
+def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict[int, Term]:
+    """A term for each blank node; `mids` are the MIDs of all other terms, so nobody without the key can guess it.
+
+    The hash of a node is a sum over its triples, so the order of the file does not matter. Nodes that three
+    rounds can't tell apart are numbered in the order of the file.
+    """
+    blanks = np.flatnonzero(kinds == TermKind.BLANK)
+    hashes = mids.astype(np.uint64)
+    hashes[blanks] = 0
+    touching = (kinds[raw.subjects] == TermKind.BLANK) | (kinds[raw.objects] == TermKind.BLANK)
+    triples = np.stack((raw.subjects[touching], raw.predicates[touching], raw.objects[touching]))
+    subjects, predicates, objects = np.unique(triples, axis=1)
+    for _ in range(_ROUNDS):
+        with np.errstate(over="ignore"):
+            sums = np.zeros_like(hashes)
+            relation = _mixed(hashes[predicates])
+            np.add.at(sums, subjects, _mixed(hashes[objects] ^ relation))
+            np.add.at(sums, objects, _mixed(hashes[subjects] + ~relation))
+        hashes[blanks] = _mixed(sums[blanks])
+    met: Counter[int] = Counter()
+    terms: dict[int, Term] = {}
+    for node in blanks.tolist():
+        code = int(hashes[node])
+        terms[node] = f"_:{code:016x}.{met[code]}"
+        met[code] += 1
+    return terms
+
+
+def _mixed(numbers: _Hashes) -> _Hashes:
+    """splitmix64's finaliser: every bit of a number moves every bit of the result."""
+    with np.errstate(over="ignore"):
+        mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return mixed ^ (mixed >> np.uint64(31))

@@ -1,26 +1,144 @@
-"""Further words of relations and classes: ways to ask for them, by the policy and by labels of the sources."""
+"""Further words of relations and classes by the policy and the sources, and the names of the graph that words hold."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, pairwise
 from typing import Final
 
 import numpy as np
 
 from kg_store.graph.schema import holds_any
-from kg_store.loading.classes import NodeClasses
-from kg_store.loading.names_in_words import NamesOfGraph, WordsToShow, is_common
+from kg_store.lexicon.lexicon import in_lexicon
 from kg_store.loading.node_names import Names, speaks_of_schema
-from kg_store.loading.sorted_triples import SortedTriples, property_twins
+from kg_store.loading.relations import MAX_LINKABLE_CHARS
+from kg_store.loading.sorted_triples import NodeClasses, SortedTriples, property_twins
 from kg_store.sources.policy import NAME_PREDICATES, RDFS, Policy
 from kg_store.sources.raw_graph import TermKind
-from kg_store.sources.triple_columns import words_of
+from kg_store.sources.triple_files import words_of
 from kg_store.terms import Relation
-from kg_store.text.inflection import singular
-from kg_store.text.labels import clean, is_short_label, readable_relation
+from kg_store.text.english import is_ordinary
+from kg_store.text.inflection import singular, singular_phrase
+from kg_store.text.labels import clean, is_short_label, local_name, readable, readable_relation
+
+_TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof", "professor", "doctor", "sir", "madam", "miss"})
+_BEFORE_SOMEBODY: Final = frozenset({"by", "of", "with", "from", "for", "to"})
+MAX_WORDS_OF_A_PERSON: Final = 3
+# Digits stay: patient17 is not called patient.
+_SPELLED = re.compile(r"[^\W_]+")
+# Words of columns and properties that stand in no dictionary and name nobody.
+_TECHNICAL = frozenset(
+    {"altlabel", "api", "bic", "birthdate", "bmi", "ceo", "cfo", "cms", "ct", "dna", "dob", "dx", "ecg", "eeg"}
+    | {"ehr", "eur", "fax", "firstname", "fullname", "gdp", "gps", "gtin", "iban", "icd", "ids", "imdb", "img", "imo"}
+    | {"ip", "isbn", "isin", "issn", "kg", "lastname", "lat", "lei", "mbox", "mg", "middlename", "mri", "nr", "pdf"}
+    | {"postcode", "rna", "rx", "sha", "sku", "ssn", "swift", "tel", "timestamp", "uri", "usd", "uuid", "vat", "vin"}
+    | {"xml", "zip"}
+    | set("sqm sqft sqkm sqyd cbm mph kph kmh kwh mwh kw ghz mhz dpi rpm mmhg bpm ml ltr kcal kj lbs oz".split())
+    | set("pct qty pcs yrs num desc addr acct uom ccy jpy inr cny nok sek dkk pln czk".split())
+    | set("est etd tbd hq crm erp kpi ebit rma mpn upc asin gln".split())
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WordsToShow:
+    """A relation or class that nobody has decided on; `position` is that of its term, `uses` its facts or things."""
+
+    position: int
+    term: str = field(repr=False)
+    word: str = field(repr=False)
+    words: list[str] = field(repr=False)
+    uses: int
+    is_declared: bool
+
+
+UNITS_WITH_DIGITS: Final = frozenset("m2 m3 cm2 cm3 km2 mm2 mm3 ft2 ft3 co2 no2 o2 so2 h2o pm10".split())
+"""Units and measured things, as columns are called by: no cell."""
+
+
+def is_common(word: str) -> bool:
+    # Words that are names as well (ward, king) pass where no name of the graph holds them.
+    return in_lexicon(word) or word in _TECHNICAL or word in UNITS_WITH_DIGITS or is_ordinary(word)
+
+
+class NamesOfGraph:
+    """Finds names and text values in the words of relations and classes, in one pass over the graph."""
+
+    def __init__(
+        self,
+        triples: SortedTriples,
+        policy: Policy,
+        named: Names,
+        classes: NodeClasses,
+        candidates: Sequence[WordsToShow],
+    ) -> None:
+        runs = {run for each in candidates for run in _runs(each.words)}
+        doubtful = {word for each in candidates for word in _doubtful(each.words)}
+        somebody = {word for each in candidates for word in _after_prepositions(each.words)}
+        self._whole: dict[str, set[int]] = defaultdict(set)
+        self._parts: dict[str, set[int]] = defaultdict(set)
+        self._surnames: dict[str, set[int]] = defaultdict(set)
+        for node, text, is_name in _texts_of_nodes(triples, named, policy.local_part_names):
+            words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
+            # The file "summer rivers.csv" makes things of the class "summer river".
+            for spelled in {" ".join(words), singular_phrase(words)} & runs if words else ():
+                self._whole[spelled].add(node)
+            for word in doubtful.intersection(words) if is_name and doubtful else ():
+                # Wards are called wards: what a thing is of its class tells of nobody.
+                if word not in classes.words_of(node):
+                    self._parts[word].add(node)
+            # "Jane Price" may be a person, "Social Work" not: common words alone name nobody.
+            is_person = 1 < len(words) <= MAX_WORDS_OF_A_PERSON and not in_lexicon(words[0])
+            if is_name and is_person and words[-1] in somebody:
+                self._surnames[words[-1]].add(node)
+
+    def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
+        """True where the words are or hold a name or text value of another thing than themselves; the names of
+        `shown` nodes count for nothing."""
+        nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
+        nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
+        nodes += [self._surnames.get(word, ()) for word in _after_prepositions(each.words)]
+        return any(node != each.position and node not in shown for node in chain.from_iterable(nodes))
+
+
+def _doubtful(words: Sequence[str]) -> Iterator[str]:
+    """Words that are a part of a name where the graph has it so: those outside the lexicon, and behind a title."""
+    for before, word in pairwise(("", *words)):
+        if before in _TITLES or not (in_lexicon(word) or word in _TECHNICAL):
+            yield word
+
+
+def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
+    """The last word, where it stands as somebody may: "told by price", "enemies of bishop"."""
+    if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
+        yield words[-1]
+
+
+def _runs(words: Sequence[str]) -> Iterator[str]:
+    """The whole, and every run of two words and more."""
+    yield " ".join(words)
+    for first in range(len(words)):
+        for end in range(first + 2, len(words) + 1):
+            yield " ".join(words[first:end])
+
+
+def _texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
+    """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
+    raw, kinds = triples.raw, triples.raw.kinds()
+    for node in np.flatnonzero(triples.nodes).tolist():
+        if kinds[node] == TermKind.LITERAL:
+            lexical = raw.literal(node).lexical
+            if len(lexical) <= MAX_LINKABLE_CHARS:
+                yield node, lexical, False
+            continue
+        yield from ((node, text, True) for text in named.get(node, ()))
+        if kinds[node] == TermKind.TEXT:
+            yield node, raw.text(node), True
+        elif kinds[node] == TermKind.IRI and has_local_names:
+            yield node, local_name(raw.text(node)), True
+
 
 MAX_FROM_SOURCES: Final = 12
 """Of one relation or class."""
@@ -65,22 +183,15 @@ class Wordings:
     def relations(self, shown: Iterable[Relation], unsaid: Iterable[tuple[str, ...]]) -> tuple[Relation, ...]:
         """`shown` with the words of each that is not masked. What the sources call it is left out where that holds
         words that are to stay unsaid; the owner's are refused there (`refuse_telling`)."""
-        unsaid = tuple(unsaid)
-        return tuple(
-            each
-            if each.mask is not None
-            else replace(each, words=self._kept(each.label, each.iri, unsaid), hints=self._unheld(each.iri, unsaid))
-            for each in shown
-        )
-
-    def _unheld(self, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-        return tuple(word for word in self.hints.get(predicate, ()) if not holds_any(word, unsaid))
-
-    def _kept(self, label: str, predicate: str, unsaid: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-        own = self.policy.of(predicate).words
-        words = (text for text in self.of_relation(predicate) if text in own or not holds_any(text, unsaid))
-        # Where relations share a label, a word before it tells them apart: what they share is no word of either.
-        return tuple(text for text in words if not f" {label}".casefold().endswith(f" {text}".casefold()))
+        unsaid, found = tuple(unsaid), []
+        for each in shown:
+            own, label = self.policy.of(each.iri).words, f" {each.label}".casefold()
+            words = (text for text in self.of_relation(each.iri) if text in own or not holds_any(text, unsaid))
+            # Where relations share a label, a word before it tells them apart: what they share is no word of either.
+            kept = tuple(text for text in words if not label.endswith(f" {text}".casefold()))
+            hints = tuple(word for word in self.hints.get(each.iri, ()) if not holds_any(word, unsaid))
+            found.append(each if each.mask is not None else replace(each, words=kept, hints=hints))
+        return tuple(found)
 
     def kinds(
         self, classes: Mapping[str, str], hidden: Container[str], unsaid: Iterable[tuple[str, ...]]
@@ -111,7 +222,8 @@ def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes:
     marks as a name, and is no name and no text value of this graph. Where the policy has a `label` it takes the place
     of all that the sources call the relation.
     """
-    said = [each for each in (*_said(triples), *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
+    labels = ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
+    said = [each for each in (*labels, *_local(triples, classes)) if not _MAY_NAME.search(each[1])]
     spoken = [_candidates(triples, policy, each) for each in (said, _telling(triples))]
     # One more pass over all names, where there is something to look for.
     names = NamesOfGraph(triples, policy, named, classes, [*spoken[0], *spoken[1]]) if any(spoken) else None
@@ -138,11 +250,6 @@ def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
         if told in found:
             found[own] = _each_once((*found.get(own, ()), *found[told]))
     return found
-
-
-def _said(triples: SortedTriples) -> Iterator[tuple[int, str]]:
-    """Short texts that labels and comments say of relations and classes, with the position of these."""
-    return ((subject, text) for subject, _, text in _texts(triples) if is_short_label(text))
 
 
 def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:

@@ -1,14 +1,16 @@
-"""Profile: what the objects of one predicate look like, for proposing a policy."""
+"""Profiles of predicates: their objects, and the predicates and classes that a file declares in its own words."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from kg_store.loading.sorted_triples import turn_inverses
+from kg_store.loading.sorted_triples import Flags, turn_inverses
+from kg_store.sources.policy import RDF, SCHEMA_CLASSES, SCHEMA_PREDICATES, SUBCLASS_PREDICATES
 from kg_store.sources.raw_graph import RawGraph, TermKind, literal_of
 from kg_store.terms import ValueKind
 from kg_store.text.labels import local_name, readable
@@ -21,28 +23,27 @@ _NAME = re.compile(r"(?=.{2,80}\Z)(?=.*[^\W\d_A-Z])[A-Z][^\d\n]*")
 """Matches a short text with a capital in front and small letters behind, as names have and codes have not."""
 _MANY_YEARS = 10
 _DATE_WORDS = frozenset(
-    {"year", "years", "date", "born", "died", "birthday", "birth", "death", "founded", "released", "from", "to"}
-    | {"start", "end", "since", "until", "launched", "introduced", "established", "opened", "closed", "season"}
-    | {"completed", "published", "begin", "began", "ended"}
+    "year years date born died birthday birth death founded released from to start end since until launched "
+    "introduced established opened closed season completed published begin began ended".split()
 )
 _COUNT_WORDS = frozenset(
-    {"number", "count", "population", "votes", "amount", "capacity", "pages", "size", "price", "area", "height"}
-    | {"length", "weight", "total", "salary", "distance", "elevation"}
+    "number count population votes amount capacity pages size price area height length weight total salary distance "
+    "elevation".split()
 )
 # Digits that nobody counts with: they stay text, so that leading zeros and exact spelling survive.
 _ID_WORDS = frozenset(
-    {"id", "ids", "code", "phone", "telephone", "fax", "zip", "postal", "postcode", "ssn", "isbn", "issn"}
-    | {"iban", "number", "no", "nr", "pin"}
+    "id ids code phone telephone fax zip postal postcode ssn isbn issn iban number no nr pin".split()
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PredicateProfile:
-    """Shares are between 0 and 1, of a predicate's triples or of its distinct objects.
+    """Statistics of one predicate, by which a policy is proposed. Shares are between 0 and 1.
 
-    `leaf_share`: distinct objects that are no triple's subject. `value_kind`: what plain text reads as, if at all.
-    `named_share`: distinct texts, of some, that look like names: short words that begin with a capital. `uses`: its
-    triples.
+    `literal_share`: triples whose object is a literal. `distinct_share`: distinct objects per triple. `leaf_share`:
+    distinct objects that are no triple's subject. `value_kind`: the kind of value that plain text reads as, if any.
+    `named_share`: of a sample of distinct texts, those that look like names (short words with a capital). `uses`:
+    the number of triples.
     """
 
     predicate: str
@@ -52,46 +53,33 @@ class PredicateProfile:
     distinct_share: float
     leaf_share: float
     value_kind: ValueKind | None
-    named_share: float = 0.0
-    uses: int = 0
-
-    @property
-    def subject_share(self) -> float:
-        return 1.0 - self.leaf_share
+    named_share: float
+    uses: int
 
 
 def profile_predicates(raw: RawGraph, inverse_prefix: str | None) -> dict[str, PredicateProfile]:
     """A profile of every predicate, in their order of first use."""
     turned = turn_inverses(raw, inverse_prefix)
-    kinds = turned.kinds()
-    acting = np.zeros(len(turned.terms), dtype=bool)
-    acting[turned.subjects] = True
-    order = np.argsort(turned.predicates, kind="stable")
-    used, starts = np.unique(turned.predicates[order], return_index=True)
+    kinds, acting = turned.kinds(), _marks(turned, turned.subjects)
     profiles = {}
-    for predicate, rows in zip(used.tolist(), np.split(order, starts[1:]), strict=True):
+    for predicate, rows in _rows_by_predicate(turned):
         objects = turned.objects[rows]
         distinct = np.unique(objects)
-        literals = kinds[distinct] == TermKind.LITERAL
-        plain = kinds[distinct] == TermKind.TEXT
-        texts = [turned.terms[term] for term in distinct[literals | plain].tolist()]
+        is_text = (kinds[distinct] == TermKind.LITERAL) | (kinds[distinct] == TermKind.TEXT)
+        texts = [turned.terms[term] for term in distinct[is_text].tolist()]
+        some = [literal_of(term).lexical for term in texts[:MAX_LOOKED_AT]]
         profiles[turned.text(predicate)] = PredicateProfile(
-            turned.text(predicate),
-            turned.is_iri(predicate),
-            len(texts) == len(distinct),
-            float(np.mean(kinds[objects] == TermKind.LITERAL)),
-            len(distinct) / len(objects),
-            1.0 - float(np.mean(acting[distinct])),
-            _kind_of(texts, turned.text(predicate)) if texts else None,
-            _named_share(texts),
-            len(objects),
+            predicate=turned.text(predicate),
+            is_iri=turned.is_iri(predicate),
+            is_text=len(texts) == len(distinct),
+            literal_share=float(np.mean(kinds[objects] == TermKind.LITERAL)),
+            distinct_share=len(distinct) / len(objects),
+            leaf_share=1.0 - float(np.mean(acting[distinct])),
+            value_kind=_kind_of(texts, turned.text(predicate)) if texts else None,
+            named_share=sum(_NAME.fullmatch(text) is not None for text in some) / max(1, len(some)),
+            uses=len(objects),
         )
     return profiles
-
-
-def _named_share(texts: Sequence[str]) -> float:
-    some = [literal_of(term).lexical for term in texts[:MAX_LOOKED_AT]]
-    return sum(_NAME.fullmatch(text) is not None for text in some) / max(1, len(some))
 
 
 def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
@@ -101,21 +89,79 @@ def _kind_of(terms: list[str], predicate: str) -> ValueKind | None:
         return None
     texts = [literal.lexical.strip() for literal in literals]
     words = frozenset(re.split(r"[^a-z0-9]+", readable(local_name(predicate)).lower()))
-    if _share(is_year(text) for text in texts) >= _YEARS_SHARE and _speaks_of_time(words, len(texts)):
+    # Years are told from other numbers by the predicate's words, or by being many and nothing but years.
+    speaks_of_time = words & _DATE_WORDS or (len(texts) >= _MANY_YEARS and not words & _COUNT_WORDS)
+    if speaks_of_time and sum(map(is_year, texts)) >= _YEARS_SHARE * len(texts):
         return ValueKind.DATE
     if words & _ID_WORDS or any(re.fullmatch(r"0\d+", text) for text in texts):
         return None
-    if _share(fits(text, ValueKind.NUMBER) for text in texts) >= _ALIKE_SHARE:
-        return ValueKind.NUMBER
-    dated = _share(fits(text, ValueKind.DATE) for text in texts) >= _ALIKE_SHARE
-    return ValueKind.DATE if dated else None
+    kinds = (ValueKind.NUMBER, ValueKind.DATE)
+    return next((kind for kind in kinds if sum(fits(text, kind) for text in texts) >= _ALIKE_SHARE * len(texts)), None)
 
 
-def _speaks_of_time(words: frozenset[str], distinct: int) -> bool:
-    """Years are told from other numbers by the predicate's words, or by being many and nothing but years."""
-    return bool(words & _DATE_WORDS) or (distinct >= _MANY_YEARS and not words & _COUNT_WORDS)
+_TYPE = RDF + "type"
+_PROPERTY_WORDS = frozenset({"Property", "ObjectProperty", "DatatypeProperty", "AnnotationProperty"})
+_CLASS_WORDS = frozenset({"Class"})
+_SUBCLASS_WORD = "subClassOf"
+_ABOUT_WORDS = frozenset({"subPropertyOf", "domain", "range", "inverseOf", "equivalentClass", "equivalentProperty"})
+_MIN_SHARE = 0.5
+
+Rows = npt.NDArray[np.integer]
 
 
-def _share(flags: Iterable[bool]) -> float:
-    found = list(flags)
-    return sum(found) / len(found)
+@dataclass(frozen=True, slots=True)
+class CustomSchema:
+    """IRIs that play the part of rdfs:subClassOf, of rdfs:domain and the like, and of rdfs:Class."""
+
+    subclass_predicates: tuple[str, ...]
+    predicates: tuple[str, ...]
+    classes: tuple[str, ...]
+
+
+def find_custom_schema(raw: RawGraph) -> CustomSchema:
+    """Told by use, not by name alone: a house may be a `Property`, and a lesson a `Class`.
+
+    What a declaring word says of must be, for the most part, predicates or classes that the file uses.
+    """
+    rows = {raw.text(term): at for term, at in _rows_by_predicate(raw)}
+    types = rows.get(_TYPE, np.empty(0, dtype=np.int64))
+    classes, properties = _marks(raw, raw.objects[types]), _marks(raw, raw.predicates)
+    subclass, about = [], []
+    for predicate, at in rows.items():
+        word = local_name(predicate)
+        if word == _SUBCLASS_WORD and predicate not in SUBCLASS_PREDICATES:
+            linked = classes[raw.subjects[at]] | classes[raw.objects[at]]
+            if linked.mean() >= _MIN_SHARE:
+                subclass.append(predicate)
+                classes = classes | _marks(raw, raw.subjects[at]) | _marks(raw, raw.objects[at])
+        elif word in _ABOUT_WORDS and predicate not in SCHEMA_PREDICATES:
+            about.append(predicate)
+    about = [each for each in about if _mostly(classes | properties, raw.subjects[rows[each]])]
+    return CustomSchema(tuple(subclass), tuple(about), _declaring(raw, types, classes, properties))
+
+
+def _declaring(raw: RawGraph, types: Rows, classes: Flags, properties: Flags) -> tuple[str, ...]:
+    found = []
+    for term in dict.fromkeys(raw.objects[types].tolist()):
+        iri = raw.text(term)
+        used = properties if local_name(iri) in _PROPERTY_WORDS else classes
+        declares = local_name(iri) in _PROPERTY_WORDS | _CLASS_WORDS and iri not in SCHEMA_CLASSES
+        if declares and _mostly(used, raw.subjects[types][raw.objects[types] == term]):
+            found.append(iri)
+    return tuple(found)
+
+
+def _rows_by_predicate(raw: RawGraph) -> Iterator[tuple[int, Rows]]:
+    order = np.argsort(raw.predicates, kind="stable")
+    used, starts = np.unique(raw.predicates[order], return_index=True)
+    return zip(used.tolist(), np.split(order, starts[1:]), strict=True)
+
+
+def _marks(raw: RawGraph, terms: Rows) -> Flags:
+    flags = np.zeros(len(raw.terms), dtype=bool)
+    flags[terms] = True
+    return flags
+
+
+def _mostly(flags: Flags, terms: Rows) -> bool:
+    return bool(flags[terms].mean() >= _MIN_SHARE)

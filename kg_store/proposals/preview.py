@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.schema import with_concepts
 from kg_store.graph.traversal import steps_from, tail_concept, walk
 from kg_store.loading.default_masks import MaskedTerm
-from kg_store.loading.load import LoadedGraph, load_graph, placeholder_schema
-from kg_store.loading.sensible import nonsense_of
-from kg_store.proposals.predicate_uses import PredicateUse, uses_of
+from kg_store.loading.load import load_graph, nonsense_of, placeholder_schema
+from kg_store.loading.sorted_triples import turn_inverses
 from kg_store.sources.policy import Policy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_by_policy
@@ -26,6 +25,44 @@ from kg_store.terms import Mids, NodeKind, Relation, Schema, SignatureId, Step, 
 
 if TYPE_CHECKING:
     import rdflib
+
+
+Use = Literal["name", "class", "schema", "relation", "masked", "hidden"]
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateUse:
+    """`triples` counts those of the sources. `relation`: what the graph has of it, None where it has nothing."""
+
+    predicate: str
+    use: Use
+    triples: int
+    relation: Relation | None = None
+
+
+def uses_of(raw: RawGraph, policy: Policy, relations: tuple[Relation, ...]) -> tuple[PredicateUse, ...]:
+    """Every predicate, by how many triples it has; `relations` are those of the graph that `policy` makes of `raw`."""
+    turned = turn_inverses(raw, policy.inverse_prefix)
+    used, counts = np.unique(turned.predicates, return_counts=True)
+    by_iri = {relation.iri: relation for relation in relations}
+    texts = [turned.text(term) for term in used.tolist()]
+    uses = (_use(text, count, policy, by_iri) for text, count in zip(texts, counts.tolist(), strict=True))
+    return tuple(sorted(uses, key=lambda each: (-each.triples, each.predicate)))
+
+
+def _use(predicate: str, triples: int, policy: Policy, relations: Mapping[str, Relation]) -> PredicateUse:
+    relation = relations.get(predicate)
+    # Parts of joined names are relations as well.
+    if predicate in policy.names or predicate in chain.from_iterable(policy.composite_names):
+        return PredicateUse(predicate, "name", triples, relation)
+    if relation is not None:
+        return PredicateUse(predicate, "relation" if relation.mask is None else "masked", triples, relation)
+    if predicate in policy.type_predicates:
+        return PredicateUse(predicate, "class" if policy.types == "concept" else "hidden", triples)
+    settings = policy.of(predicate)
+    is_hidden = settings.hide or settings.values is ValueView.NEVER
+    return PredicateUse(predicate, "hidden" if is_hidden else "schema", triples)
+
 
 _MAX_FACTS = 12
 _VIEWS = {
@@ -85,30 +122,27 @@ def preview(
     schema = with_concepts(schema, name_concepts(schema))
     graph = CompactGraph(loaded.adjacency, schema)
     chosen = _sample(graph, schema, sample)
-    names = _names(loaded, set(chosen))
     placeholders = {mid: f"E{number}" for number, mid in enumerate(chosen, start=1)}
+    names = {node.mid: readable_name(node.record) for node in loaded.nodes() if node.mid in placeholders}
+    concepts = [schema.concepts[int(each)] for each in graph.signatures_of(np.array(chosen, dtype=np.int64))]
     entities = tuple(
-        PreviewEntity(placeholders[mid], _concept(graph, mid), _facts(graph, mid, placeholders), names[mid])
-        for mid in chosen
+        PreviewEntity(placeholders[mid], concept, _facts(graph, mid, placeholders), names[mid])
+        for mid, concept in zip(chosen, concepts, strict=True)
     )
-    return Preview(
-        loaded.facts,
-        loaded.counts[NodeKind.ENTITY],
-        loaded.counts[NodeKind.VALUE],
-        loaded.counts[NodeKind.MEDIATOR],
-        loaded.relations,
-        tuple(sorted(set(schema.concepts))),
-        entities,
-        _notes(loaded),
-        uses_of(raw, policy, loaded.relations),
-        loaded.masked,
-    )
-
-
-def _notes(loaded: LoadedGraph) -> tuple[str, ...]:
-    """Those of the load, and the sentence with which one would be refused: its owner may change that here."""
+    # With the sentence with which a load would be refused: its owner may change that here.
     reason = nonsense_of(loaded.counts[NodeKind.ENTITY], loaded.facts, len(loaded.relations))
-    return loaded.notes if reason is None else (*loaded.notes, reason)
+    return Preview(
+        triples=loaded.facts,
+        entities=loaded.counts[NodeKind.ENTITY],
+        values=loaded.counts[NodeKind.VALUE],
+        mediators=loaded.counts[NodeKind.MEDIATOR],
+        relations=loaded.relations,
+        concepts=tuple(sorted(set(schema.concepts))),
+        sample=entities,
+        notes=loaded.notes if reason is None else (*loaded.notes, reason),
+        predicates=uses_of(raw, policy, loaded.relations),
+        masked=loaded.masked,
+    )
 
 
 def _sample(graph: CompactGraph, schema: Schema, count: int) -> list[int]:
@@ -149,11 +183,3 @@ def _end(graph: CompactGraph, step: Step, tails: Mids, placeholders: dict[int, s
     if len(tails) != 1:
         return f"S ({concept}, {len(tails)} of them)"
     return f"{placeholders.get(int(tails[0]), letter)} ({concept})"
-
-
-def _concept(graph: CompactGraph, mid: int) -> str:
-    return graph.schema.concepts[int(graph.signatures_of(np.array([mid], dtype=np.int64))[0])]
-
-
-def _names(loaded: LoadedGraph, mids: set[int]) -> dict[int, str]:
-    return {node.mid: readable_name(node.record) for node in loaded.nodes() if node.mid in mids}

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kg_store.errors import LoadError
-from kg_store.proposals.predicate_profiles import PredicateProfile, profile_predicates
+from kg_store.proposals.predicate_profiles import PredicateProfile, find_custom_schema, profile_predicates
 from kg_store.proposals.preview import preview
-from kg_store.proposals.schema_detection import find_custom_schema
 from kg_store.proposals.table_proposals import propose_tables
 from kg_store.sources.policy import (
     NAME_PREDICATES,
@@ -19,12 +18,12 @@ from kg_store.sources.policy import (
     MediatorPolicy,
     Policy,
     RelationPolicy,
+    TablePolicy,
+    TriplesPolicy,
 )
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph
 from kg_store.sources.reader import Fraction, all_of, errors_of, read_sources
-from kg_store.sources.sheets import bare_name, is_text
-from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
-from kg_store.terms import ValueKind
+from kg_store.sources.table_files import bare_name, is_text
 from kg_store.text.labels import local_name
 
 if TYPE_CHECKING:
@@ -39,19 +38,10 @@ _SUBCLASS_OF = re.compile(r"https?://[^/]+/prop/direct/P279")
 _FREEBASE_ID = re.compile(r"[mg]\.[0-9a-z_]+")
 _STATEMENT = "/entity/statement/"
 # Local names of predicates whose literals are names, best first; camelCase and case are ignored.
-_NAMES: tuple[str, ...] = (
-    "preflabel",
-    "label",
-    "fullname",
-    "name",
-    "legalname",
-    "displayname",
-    "title",
-    "altlabel",
-    "alias",
-    "nick",
-)
-_NAMES += ("nickname", "alternatename", "alternativename", "othername", "aka", "officialname", "commonname")
+_NAMES = (
+    "preflabel label fullname name legalname displayname title altlabel alias nick nickname alternatename "
+    "alternativename othername aka officialname commonname"
+).split()
 # These words often say something else ("Dr", a job): a name only where enough of their values are distinct.
 _DOUBTFUL = {"title": 0.5, "label": 0.5, "alias": 0.5, "nick": 0.5, "nickname": 0.5, "name": 0.1}
 _NO_HEADER = (
@@ -134,7 +124,10 @@ def propose(raw: RawGraph, tables: tuple[TablePolicy, ...] = (), triples: tuple[
     relations = {
         predicate: RelationPolicy(value_kind=kind)
         for predicate, profile in profiles.items()
-        if predicate not in chosen and (kind := _value_kind(profile)) is not None
+        if predicate not in chosen
+        and (kind := profile.value_kind) is not None
+        and profile.is_text
+        and 1.0 - profile.leaf_share <= _MAX_SUBJECTS
     }
     default = Policy()
     if tables and names and _LABEL not in names:
@@ -183,15 +176,9 @@ def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], t
 
 def _like_names(profiles: Mapping[str, PredicateProfile]) -> list[str]:
     """The most frequent predicate whose texts nearly all look like names, where none is called a name."""
-    likely = [
-        each
-        for each in profiles.values()
-        if each.is_iri
-        and each.literal_share >= _LEAF_SHARE
-        and each.distinct_share >= _LIKE_NAMES
-        and each.named_share >= _LIKE_NAMES
-        and each.value_kind is None
-    ]
+    texts = (each for each in profiles.values() if each.is_iri and each.value_kind is None)
+    leaves = (each for each in texts if each.literal_share >= _LEAF_SHARE)
+    likely = [each for each in leaves if min(each.distinct_share, each.named_share) >= _LIKE_NAMES]
     return [max(likely, key=lambda each: each.uses).predicate] if likely else []
 
 
@@ -201,11 +188,8 @@ def _name_place(profile: PredicateProfile) -> int | None:
         leaf = profile.leaf_share >= _LEAF_SHARE and profile.distinct_share >= _TEXT_NAME_SHARE
         segment = re.split(r"[./]", profile.predicate.lower())[-1]
         return len(_NAMES) if leaf and segment in _TEXT_NAME_SEGMENTS and profile.value_kind is None else None
-    if word not in _NAMES or profile.literal_share < _LEAF_SHARE or profile.value_kind is not None:
-        return None
-    if profile.distinct_share < _DOUBTFUL.get(word, 0.0):
-        return None
-    return _NAMES.index(word)
+    is_name = word in _NAMES and profile.literal_share >= _LEAF_SHARE and profile.value_kind is None
+    return _NAMES.index(word) if is_name and profile.distinct_share >= _DOUBTFUL.get(word, 0.0) else None
 
 
 def _pairs(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], ...]:
@@ -229,13 +213,6 @@ def _namespace(predicate: str) -> str:
 
 def _plain(predicate: str) -> str:
     return re.sub(r"[^a-z]", "", local_name(predicate).lower())
-
-
-def _value_kind(profile: PredicateProfile) -> ValueKind | None:
-    """The kind that plain text has in fact: all of it reads as a year, a date or a number."""
-    if not profile.is_text or profile.subject_share > _MAX_SUBJECTS:
-        return None
-    return profile.value_kind
 
 
 def _mediator_pattern(raw: RawGraph) -> str | None:

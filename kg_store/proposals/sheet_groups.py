@@ -12,9 +12,9 @@ from typing import Final
 
 from kg_store.errors import LoadError
 from kg_store.lexicon.lexicon import in_lexicon
-from kg_store.proposals.column_words import full_words
-from kg_store.sources.sheets import JSON_ENDINGS, Sheet, bare_name
-from kg_store.sources.table_policy import pattern_of, stem_of
+from kg_store.proposals.column_profiles import full_words
+from kg_store.sources.policy import pattern_of, stem_of
+from kg_store.sources.table_files import JSON_ENDINGS, Sheet, bare_name
 
 MIN_COMMON: Final = 4
 """Letters that the names of several files of one header begin with, where they are parts of one table: `orders-1.csv`
@@ -75,15 +75,15 @@ def _columns_of(sheet: Sheet) -> set[str]:
 def _are_of_one_table(one: Sheet, known: set[str], other: Sheet, columns: set[str]) -> bool:
     if one.path == other.path or one.ending != other.ending:
         return False
+    is_like = len(known & columns) >= MIN_SHARED_KEYS * min(len(known), len(columns))
     if one.name == other.name:
-        return _is_json(one) or _is_like(known, columns)
+        return _is_json(one) or is_like
     if _is_json(one):
-        return one.is_one_object and other.is_one_object and _title(one) == _title(other) and _is_like(known, columns)
-    return columns == known and len(_common(one, other)) >= MIN_COMMON
-
-
-def _is_like(known: set[str], columns: set[str]) -> bool:
-    return len(known & columns) >= MIN_SHARED_KEYS * min(len(known), len(columns))
+        return one.is_one_object and other.is_one_object and _title(one) == _title(other) and is_like
+    # The beginning that the two names share, without a word that is cut.
+    common = commonprefix([one.name, other.name])  # noqa: RUF071 - letters are meant
+    common = re.sub(r"[^\W\d_]+$", "", common)
+    return columns == known and len(common) >= MIN_COMMON
 
 
 def _is_json(sheet: Sheet) -> bool:
@@ -92,12 +92,6 @@ def _is_json(sheet: Sheet) -> bool:
 
 def _title(sheet: Sheet) -> str:
     return sheet.name.partition("/")[2]
-
-
-def _common(one: Sheet, other: Sheet) -> str:
-    """The beginning that two names share, without a word that is cut."""
-    common = commonprefix([one.name, other.name])  # noqa: RUF071 - letters are meant
-    return common if not common[-1:].isalpha() else re.sub(r"[^\W\d_]+$", "", common)
 
 
 def _pattern(members: Sequence[Sheet], before: Sequence[SheetGroup]) -> str:

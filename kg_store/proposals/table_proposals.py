@@ -8,26 +8,41 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kg_store.errors import LoadError
-from kg_store.formats.encodings import Encoding, encoding_of
+from kg_store.formats.files import Encoding, encoding_of
 from kg_store.lexicon.lexicon import in_lexicon
-from kg_store.proposals.column_profiles import ALIKE, Column
-from kg_store.proposals.column_words import (
+from kg_store.proposals.column_profiles import (
+    ALIKE,
     FIRST,
     KEY_WORDS,
     NAME_PREFIXES,
     NAME_WORDS,
     PLACES,
+    Column,
     full_words,
     relation_words,
     unit_of,
 )
 from kg_store.proposals.sheet_groups import SheetGroup, groups_of
-from kg_store.proposals.table_keys import TableProfile, concept_words, find_key, find_names
-from kg_store.proposals.table_references import find_named_target, find_target, with_links
-from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, Sheet, bare_name, delimiter_of, sheets_of
-from kg_store.sources.table_cells import day_and_month
-from kg_store.sources.table_policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
-from kg_store.sources.triple_columns import places_in_header, words_of
+from kg_store.proposals.table_profiles import (
+    TableProfile,
+    concept_words,
+    find_key,
+    find_named_target,
+    find_names,
+    find_target,
+    with_links,
+)
+from kg_store.sources.policy import MAX_COLUMN_CHARS, MAX_LABEL_CHARS, ColumnPolicy, TablePolicy
+from kg_store.sources.table_files import (
+    TABLE_ENDINGS,
+    TEXT_ENDINGS,
+    Sheet,
+    bare_name,
+    day_and_month,
+    delimiter_of,
+    sheets_of,
+)
+from kg_store.sources.triple_files import places_in_header, words_of
 from kg_store.terms import ValueKind
 from kg_store.text.inflection import singular
 from kg_store.text.labels import FORBIDDEN_IN_LABELS
@@ -158,8 +173,9 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
     full = group.concept_words() if typed is None else full_words(typed.cells[0].removesuffix("__c"))
     concept = concept_words(group.file, full)
     key = find_key(list(profiles.values()), concept)
-    if key is None and (stands_apart or line == NO_HEADER):
-        key = _first_if_unique(columns)
+    first, cells = next(iter(columns.items()))
+    if key is None and (stands_apart or line == NO_HEADER) and all(cells) and len(set(cells)) == len(cells):
+        key = first
     if key is None and not is_text:
         key = next((each.name for each in profiles.values() if each.is_sign and each.rows >= MIN_VALUE_ROWS), None)
     if not concept and key is not None:
@@ -173,8 +189,8 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
 
 
 def _type_of_all(columns: Iterable[Column]) -> Column | None:
-    """The column by which each record of a file says that it is of the same type, as programs write it: that is what
-    they are, and no fact of theirs."""
+    """Returns the column that holds the same type name in every row, as programs export it, or None. It gives the
+    concept of the records and is left out as a fact."""
     named = (column for column in columns if column.full[-1:] == ["type"] and len(column.cells) == column.rows)
     return next((column for column in named if len(column.distinct) == 1 and column.cells[0][:3].isalpha()), None)
 
@@ -227,11 +243,6 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
     return all(name.islower() for name in columns) and capitals >= ALIKE * len(filled[0]) > 0
 
 
-def _first_if_unique(columns: Mapping[str, Sequence[str]]) -> str | None:
-    name, cells = next(iter(columns.items()))
-    return name if all(cells) and len(set(cells)) == len(cells) else None
-
-
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
     """True of two columns or more that are keys of other tables: its first line is none of them, so it is a header."""
     targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
@@ -264,7 +275,7 @@ def _mapping(table: TableProfile, tables: Sequence[TableProfile]) -> TablePolicy
     names = find_names(table, frozenset(targets) | frozenset(named)) if key is not None or not targets else []
     taken = {part for name in names for part in ((name,) if isinstance(name, str) else name)} | {key}
     columns = {
-        name: _column(column, targets.get(name), named.get(name))
+        name: _column(column, *named.get(name, (targets.get(name), None)))
         for name, column in table.columns.items()
         if name not in taken and column.cells
     }
@@ -325,16 +336,13 @@ def _beside_its_name(
     return settings.model_copy(update={"concept": None}) if is_named else settings
 
 
-def _column(
-    column: Column, target: TableProfile | None, named: tuple[TableProfile, str] | None = None
-) -> ColumnPolicy:
-    if named is not None:
-        by_key = _column(column, named[0])
-        return by_key.model_copy(update={"by": named[1]})
+def _column(column: Column, target: TableProfile | None, by: str | None) -> ColumnPolicy:
     separator = column.separator
     if target is not None:
         label = _label(relation_words(column.name, KEY_WORDS)) or _label(target.concept) or "related to"
-        return ColumnPolicy(relation=_telling(label, target), table=target.file, separator=separator)
+        if label in KEY_WORDS | NAME_WORDS and target.concept_words:
+            label = _label(target.concept)
+        return ColumnPolicy(relation=label, table=target.file, by=by, separator=separator)
     label = _label(relation_words(column.name)) or "related to"
     if separator is not None:
         column = replace(column, cells=column.parts, rows=len(column.parts))
@@ -360,10 +368,6 @@ def _concept(label: str) -> str:
     if words[-1] in PLACES:
         return words[-1]
     return " ".join(words[:-1]) if len(words) > 1 and words[-1] in NAME_WORDS else label
-
-
-def _telling(label: str, target: TableProfile) -> str:
-    return _label(target.concept) if label in KEY_WORDS | NAME_WORDS and target.concept_words else label
 
 
 def _is_value(cell: str) -> bool:

@@ -30,12 +30,17 @@ TermIds = npt.NDArray[np.int32]
 
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
 _ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-_NUMBER_TYPES = frozenset(
-    {"number", "integer", "int", "long", "short", "byte", "decimal", "double", "float"}
-    | {"nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger"}
-    | {"unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte"}
-)
-_DATE_TYPES = frozenset({"date", "dateTime", "dateTimeStamp", "gYear", "gYearMonth"})
+_KIND_OF_TYPE = {
+    **dict.fromkeys(
+        (
+            "number integer int long short byte decimal double float nonNegativeInteger positiveInteger "
+            "nonPositiveInteger negativeInteger unsignedInt unsignedLong unsignedShort unsignedByte"
+        ).split(),
+        ValueKind.NUMBER,
+    ),
+    **dict.fromkeys("date dateTime dateTimeStamp gYear gYearMonth".split(), ValueKind.DATE),
+    **dict.fromkeys(("boolean", "truth"), ValueKind.TRUTH),
+}
 
 
 class TermKind(IntEnum):
@@ -61,12 +66,7 @@ class Literal:
     @property
     def kind(self) -> ValueKind:
         """The kind of value, for comparing; told by the datatype's local name, so that custom namespaces work too."""
-        name = re.split(r"[#/:]", self.datatype)[-1]
-        if name in _NUMBER_TYPES:
-            return ValueKind.NUMBER
-        if name in _DATE_TYPES:
-            return ValueKind.DATE
-        return ValueKind.TRUTH if name in ("boolean", "truth") else ValueKind.TEXT
+        return _KIND_OF_TYPE.get(re.split(r"[#/:]", self.datatype)[-1], ValueKind.TEXT)
 
 
 @dataclass(slots=True)
@@ -107,11 +107,8 @@ def collect(triples: Iterable[tuple[Term, Term, Term]]) -> RawGraph:
         subjects.append(find(subject, len(index)))
         predicates.append(find(predicate, len(index)))
         objects.append(find(tail, len(index)))
-    return RawGraph(list(index), _column(subjects), _column(predicates), _column(objects))
-
-
-def _column(numbers: array[int]) -> TermIds:
-    return np.array(numbers, dtype=np.int32)
+    heads, relations, tails = (np.array(each, dtype=np.int32) for each in (subjects, predicates, objects))
+    return RawGraph(list(index), heads, relations, tails)
 
 
 def text_of(term: Term) -> str:

@@ -6,45 +6,42 @@ import codecs
 import gzip
 import io
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, Final, cast
+from urllib.parse import quote
 
+import numpy as np
 import pyoxigraph
 
 from kg_store.errors import LoadError
-from kg_store.formats.bounds import BoundedRuns
-from kg_store.formats.encodings import encoding_of
-from kg_store.formats.files import translate_io_errors
-from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph
-from kg_store.formats.safe_formats import local_json, tame_xml
-from kg_store.sources.property_triples import property_triples
-from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect
-from kg_store.sources.rdf_lists import without_lists
-from kg_store.sources.sheets import TABLE_ENDINGS, TEXT_ENDINGS, bare_name
-from kg_store.sources.table_files import Tables
-from kg_store.sources.table_policy import TablePolicy, TriplesPolicy
+from kg_store.formats.files import BoundedRuns, encoding_of, local_json, tame_xml, translate_io_errors
+from kg_store.formats.neo4j_exports import Node, Relationship, Values
+from kg_store.formats.property_graph import GRAPH_ENDINGS, is_property_graph, read_property_graph
+from kg_store.sources.policy import TablePolicy, TriplesPolicy
+from kg_store.sources.raw_graph import MAX_PREDICATE_CHARS, RawGraph, Term, collect, plain_term, value_term
+from kg_store.sources.table_files import TABLE_ENDINGS, TEXT_ENDINGS, Tables, bare_name
 from kg_store.sources.triple_files import TOO_LONG, read_cells
+from kg_store.terms import ValueKind
+from kg_store.text.literals import fits
 
 if TYPE_CHECKING:
     import rdflib
 
     from kg_store.sources.policy import Policy
 
+
 Fraction = Callable[[float], None]
 Triples = Iterator[tuple[Term, Term, Term]]
 
 _RDF = {
-    ".ttl": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
-    ".turtle": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
-    ".ttls": ("Turtle", pyoxigraph.RdfFormat.TURTLE),
+    **dict.fromkeys((".ttl", ".turtle", ".ttls"), ("Turtle", pyoxigraph.RdfFormat.TURTLE)),
     ".nt": ("N-Triples", pyoxigraph.RdfFormat.N_TRIPLES),
     ".nq": ("N-Quads", pyoxigraph.RdfFormat.N_QUADS),
     ".trig": ("TriG", pyoxigraph.RdfFormat.TRIG),
     ".n3": ("N3", pyoxigraph.RdfFormat.N3),
-    ".rdf": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
-    ".owl": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
-    ".xml": ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML),
+    **dict.fromkeys((".rdf", ".owl", ".xml"), ("RDF/XML", pyoxigraph.RdfFormat.RDF_XML)),
     ".jsonld": ("JSON-LD", pyoxigraph.RdfFormat.JSON_LD),
 }
 FORMATS = (*_RDF, *TABLE_ENDINGS, *GRAPH_ENDINGS)
@@ -67,6 +64,7 @@ _REASONS = (
     ("language", "a language tag that is not valid"),
     ("UTF-8", "bytes that are not UTF-8"),
 )
+_NOT_READABLE = "a statement that can't be read"
 
 
 def read_sources(
@@ -151,7 +149,9 @@ class TextFiles:
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
         """Raises LoadError if a table has no file, or its file does not fit it."""
-        _require_readable(paths)
+        missing = next((path for path in paths if not path.is_file()), None)
+        if missing is not None:
+            raise LoadError("the file can't be read", missing.name)
         self._tables = Tables(paths, tables)
         self._triples = {each.file: each for each in triples}
 
@@ -168,20 +168,14 @@ class TextFiles:
 
 def _all_files(paths: Sequence[Path], progress: Fraction, texts: TextFiles, skipped: Counter[str]) -> Triples:
     total, done = max(1, sum(path.stat().st_size for path in paths)), 0
+
+    def on_bytes(read: int) -> None:
+        progress(min(1.0, (done + read) / total))
+
     for number, path in enumerate(paths):
-        yield from _file(path, number, _from(done, total, progress), texts, skipped)
+        yield from _file(path, number, on_bytes, texts, skipped)
         done += path.stat().st_size
-        progress(min(1.0, done / total))
-
-
-def _from(done: int, total: int, progress: Fraction) -> Callable[[int], None]:
-    return lambda read: progress(min(1.0, (done + read) / total))
-
-
-def _require_readable(paths: Sequence[Path]) -> None:
-    missing = next((path for path in paths if not path.is_file()), None)
-    if missing is not None:
-        raise LoadError("the file can't be read", missing.name)
+        on_bytes(0)
 
 
 def _file(
@@ -241,7 +235,8 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
                 yield _plain(str(subject), blank), str(predicate), _plain(str(tail), blank)
     except SyntaxError as error:
         hint = "; rules, formulas and variables can't be loaded" if label == "N3" else ""
-        raise LoadError(f"not valid {label}: {_reason(error)}{hint}", file, _line(error)) from None
+        reason = next((ours for theirs, ours in _REASONS if theirs in str(error.args[0])), _NOT_READABLE)
+        raise LoadError(f"not valid {label}: {reason}{hint}", file, error.lineno or None) from None
     except MemoryError:
         # The parser's own bound on one term, which it checks before it takes more in.
         raise LoadError("a text of more than 16 MB: leave it out, or put it into a file of its own", file) from None
@@ -282,15 +277,6 @@ def _plain(term: Term, blank: str) -> Term:
     return term
 
 
-def _reason(error: SyntaxError) -> str:
-    message = str(error.args[0])
-    return next((ours for theirs, ours in _REASONS if theirs in message), "a statement that can't be read")
-
-
-def _line(error: SyntaxError) -> int | None:
-    return error.lineno if isinstance(error.lineno, int) and error.lineno > 0 else None
-
-
 def _rdflib_triples(graph: rdflib.Graph) -> Triples:
     import rdflib as known
 
@@ -313,3 +299,116 @@ def _rdflib_triples(graph: rdflib.Graph) -> Triples:
             yield subject, predicate, tail
     except ValueError:
         raise LoadError("an IRI or a language tag is not valid", "rdflib graph") from None
+
+
+NODE, RELATIONSHIP, LABEL = "urn:graph:node:", "urn:graph:relation:", "urn:graph:label:"
+_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+
+def property_triples(path: Path, left: Counter[str]) -> Triples:
+    """Yields the triples of an export; counts in `left` what is left out.
+
+    Raises LoadError with the line, and never quotes it.
+    """
+    read = read_property_graph(path, left)
+    count = 0
+    for count, each in enumerate(read, start=1):
+        yield from _of_node(each) if isinstance(each, Node) else _of_relationship(each, f"{path.name}.{count}")
+    if not count:
+        raise LoadError(
+            "this export has a header and no row below it: where the header lies in a file of its own, put it in "
+            "front of its rows", path.name,
+        )  # fmt: skip
+
+
+def _of_node(node: Node) -> Triples:
+    subject = _iri(NODE, node.id)
+    for label in node.labels:
+        yield subject, _TYPE, _iri(LABEL, label)
+    # Exports often say the label once more, as `type`: it is no value that somebody could be told by.
+    said = {label.casefold() for label in node.labels}
+    properties = node.properties.items()
+    kept = {key: [each for each in values if str(each).casefold() not in said] for key, values in properties}
+    yield from _properties(subject, kept, node.kinds)
+
+
+def _of_relationship(each: Relationship, number: str) -> Triples:
+    start, relation, end = _iri(NODE, each.start), _iri(RELATIONSHIP, each.type.lower()), _iri(NODE, each.end)
+    yield start, relation, end
+    if not any(each.properties.values()):
+        return
+    joint = "_:p" + quote(number, safe="").replace("%", ".").replace("-", ".")
+    yield start, _iri(RELATIONSHIP, f"{each.type.lower()} details"), joint
+    yield joint, _iri(RELATIONSHIP, f"{each.type.lower()} details of"), end
+    yield from _properties(joint, each.properties, each.kinds)
+
+
+def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Triples:
+    """Truths have their kind; all else is decided from all texts, because years are numbers in most exports."""
+    for key, values in properties.items():
+        for value in values:
+            text = str(value).lower() if isinstance(value, bool) else "" if value is None else str(value).strip()
+            is_truth = isinstance(value, bool) or (kinds.get(key) is ValueKind.TRUTH and fits(text, ValueKind.TRUTH))
+            if text:
+                term = value_term(text, ValueKind.TRUTH) if is_truth else plain_term(text)
+                yield subject, _iri(RELATIONSHIP, key), term
+
+
+def _iri(space: str, text: str) -> Term:
+    return f"<{space}{quote(text, safe='')}>"
+
+
+_LISTS: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+FIRST, REST, NIL = f"{_LISTS}first>", f"{_LISTS}rest>", f"{_LISTS}nil>"
+
+
+def without_lists(raw: RawGraph) -> RawGraph:
+    """Returns `raw` with each list replaced by its members, wherever a triple leads to its head.
+
+    A list that is broken (a loop, two firsts, no end), and one to which nothing leads, stays as it is.
+    """
+    places = {term: at for at, term in enumerate(raw.terms) if term in (FIRST, REST, NIL)}
+    if FIRST not in places or REST not in places:
+        return raw
+    first, rest = (_by_subject(raw, places[predicate]) for predicate in (FIRST, REST))
+    own = np.isin(raw.predicates, [places[FIRST], places[REST]])
+    leading = ~own & np.isin(raw.objects, list(first))
+    members: dict[int, list[int]] = {}
+    nodes: set[int] = set()
+    for head in set(raw.objects[leading].tolist()):
+        walked = _walk(head, rest, places.get(NIL, -1))
+        if walked and all(node in first for node in walked):
+            members[head] = [first[node] for node in walked]
+            nodes.update(walked)
+    if not members:
+        return raw
+    flat = leading & np.isin(raw.objects, list(members))
+    # A node of a list says no more than that it is one.
+    kept = ~flat & ~np.isin(raw.subjects, list(nodes))
+    triples = np.stack((raw.subjects, raw.predicates, raw.objects))
+    rows = [
+        (subject, predicate, each)
+        for subject, predicate, head in triples[:, flat].T.tolist()
+        for each in members[head]
+    ]
+    subjects, predicates, objects = np.concatenate((triples[:, kept], np.array(rows, dtype=np.int32).T), axis=1)
+    return replace(raw, subjects=subjects, predicates=predicates, objects=objects)
+
+
+def _by_subject(raw: RawGraph, predicate: int) -> dict[int, int]:
+    """The one object that each subject has by `predicate`; none of a subject with several."""
+    rows = np.flatnonzero(raw.predicates == predicate)
+    pairs = set(zip(raw.subjects[rows].tolist(), raw.objects[rows].tolist(), strict=True))
+    counts = Counter(subject for subject, _ in pairs)
+    return {subject: tail for subject, tail in pairs if counts[subject] == 1}
+
+
+def _walk(head: int, rest: dict[int, int], nil: int) -> list[int]:
+    """The nodes of a list in order; none where it has no end."""
+    found: dict[int, None] = {}
+    while head != nil:
+        if head in found or head not in rest:
+            return []
+        found[head] = None
+        head = rest[head]
+    return list(found)

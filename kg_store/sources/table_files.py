@@ -1,4 +1,4 @@
-"""Turns rows of tables into triples, as the policy's `[[tables]]` map them.
+"""Tables in files of any format, and the triples that the policy's `[[tables]]` make of their rows.
 
 Errors name file and line, never a cell.
 """
@@ -7,17 +7,187 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
 from kg_store.errors import LoadError
+from kg_store.formats.delimited_text import Rows, TableFile, filled_span, with_header
+from kg_store.formats.files import encoding_of, open_bytes
+from kg_store.formats.json_records import tables_of_json
+from kg_store.formats.property_graph import is_property_graph
+from kg_store.formats.workbooks import sheets_of_other_workbook, sheets_of_workbook
+from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, stem_of
 from kg_store.sources.raw_graph import Term, value_term
-from kg_store.sources.sheets import TABLE_ENDINGS, Sheet, bare_name, sheets_of
-from kg_store.sources.table_cells import read_cell
-from kg_store.sources.table_policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy, stem_of
 from kg_store.terms import ValueKind
+from kg_store.text.literals import parse_value
+
+MIN_OF_HEADER = 0.5
+"""A line with fewer of the header's cells is broken."""
+TEXT_ENDINGS = (".csv", ".tsv", ".txt")
+BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
+JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
+TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One table of a file. `name`: its name in the policy; `open_rows` yields its lines, titles and the header first.
+
+    `is_cut`: empty cells at the end of a line are not kept in the file. `is_one_object`: the file is one JSON object.
+    """
+
+    path: Path
+    name: str
+    open_rows: Callable[[TablePolicy | None], Rows]
+    notes: tuple[tuple[int, str], ...] = ()
+    is_cut: bool = False
+    is_one_object: bool = False
+
+    @property
+    def ending(self) -> str:
+        """The ending of its file, without ".gz"."""
+        return Path(bare_name(self.path)).suffix.lower()
+
+    def header(self, table: TablePolicy | None = None) -> list[str]:
+        """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
+        return next(self.lines(table))[1]
+
+    def first_line(self) -> int:
+        """Returns the first line that holds anything, be it a title or the header."""
+        with closing(self.open_rows(None)) as rows:  # type: ignore[type-var]
+            return next((line for line, cells in rows if any(cells)), 1)
+
+    def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
+        """Yields the header and every non-empty line, without the columns that are empty in the header at its ends.
+
+        A line that ends early is filled up with empty cells, and counted in `odd`. Raises LoadError at a line with
+        more cells than the header, which may have shifted them, and at one that lacks most of them.
+        """
+        with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
+            first, header, rest = with_header(rows, table.header_row if table is not None else None)
+            kept = filled_span(header)
+            header = _told_apart(header)
+            if not all(header[kept]) or not header[kept]:
+                raise LoadError("a table needs a header line with a name for every column", self.name, first)
+            yield first, header[kept]
+            for line, cells in rest:
+                if not any(cells):
+                    continue
+                is_short = len(cells) < len(header) and (self.is_cut or len(cells) >= MIN_OF_HEADER * len(header))
+                if is_short:
+                    cells = [*cells, *[""] * (len(header) - len(cells))]
+                if is_short and odd is not None and not self.is_cut:
+                    odd[f"lines of {self.name} end before the header does: the cells that they lack are empty"] += 1
+                if len(cells) != len(header):
+                    reason = f"this line has {len(cells)} cells, the header has {len(header)}"
+                    raise LoadError(reason, self.name, line)
+                if any(cells[: kept.start]) or any(cells[kept.stop :]):
+                    raise LoadError("this line has a cell in a column without a name", self.name, line)
+                yield line, cells[kept]
+
+
+def sheets_of(path: Path) -> list[Sheet]:
+    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError."""
+    name = bare_name(path)
+    ending = Path(name).suffix.lower()
+    if ending not in TABLE_ENDINGS or is_property_graph(path):
+        return []
+    if ending in TEXT_ENDINGS:
+        return [Sheet(path, name, _text_rows(path))]
+    reader = {".xlsx": sheets_of_workbook, **dict.fromkeys(JSON_ENDINGS, tables_of_json)}
+    return [
+        Sheet(
+            path,
+            f"{name}/{each.title}" if each.title else name,
+            each.open_rows,
+            each.notes,
+            is_cut=ending in BOOK_ENDINGS,
+            is_one_object=each.is_one_object,
+        )
+        for each in reader.get(ending, sheets_of_other_workbook)(path)
+    ]
+
+
+def is_text(path: Path) -> bool:
+    """True of a text file of rows or triples, by its ending."""
+    return Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS
+
+
+def bare_name(path: Path) -> str:
+    """Returns a file's name without ".gz"."""
+    return path.name.removesuffix(".gz")
+
+
+def delimiter_of(path: Path) -> str:
+    """Returns the delimiter found in the file's header; a comma if it is not a text file."""
+    if not is_text(path):
+        return ","
+    with open_bytes(path) as stream:
+        return TableFile(stream, path.name, encoding_of(path)).header_delimiter()
+
+
+def _text_rows(path: Path) -> Callable[[TablePolicy | None], Rows]:
+    def rows(table: TablePolicy | None) -> Iterator[tuple[int, list[str]]]:
+        with open_bytes(path) as stream:
+            told = table.encoding if table is not None and "encoding" in table.model_fields_set else encoding_of(path)
+            opened = TableFile(stream, path.name, told)
+            given = table.delimiter if table is not None else None
+            yield from opened.quoted_rows(given or opened.header_delimiter())
+
+    return rows
+
+
+def _told_apart(names: list[str]) -> list[str]:
+    """The names of columns, with a number behind each that stands there a second time."""
+    seen = Counter[str]()
+    found = []
+    for name in names:
+        seen[name] += 1
+        found.append(f"{name} {seen[name]}" if name and seen[name] > 1 else name)
+    return found
+
+
+TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1", "ja", "j", "oui", "si", "sí", "wahr", "x"})
+FALSE_WORDS = frozenset({"false", "f", "no", "n", "0", "nein", "non", "falsch"})
+_THREE_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})((?:[ T]\d{1,2}:\d\d.*)?)")
+
+
+def read_cell(cell: str, column: ColumnPolicy) -> str | None:
+    """Returns the spelling under which a cell's value is stored; None if it is not of the column's kind."""
+    if column.kind is ValueKind.DATE:
+        match = _THREE_PARTS.fullmatch(cell)
+        if match is not None and column.first is not None:
+            day, month = (match[1], match[3]) if column.first == "day" else (match[3], match[1])
+            cell = f"{match[4]}-{int(month):02}-{int(day):02}"
+        return cell if is_of(cell, ValueKind.DATE) else None
+    if column.kind is ValueKind.TRUTH:
+        word = cell.lower()
+        return "true" if word in TRUE_WORDS else "false" if word in FALSE_WORDS else None
+    if column.kind is ValueKind.NUMBER:
+        with_unit = f"{cell} {column.unit}"
+        if not is_of(cell, ValueKind.NUMBER):
+            return None
+        return with_unit if column.unit is not None and is_of(with_unit, ValueKind.NUMBER) else cell
+    return cell
+
+
+def is_of(cell: str, kind: ValueKind) -> bool:
+    """True if a cell can be read as a value of `kind`, as people type it."""
+    try:
+        parse_value(cell, kind)
+    except ValueError:
+        return False
+    return True
+
+
+def day_and_month(cell: str) -> tuple[int, int] | None:
+    """The first two numbers of a date like 05/03/1980; None for any other text."""
+    match = _THREE_PARTS.fullmatch(cell)
+    return (int(match[1]), int(match[3])) if match else None
+
 
 _LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"
 _TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -121,8 +291,10 @@ class Tables:
             return
         subject = _subject(table, row.cells[table.key] if table.key is not None else row.place)
         yield subject, _TYPE, f"<{table.class_iri}>"
-        for name in _names(row, table):
-            yield subject, _LABEL, _text(name)
+        for name in table.names:
+            parts = (name,) if isinstance(name, str) else name
+            if words := " ".join(filter(None, (table.filled(row.cells, part) for part in parts))):
+                yield subject, _LABEL, _text(words)
         for column, tail, further in facts:
             yield subject, f"<{table.relation_iri(column)}>", tail
             yield from further
@@ -135,7 +307,8 @@ class Tables:
             filled = table.filled(row.cells, column)
             if filled != row.cells[column]:
                 skipped[f"cells of {file} say that nothing is known (`empty` in the policy), and were left out"] += 1
-            for cell in _parts(filled, settings):
+            parts = filled.split(settings.separator) if settings.separator else [filled]
+            for cell in filter(None, map(str.strip, parts)):
                 if settings.concept is not None:
                     thing = f"<{_THING}{quote(settings.concept, safe='')}:{quote(cell, safe='')}>"
                     kind = f"<{CLASS_NAMESPACE}{quote(settings.concept, safe='')}>"
@@ -206,17 +379,15 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
 
 def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
     """Each sheet with its table: matched by name, else by the columns of its header."""
-    texts = [path for path in paths if Path(bare_name(path)).suffix.lower() in TABLE_ENDINGS]
-    sheets = [sheet for path in texts for sheet in sheets_of(path)]
+    sheets = [sheet for path in paths for sheet in sheets_of(path)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
     taken, named = [table for _, table in found], [sheet for sheet, _ in found]
     open_tables = [table for table in tables if table not in taken]
     for sheet in (sheet for sheet in sheets if sheet not in named):
         fitting = [table for table in open_tables if _fits(sheet, table)]
         if len(fitting) > 1:
-            raise LoadError(
-                "the header matches several tables of the policy: give the file the name of one", sheet.name
-            )
+            reason = "the header matches several tables of the policy: give the file the name of one"
+            raise LoadError(reason, sheet.name)
         found += [(sheet, fitting[0])] if fitting else []
     mapped = [table for _, table in found]
     for number, table in enumerate(tables, start=1):
@@ -236,19 +407,6 @@ def _fits(sheet: Sheet, table: TablePolicy) -> bool:
         return set(table.used()) <= set(sheet.header(table))
     except LoadError:
         return False
-
-
-def _names(row: TableRow, table: TablePolicy) -> Iterator[str]:
-    for name in table.names:
-        parts = (name,) if isinstance(name, str) else name
-        words = " ".join(filter(None, (table.filled(row.cells, part) for part in parts)))
-        if words:
-            yield words
-
-
-def _parts(cell: str, column: ColumnPolicy) -> list[str]:
-    parts = cell.split(column.separator) if column.separator else [cell]
-    return [part.strip() for part in parts if part.strip()]
 
 
 def _subject(table: TablePolicy, key: str) -> Term:

@@ -84,17 +84,17 @@ class DataFolder:
         hold = self._hold(version_id, fcntl.LOCK_EX) if path.is_dir() else None
         if path.is_dir() and hold is None:
             return False
-        # Asked under the lock: its builder may have finished since the caller listed it.
-        if is_needed():
+        try:
+            # Asked under the lock: its builder may have finished since the caller listed it.
+            if is_needed():
+                return False
+            (path / _FINISHED).unlink(missing_ok=True)
+            forget()
+            shutil.rmtree(path, ignore_errors=True)
+            return True
+        finally:
             if hold is not None:
                 hold.release()
-            return False
-        (path / _FINISHED).unlink(missing_ok=True)
-        forget()
-        shutil.rmtree(path, ignore_errors=True)
-        if hold is not None:
-            hold.release()
-        return True
 
     def finish(self, version_id: str) -> None:
         """Writes everything of a version, and its folder's entry, to the disk."""
@@ -129,13 +129,11 @@ class DataFolder:
             content = json.loads(path.read_text("utf-8"))
             number, folder_id = int(content["format"]), str(content["folder"])
         except (ValueError, KeyError, TypeError):
-            raise FormatTooNewError(
-                f"{_FORMAT_FILE} of the data folder can't be read; restore it or start anew"
-            ) from None
+            reason = f"{_FORMAT_FILE} of the data folder can't be read; restore it or start anew"
+            raise FormatTooNewError(reason) from None
         if number > FORMAT:
-            raise FormatTooNewError(
-                f"the data folder has format {number}, this program knows up to {FORMAT}: use a newer program"
-            )
+            reason = f"the data folder has format {number}, this program knows up to {FORMAT}: use a newer program"
+            raise FormatTooNewError(reason)
         while number < FORMAT:
             if number not in MIGRATIONS:
                 raise StoreError(f"the data folder has format {number}, which is too old: load the graphs again")

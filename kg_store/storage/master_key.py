@@ -1,4 +1,5 @@
-"""MasterKey: the key ring that seals everything at rest, and the keyed hash that turns terms into MIDs."""
+"""MasterKey: the key ring that seals everything at rest. From it comes the keyed hash that turns terms into MIDs,
+the opaque ids of entities and values."""
 
 from __future__ import annotations
 
@@ -153,18 +154,17 @@ class MasterKey:
 
     def all_derived(self, purpose: str) -> list[bytes]:
         """Returns such a key of every version in the ring, the newest first."""
-        return [self._derived(version, purpose) for version in sorted(self._secrets, reverse=True)]
+        return [self._derived(version, purpose) for version in self.versions]
 
-    def _derived(self, version: int, purpose: str) -> bytes:
-        info = b"arog derive 1 " + purpose.encode()
+    def _derived(self, version: int, purpose: str, use: bytes = b"derive") -> bytes:
+        info = b"arog " + use + b" 1 " + purpose.encode()
         return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
 
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
         """The subkey's cipher, and what is bound into every seal of this purpose and key version."""
         found = self._ciphers.get((version, purpose))
         if found is None:
-            info = b"arog seal 1 " + purpose.encode()
-            derived = HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
+            derived = self._derived(version, purpose, b"seal")
             found = self._ciphers[version, purpose] = AESGCM(derived), bind(purpose, str(version))
         return found
 

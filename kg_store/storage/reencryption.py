@@ -35,6 +35,9 @@ from kg_store.storage.tables import erasures, graph_versions, graphs, vault_entr
 
 _BATCH_SIZE: Final = 500
 _FILES: Final = ("schema.sealed", "names.sealed", "words.sealed")
+_VERSIONS: Final = select(graphs.c.tenant, graphs.c.name, graph_versions.c.id).join(
+    graphs, graphs.c.id == graph_versions.c.graph_id
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +57,6 @@ class SealedColumn:
 
 def store_columns() -> list[SealedColumn]:
     """Returns the columns of graphs, versions and vault. Data of deleted graphs is deleted, not sealed again."""
-    versions = select(
-        graphs.c.tenant, graphs.c.name, graph_versions.c.id,
-    ).join(graphs, graphs.c.id == graph_versions.c.graph_id)  # fmt: skip
     vault = (
         select(graphs.c.tenant, graphs.c.name, vault_entries.c.version_id, vault_entries.c.mid, vault_entries.c.sealed)
         .join(graph_versions, graph_versions.c.id == vault_entries.c.version_id)
@@ -65,29 +65,18 @@ def store_columns() -> list[SealedColumn]:
     under_way = select(graphs.c.tenant, graphs.c.name, erasures.c.id, erasures.c.sealed).join(
         graphs, graphs.c.id == erasures.c.graph_id
     )
+    mid_key, info, policy = graphs.c.sealed_mid_key, graph_versions.c.sealed_info, graph_versions.c.sealed_policy
+    keys = select(graphs.c.id, graphs.c.tenant, graphs.c.name, mid_key.label("sealed"))
+
+    def of_row(row: Row[Any]) -> bytes:
+        return bind(row.tenant, row.name, row.version_id) + int(row.mid).to_bytes(8, "big")
+
     return [
         SealedColumn(erasures, erasures.c.sealed, under_way, "erasure", _version),
-        SealedColumn(
-            graphs,
-            graphs.c.sealed_mid_key,
-            select(graphs.c.id, graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key.label("sealed")),
-            "mid key",
-            lambda row: bind(row.tenant, row.name),
-        ),
-        *(
-            SealedColumn(graph_versions, column, versions.add_columns(column.label("sealed")), purpose, _version)
-            for column, purpose in (
-                (graph_versions.c.sealed_info, "version info"),
-                (graph_versions.c.sealed_policy, "policy"),
-            )
-        ),
-        SealedColumn(
-            vault_entries,
-            vault_entries.c.sealed,
-            vault,
-            "vault",
-            lambda row: bind(row.tenant, row.name, row.version_id) + row.mid.to_bytes(8, "big"),
-        ),
+        SealedColumn(graphs, mid_key, keys, "mid key", lambda row: bind(row.tenant, row.name)),
+        SealedColumn(graph_versions, info, _VERSIONS.add_columns(info.label("sealed")), "version info", _version),
+        SealedColumn(graph_versions, policy, _VERSIONS.add_columns(policy.label("sealed")), "policy", _version),
+        SealedColumn(vault_entries, vault_entries.c.sealed, vault, "vault", of_row),
     ]
 
 
@@ -108,7 +97,8 @@ def reseal(engine: Engine, master: MasterKey, where: SealedColumn) -> Iterator[i
     done = 0
     while True:
         with engine.connect() as connection:
-            rows = connection.execute(where.rows.where(_is_older(where, master)).limit(_BATCH_SIZE)).all()
+            is_older = where.column.is_not(None) & (_head(where) != literal(master.newest_bytes))
+            rows = connection.execute(where.rows.where(is_older).limit(_BATCH_SIZE)).all()
         if not rows:
             return
         names = (*(column.name for column in key), *where.held)
@@ -134,11 +124,8 @@ def versions_of(engine: Engine, where: SealedColumn) -> Counter[int]:
 
 def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
     """Seals the files of this folder's versions again, replacing each atomically; returns how many."""
-    query = select(graphs.c.tenant, graphs.c.name, graph_versions.c.id).join(
-        graphs, graphs.c.id == graph_versions.c.graph_id
-    )
     with engine.connect() as connection:
-        versions = connection.execute(query).all()
+        versions = connection.execute(_VERSIONS).all()
     return sum(
         int(_reseal_file(master, folder.path_of(row.id) / file, _version(row))) for row in versions for file in _FILES
     )
@@ -146,13 +133,11 @@ def reseal_files(engine: Engine, master: MasterKey, folder: DataFolder) -> int:
 
 def versions_of_files(folder: DataFolder) -> Counter[int]:
     """Returns the number of files in this data folder that each version of the key has sealed."""
-    found = (path for file in _FILES for path in folder.files_named(file))
-    return Counter(MasterKey.version_of(_beginning(path)) for path in found)
-
-
-def _is_older(where: SealedColumn, master: MasterKey) -> ColumnElement[bool]:
-    newest = literal(master.newest_bytes)
-    return where.column.is_not(None) & (_head(where) != newest)
+    found = Counter[int]()
+    for path in (path for name in _FILES for path in folder.files_named(name)):
+        with path.open("rb") as file:
+            found[MasterKey.version_of(file.read(VERSION_BYTES))] += 1
+    return found
 
 
 def _head(where: SealedColumn) -> ColumnElement[bytes]:
@@ -183,8 +168,3 @@ def _reseal_file(master: MasterKey, path: Path, context: bytes) -> bool:
 
 def _resealed(master: MasterKey, purpose: str, context: bytes, sealed: bytes) -> bytes:
     return master.seal(purpose, context, master.open(purpose, context, sealed))
-
-
-def _beginning(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(VERSION_BYTES)

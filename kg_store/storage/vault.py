@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from sqlalchemy import Connection, Engine, bindparam, insert, select
+from sqlalchemy import Engine, bindparam, insert, select
 
 from kg_store.storage.master_key import MasterKey, bind
 from kg_store.storage.tables import vault_entries
@@ -89,7 +89,8 @@ class Vault:
             return found
         with self._engine.connect() as connection:
             for start in range(0, len(wanted), _QUERY_MIDS):
-                found.update(self._chunk(connection, wanted[start : start + _QUERY_MIDS]))
+                some = {"version": self._scope.version_id, "mids": wanted[start : start + _QUERY_MIDS]}
+                found |= {mid: self._opened(mid, sealed) for mid, sealed in connection.execute(_SOME, some)}
         return found
 
     def all_records(self) -> Iterator[tuple[int, VaultRecord]]:
@@ -111,12 +112,13 @@ class Vault:
                     yield mid, self._opened(mid, sealed)
             last = rows[-1][0]
 
-    def _chunk(self, connection: Connection, mids: list[int]) -> Iterator[tuple[int, VaultRecord]]:
-        for mid, sealed in connection.execute(_SOME, {"version": self._scope.version_id, "mids": mids}):
-            yield mid, self._opened(mid, sealed)
-
     def _opened(self, mid: int, sealed: bytes) -> VaultRecord:
-        return _record_of(self._master.open(PURPOSE, _bound(self._context, mid), sealed))
+        plain = self._master.open(PURPOSE, _bound(self._context, mid), sealed)
+        kind, names, value_kind, lexical, hidden, *labels = json.loads(plain.decode("utf-8", "surrogatepass"))
+        return VaultRecord(
+            NodeKind(kind), tuple(names), ValueKind(value_kind) if value_kind else None, lexical, bool(hidden),
+            tuple((language, name) for language, name in labels[0]) if labels else (),
+        )  # fmt: skip
 
 
 def write_records(
@@ -166,11 +168,3 @@ def _plain(record: VaultRecord) -> bytes:
         parts.append(record.labels)
     plain = json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     return plain + b" " * (-len(plain) % _PAD_BYTES)
-
-
-def _record_of(plain: bytes) -> VaultRecord:
-    kind, names, value_kind, lexical, hidden, *labels = json.loads(plain.decode("utf-8", "surrogatepass"))
-    return VaultRecord(
-        NodeKind(kind), tuple(names), ValueKind(value_kind) if value_kind else None, lexical, bool(hidden),
-        tuple((language, name) for language, name in labels[0]) if labels else (),
-    )  # fmt: skip

@@ -1,18 +1,18 @@
-"""GraphRows: graphs and versions in the database; switching to a new version is one transaction."""
+"""Graphs, versions and erasures in the database; switching to a new version is one transaction."""
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Protocol
 
-from sqlalchemy import Connection, Engine, bindparam, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from kg_store.errors import LoadError, MasterKeyError, UnknownGraphError
-from kg_store.storage.erasures import forgotten_mids
 from kg_store.storage.master_key import MasterKey, bind, new_mid_key
 from kg_store.storage.tables import erasures, forgotten_things, graph_versions, graphs, vault_entries
 
@@ -56,13 +56,12 @@ class VersionRow:
     sealed_policy: bytes = field(repr=False)
 
 
-class SealedParts(Protocol):
-    """The sealed parts of a version that are stored in its row (kg_store.version_builder.Built)."""
+@dataclass(frozen=True, slots=True)
+class SealedParts:
+    """The sealed parts of a version that are stored in its row."""
 
-    @property
-    def sealed_info(self) -> bytes: ...
-    @property
-    def sealed_policy(self) -> bytes: ...
+    sealed_info: bytes = field(repr=False)
+    sealed_policy: bytes = field(repr=False)
 
 
 class GraphRows:
@@ -103,12 +102,8 @@ class GraphRows:
 
         Raises LoadError if the graph was deleted, has another version by now, or has erased more than `forgotten`.
         """
-        loaded = {
-            "state": COMPLETE,
-            "loaded_at": datetime.now(UTC),
-            "sealed_info": built.sealed_info,
-            "sealed_policy": built.sealed_policy,
-        }
+        loaded = {"state": COMPLETE, "loaded_at": datetime.now(UTC)}
+        loaded |= {"sealed_info": built.sealed_info, "sealed_policy": built.sealed_policy}
         with self._engine.begin() as connection:
             this = graphs.c.id == graph.id
             if instead_of is not None:
@@ -149,32 +144,21 @@ class GraphRows:
         """Returns False if there are graphs and the master key opens none of them."""
         with self._engine.connect() as connection:
             rows = connection.execute(select(graphs.c.tenant, graphs.c.name, graphs.c.sealed_mid_key)).all()
-        return not rows or any(self._opens(*row) for row in rows)
-
-    def _opens(self, tenant: str, name: str, sealed: bytes) -> bool:
-        try:
-            self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), sealed)
-        except MasterKeyError:
-            return False
-        return True
+        for tenant, name, sealed in rows:
+            with suppress(MasterKeyError):
+                self._master.open(_MID_KEY_PURPOSE, bind(tenant, name), sealed)
+                return True
+        return not rows
 
     def delete_graph(self, tenant: str, name: str) -> None:
         """Deletes a graph. Raises UnknownGraphError if there is none with a complete version."""
         with self._engine.begin() as connection:
-            row = connection.execute(
-                select(graphs.c.id).where(
-                    graphs.c.tenant == tenant, graphs.c.name == name, graphs.c.current_version.is_not(None)
-                )
-            ).first()
-            if row is None:
-                raise UnknownGraphError("no graph of that name")
-            versions = update(graph_versions).where(
-                graph_versions.c.graph_id == row.id, graph_versions.c.state == COMPLETE
-            )
-            connection.execute(versions.values(state=RETIRED))
-            connection.execute(delete(graphs).where(graphs.c.id == row.id))
+            graph_id = _graph_id(connection, tenant, name, graphs.c.current_version.is_not(None))
+            complete = (graph_versions.c.graph_id == graph_id, graph_versions.c.state == COMPLETE)
+            connection.execute(update(graph_versions).where(*complete).values(state=RETIRED))
+            connection.execute(delete(graphs).where(graphs.c.id == graph_id))
             for table in (forgotten_things, erasures):
-                connection.execute(delete(table).where(table.c.graph_id == row.id))
+                connection.execute(delete(table).where(table.c.graph_id == graph_id))
 
     def forgotten(self, graph: GraphRow) -> frozenset[int]:
         """Returns the MIDs that no version of the graph may hold, because they were erased."""
@@ -244,9 +228,12 @@ class GraphRows:
             with self._engine.begin() as connection:
                 found = connection.execute(delete(vault_entries).where(of_version, vault_entries.c.mid.in_(some)))
                 deleted = found.rowcount
+        with_versions = select(graph_versions.c.graph_id).scalar_subquery()
+        is_empty = (graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions))
         with self._engine.begin() as connection:
             connection.execute(delete(graph_versions).where(graph_versions.c.id == version_id))
-            _forget_empty_graphs(connection)
+            # Graphs whose only load failed go too.
+            connection.execute(delete(graphs).where(*is_empty))
 
     def _find(self, connection: Connection, tenant: str, name: str) -> GraphRow | None:
         query = select(graphs.c.id, graphs.c.sealed_mid_key).where(graphs.c.tenant == tenant, graphs.c.name == name)
@@ -257,7 +244,125 @@ class GraphRows:
         return GraphRow(row.id, tenant, name, mid_key)
 
 
-def _forget_empty_graphs(connection: Connection) -> None:
-    """Deletes graphs whose only load failed."""
-    with_versions = select(graph_versions.c.graph_id).scalar_subquery()
-    connection.execute(delete(graphs).where(graphs.c.current_version.is_(None), graphs.c.id.not_in(with_versions)))
+ERASURE_PURPOSE = "erasure"
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """An unfinished erasure. `chosen` was asked for, `mids` is everything removed; `names` and `texts` are looked for
+    afterwards.
+
+    These are stored here, sealed, until the erasure is finished, because nothing else holds them any more.
+    """
+
+    id: str
+    tenant: str
+    graph: str
+    chosen: tuple[int, ...] = field(repr=False)
+    mids: tuple[int, ...] = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    texts: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """A finished erasure: its time, and the number of things of a source that are left out because of it."""
+
+    id: str
+    at: datetime
+    things: int
+
+
+class ForgottenRows:
+    """Stores erasures.
+
+    Promise: once `begin` returns, no load brings the chosen things back, unless the erasure is undone. Limit: for that
+    the MID is kept, a keyed hash of their id in the source; the key is stored sealed.
+    """
+
+    def __init__(self, engine: Engine, master: MasterKey) -> None:
+        self._engine, self._master = engine, master
+
+    def begin(self, tenant: str, graph: str, chosen: Sequence[int]) -> Erasure:
+        """Stores which things are to be erased. Raises UnknownGraphError."""
+        erasure = Erasure(uuid.uuid4().hex, tenant, graph, tuple(chosen), (), (), ())
+        with self._engine.begin() as connection:
+            graph_id = _graph_id(connection, tenant, graph)
+            known = forgotten_mids(connection, graph_id)
+            now = datetime.now(UTC)
+            rows = [
+                {"graph_id": graph_id, "mid": mid, "erasure": erasure.id, "at": now}
+                for mid in chosen if mid not in known
+            ]  # fmt: skip
+            if rows:
+                connection.execute(insert(forgotten_things), rows)
+            connection.execute(
+                insert(erasures),
+                {"id": erasure.id, "graph_id": graph_id, "begun_at": now, "sealed": self._sealed(erasure)},
+            )
+        return erasure
+
+    def keep(self, erasure: Erasure) -> None:
+        """Stores what else was found to be erased."""
+        with self._engine.begin() as connection:
+            this = update(erasures).where(erasures.c.id == erasure.id)
+            connection.execute(this.values(sealed=self._sealed(erasure)))
+
+    def begun(self, tenant: str, graph: str) -> list[Erasure]:
+        """Returns the unfinished erasures, oldest first."""
+        query = (
+            select(erasures.c.id, erasures.c.sealed)
+            .join(graphs, graphs.c.id == erasures.c.graph_id)
+            .where(graphs.c.tenant == tenant, graphs.c.name == graph)
+            .order_by(erasures.c.begun_at)
+        )
+        with self._engine.connect() as connection:
+            return [self._opened(tenant, graph, *row) for row in connection.execute(query).all()]
+
+    def end(self, erasure: Erasure) -> None:
+        """Finishes an erasure: deletes names and texts, and keeps the keyed hashes."""
+        with self._engine.begin() as connection:
+            connection.execute(delete(erasures).where(erasures.c.id == erasure.id))
+
+    def list_erasures(self, tenant: str, graph: str) -> list[Forgetting]:
+        """The erasures of this graph, oldest first."""
+        query = (
+            select(forgotten_things.c.erasure, func.min(forgotten_things.c.at), func.count())
+            .join(graphs, graphs.c.id == forgotten_things.c.graph_id)
+            .where(graphs.c.tenant == tenant, graphs.c.name == graph)
+            .group_by(forgotten_things.c.erasure)
+            .order_by(func.min(forgotten_things.c.at))
+        )
+        with self._engine.connect() as connection:
+            return [Forgetting(*row) for row in connection.execute(query).all()]
+
+    def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
+        """Allows the next load to bring back the things of one erasure; returns how many. Raises UnknownGraphError."""
+        with self._engine.begin() as connection:
+            graph_id = _graph_id(connection, tenant, graph)
+            these = (forgotten_things.c.graph_id == graph_id, forgotten_things.c.erasure == erasure_id)
+            return connection.execute(delete(forgotten_things).where(*these)).rowcount
+
+    def _sealed(self, erasure: Erasure) -> bytes:
+        content = {name: getattr(erasure, name) for name in ("chosen", "mids", "names", "texts")}
+        plain = json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return self._master.seal(ERASURE_PURPOSE, bind(erasure.tenant, erasure.graph, erasure.id), plain)
+
+    def _opened(self, tenant: str, graph: str, erasure_id: str, sealed: bytes) -> Erasure:
+        plain = self._master.open(ERASURE_PURPOSE, bind(tenant, graph, erasure_id), sealed)
+        content = json.loads(plain.decode("utf-8", "surrogatepass"))
+        return Erasure(erasure_id, tenant, graph, **{name: tuple(value) for name, value in content.items()})
+
+
+def forgotten_mids(connection: Connection, graph_id: str) -> frozenset[int]:
+    """The MIDs that no version of a graph may hold."""
+    query = select(forgotten_things.c.mid).where(forgotten_things.c.graph_id == graph_id)
+    return frozenset(connection.execute(query).scalars())
+
+
+def _graph_id(connection: Connection, tenant: str, name: str, *also: ColumnElement[bool]) -> str:
+    query = select(graphs.c.id).where(graphs.c.tenant == tenant, graphs.c.name == name, *also)
+    found = connection.execute(query).scalar()
+    if found is None:
+        raise UnknownGraphError("no graph of that name")
+    return str(found)

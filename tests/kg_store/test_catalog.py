@@ -438,7 +438,7 @@ def test_a_load_that_dies_around_the_swap_is_swept_away(
         patched.setattr(place, _die)
         # Nothing is tidied up after a kill: the error handler is taken away as well.
         patched.setattr("kg_store.storage.versions.GraphRows.retire", lambda *_: None)
-        patched.setattr("kg_store.new_versions.NewVersions.sweep", lambda *_: None)
+        patched.setattr("kg_store.open_graphs.NewVersions.sweep", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
             load_text(catalog, SECOND, tmp_path)
     assert len(folders_of(tmp_path)) == 2

@@ -12,10 +12,9 @@ from sqlalchemy import Engine, create_engine, event
 
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.loading.load import LoadedGraph, LoadedNode, load_graph
-from kg_store.sources.policy import Policy
+from kg_store.sources.policy import Policy, TriplesPolicy
 from kg_store.sources.raw_graph import RawGraph
 from kg_store.sources.reader import read_sources
-from kg_store.sources.table_policy import TriplesPolicy
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.tables import metadata
 from kg_store.storage.vault import readable_name

@@ -11,7 +11,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.reader.concept_namer import ConceptNamer
 from app.wiring.store import open_store
 from kg_store.proposals.propose import read_and_propose
-from kg_store.sources.table_policy import TriplesPolicy
+from kg_store.sources.policy import TriplesPolicy
 from tests.support.house import House, sets_house
 from tests.support.service import settings_in
 

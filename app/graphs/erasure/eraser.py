@@ -31,8 +31,8 @@ from app.memory.cases import CaseStore
 from kg_store.catalog import Catalog, NameConcepts, PrivateGraph
 from kg_store.errors import LoadError
 from kg_store.graph.schema import phrases_of
-from kg_store.storage.erasures import Erasure, Forgetting, ForgottenRows
 from kg_store.storage.master_key import MasterKey
+from kg_store.storage.versions import Erasure, Forgetting, ForgottenRows
 from kg_store.terms import as_mids
 from kg_store.text.normalise import normalise
 

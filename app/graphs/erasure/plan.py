@@ -13,9 +13,9 @@ from app.graphs.jobs import AmbiguousNameError, UnknownNameError
 from kg_store.catalog import Catalog, PrivateGraph
 from kg_store.graph.pruning import RemovalSet
 from kg_store.graph.traversal import concept_of, kind_of
-from kg_store.storage.erasures import Erasure
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.vault import VaultRecord, readable_name
+from kg_store.storage.versions import Erasure
 from kg_store.terms import Hop, Mids, NodeKind, ValueKind, as_mids
 
 _FACTS_OF_A_CHOICE: Final = 4

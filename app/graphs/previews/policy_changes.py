@@ -8,9 +8,8 @@ from urllib.parse import quote
 
 from client_sdk.protocol import ColumnChange, PolicyChanges, TableChange
 from kg_store.errors import PolicyError
-from kg_store.proposals.column_words import KEY_WORDS, relation_words
-from kg_store.sources.policy import Policy, RelationPolicy
-from kg_store.sources.table_policy import CLASS_NAMESPACE, ColumnPolicy, TablePolicy
+from kg_store.proposals.column_profiles import KEY_WORDS, relation_words
+from kg_store.sources.policy import CLASS_NAMESPACE, ColumnPolicy, Policy, RelationPolicy, TablePolicy
 from kg_store.terms import ValueKind, ValueView
 
 Headers = Mapping[str, Sequence[str]]
@@ -123,9 +122,8 @@ def _without_relation(table: TablePolicy, column: str, role: str, place: str) ->
     names = _names_without(table.names, column)
     columns = {name: settings for name, settings in table.columns.items() if name != column}
     if role == "key":
-        former = (
-            (table.key,) if table.key is not None and table.key not in chain.from_iterable(map(_parts, names)) else ()
-        )
+        named = {None, *chain.from_iterable(map(_parts, names))}
+        former = () if table.key in named else (table.key,)
         return _made(table, key=column, names=(*names, *former), columns=columns)
     if column == table.key and role == "unused":
         raise PolicyError(f"{place}: this column is the key; make another column the key first")
@@ -167,7 +165,9 @@ def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, bef
         settings = _exposed(settings or RelationPolicy(), change, is_value, place)
     if settings is None:
         return policy
-    if _is_shared(policy, table, column) and not table.columns[column].own:
+    iri = table.relation_iri(column)
+    sharing = [(each.file, name) for each in policy.tables for name in each.columns if each.relation_iri(name) == iri]
+    if any(each != (table.file, column) for each in sharing) and not table.columns[column].own:
         own = table.columns[column].model_copy(update={"own": True})
         table = _made(table, columns={**table.columns, column: own})
         policy = _replaced(policy, table)
@@ -177,12 +177,6 @@ def _with_exposure(policy: Policy, table: TablePolicy, change: ColumnChange, bef
         # The kind of its things is called as the column is.
         return _with_class(policy, CLASS_NAMESPACE + quote(concept, safe=""), change.exposure == "masked")
     return policy
-
-
-def _is_shared(policy: Policy, table: TablePolicy, column: str) -> bool:
-    iri = table.relation_iri(column)
-    of_all = ((each, name) for each in policy.tables for name in each.columns)
-    return any(each.relation_iri(name) == iri for each, name in of_all if (each.file, name) != (table.file, column))
 
 
 def _exposed(settings: RelationPolicy, change: ColumnChange, is_value: bool, place: str) -> RelationPolicy:
@@ -207,14 +201,11 @@ def _with_table(policy: Policy, change: TableChange, place: str) -> Policy:
 
 
 def _with_class(policy: Policy, iri: str, is_masked: bool) -> Policy:
-    shown = policy.show_classes
     masked = tuple(each for each in policy.mask_classes if each != iri)
-    listed = shown if shown == "all" else tuple(each for each in shown if each != iri)
-    if is_masked:
-        return policy.model_copy(update={"mask_classes": (*masked, iri), "show_classes": listed})
-    return policy.model_copy(
-        update={"mask_classes": masked, "show_classes": listed if listed == "all" else (*listed, iri)}
-    )
+    shown = policy.show_classes
+    if shown != "all":
+        shown = (*(each for each in shown if each != iri), *(() if is_masked else (iri,)))
+    return policy.model_copy(update={"mask_classes": (*masked, iri) if is_masked else masked, "show_classes": shown})
 
 
 def _with_predicate(policy: Policy, change: ColumnChange, place: str) -> Policy:
@@ -246,13 +237,7 @@ def _with_predicate(policy: Policy, change: ColumnChange, place: str) -> Policy:
 def _tidy(policy: Policy) -> Policy:
     """The policy without settings for relations that no table has any more."""
     used = {table.relation_iri(column) for table in policy.tables for column in table.columns}
-    kept = {
-        iri: settings
-        for iri, settings in policy.relations.items()
-        if not iri.startswith("urn:arog:relation:") or iri in used or _is_of_link(policy, iri)
-    }
+    used |= {table.class_iri.replace(":class:", ":relation:") for table in policy.tables if table.links}
+    relations = policy.relations.items()
+    kept = {iri: each for iri, each in relations if not iri.startswith("urn:arog:relation:") or iri in used}
     return policy.model_copy(update={"relations": kept})
-
-
-def _is_of_link(policy: Policy, iri: str) -> bool:
-    return any(table.links and table.class_iri.replace(":class:", ":relation:") == iri for table in policy.tables)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.formats.encodings import encoding_of
+from kg_store.formats.files import encoding_of
 
 NAMES = "id,name\n1,Zoë Müller\n2,Ada Quill\n"
 

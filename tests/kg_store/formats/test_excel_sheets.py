@@ -10,9 +10,9 @@ import openpyxl
 import pytest
 
 from kg_store.errors import LoadError
-from kg_store.formats import excel_sheets
+from kg_store.formats import workbooks
 from kg_store.proposals.propose import read_and_propose
-from kg_store.sources.sheets import sheets_of
+from kg_store.sources.table_files import sheets_of
 from tests.kg_store.sources.test_table_files import rows
 
 
@@ -64,7 +64,7 @@ def test_what_is_no_workbook_is_refused_in_words(tmp_path: Path) -> None:
 def test_a_workbook_with_one_huge_cell_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(excel_sheets, "MAX_TIGHT_BYTES", 1 << 20)
+    monkeypatch.setattr(workbooks, "MAX_TIGHT_BYTES", 1 << 20)
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("xl/worksheets/sheet1.xml", b"<c><is><t>" + b"x" * (2 << 20) + b"</t></is></c>")
@@ -75,7 +75,7 @@ def test_a_workbook_with_one_huge_cell_is_refused_before_it_is_read(
 def test_a_workbook_that_unpacks_to_too_much_is_refused_before_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(excel_sheets, "MAX_WORKBOOK_BYTES", 1 << 20)
+    monkeypatch.setattr(workbooks, "MAX_WORKBOOK_BYTES", 1 << 20)
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("xl/worksheets/sheet1.xml", b" " * (2 << 20))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.sources.sheets import sheets_of
+from kg_store.sources.table_files import sheets_of
 
 BANDS = """Election 2013, provisional;
 As of 3 May;

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError
-from kg_store.formats.bounds import MAX_LITERAL_BYTES
+from kg_store.formats.files import MAX_LITERAL_BYTES
 from kg_store.proposals.propose import read_and_propose
-from kg_store.sources.sheets import sheets_of
+from kg_store.sources.table_files import sheets_of
 from tests.kg_store.sources.test_table_files import rows
 from tests.support.stores import written
 

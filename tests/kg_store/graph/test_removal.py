@@ -18,9 +18,9 @@ from kg_store.graph.adjacency import Adjacency, Facts, Nodes, build_adjacency
 from kg_store.graph.blind_graph import CompactGraph
 from kg_store.graph.pruning import facts_of, pruned
 from kg_store.sources.policy import Policy
-from kg_store.storage.erasures import ForgottenRows
 from kg_store.storage.master_key import MasterKey
 from kg_store.storage.tables import vault_entries
+from kg_store.storage.versions import ForgottenRows
 from kg_store.terms import Hop, NodeKind, Relation, RelationId, Schema
 from tests.support.stores import (
     CLINIC,

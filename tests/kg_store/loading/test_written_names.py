@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.loading.written_names import inner_names, undone, with_spellings
+from kg_store.loading.node_names import inner_names, undone, with_spellings
 from kg_store.names.index import NameIndex
 from kg_store.text.english import PublicWords
 from tests.support.stores import PREFIXES, loaded_of

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError
-from kg_store.loading.load import load_graph
-from kg_store.loading.sensible import MAX_RELATIONS_OF_FEW, nonsense_of
+from kg_store.loading.load import MAX_RELATIONS_OF_FEW, load_graph, nonsense_of
 from kg_store.proposals.propose import read_and_propose
 from kg_store.sources.reader import read_by_policy
 from kg_store.terms import NodeKind

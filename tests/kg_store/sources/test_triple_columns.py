@@ -9,9 +9,9 @@ import pytest
 
 from kg_store.errors import LoadError
 from kg_store.proposals.propose import read_and_propose
+from kg_store.sources.policy import TriplesPolicy
 from kg_store.sources.reader import read_sources
-from kg_store.sources.table_policy import TriplesPolicy
-from kg_store.sources.triple_columns import places_in_header, require_triples
+from kg_store.sources.triple_files import places_in_header, require_triples
 from tests.support.stores import real_data, written
 
 PEOPLE = [(f"ann_{number}", f"bo_{number}", ("ulm", "cork", "galway")[number % 3]) for number in range(40)]

@@ -12,8 +12,16 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from kg_store.sources.policy import ClassPolicy, MediatorPolicy, Policy, RelationPolicy, RolePolicy
-from kg_store.sources.table_policy import ColumnPolicy, TablePolicy, TriplesPolicy
+from kg_store.sources.policy import (
+    ClassPolicy,
+    ColumnPolicy,
+    MediatorPolicy,
+    Policy,
+    RelationPolicy,
+    RolePolicy,
+    TablePolicy,
+    TriplesPolicy,
+)
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "reference" / "policy.md"

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from app.graphs.previews.columns import columns_of
 from app.graphs.previews.policy_changes import role_of, with_changes
+from app.graphs.previews.previewer import columns_of
 from client_sdk.protocol import PolicyChanges
 from kg_store.errors import PolicyError
 from kg_store.proposals.propose import propose_policy
-from kg_store.sources.policy import Policy
-from kg_store.sources.table_policy import TablePolicy
+from kg_store.sources.policy import Policy, TablePolicy
 from kg_store.terms import ValueKind, ValueView
 from tests.support.stores import written
 

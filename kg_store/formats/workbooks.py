@@ -1,22 +1,27 @@
-"""Workbooks (.xlsx): each filled sheet is a table. What is no plain cell is told by sheet and cell, not quoted."""
+"""Workbooks (.xlsx, .xls, .xlsb, .ods): each filled sheet is a table. What is no plain cell is told by its place."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kg_store.errors import LoadError
-from kg_store.formats.bounds import MAX_LITERAL_BYTES, TOO_LONG_LITERAL
-from kg_store.formats.cell_texts import text_of
-from kg_store.formats.delimited_text import Rows
+from kg_store.formats.delimited_text import Rows, TableOfFile
+from kg_store.formats.files import MAX_LITERAL_BYTES, TOO_LONG_LITERAL
+from kg_store.formats.workbook_process import text_of
 
 if TYPE_CHECKING:
     from openpyxl.workbook.workbook import Workbook
+
 
 MAX_WORKBOOK_BYTES = 1 << 30
 MAX_SHARED_BYTES = 1 << 28
@@ -25,6 +30,7 @@ MAX_TIGHT_BYTES, MAX_RATIO = 1 << 26, 200
 """A part of more than 64 MB that is packed by more than 200 times: one cell of it may take gigabytes to read."""
 MAX_COLUMNS = 2_000
 MAX_SHEETS = 200
+_NO_TABLE = "no sheet of the workbook holds a table: a header line and rows below it"
 _NOT_READABLE = "not a workbook that can be read: save it as .xlsx anew, without a password"
 _SHARED = "xl/sharedStrings.xml"
 _MERGED = re.compile(rb'<mergeCell\s+ref="([A-Z]{1,3}\d{1,7}):')
@@ -33,37 +39,25 @@ _CHUNK_BYTES = 1 << 20
 _OVERLAP_BYTES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class WorkbookSheet:
-    """One filled sheet, its first filled line being the header; `notes` tell what of it was not read as it stands."""
-
-    title: str
-    open_rows: Callable[[object], Rows]
-    notes: tuple[tuple[int, str], ...]
-
-
-def sheets_of_workbook(path: Path) -> list[WorkbookSheet]:
+def sheets_of_workbook(path: Path) -> list[TableOfFile]:
     """The sheets that hold two lines or more. Raises LoadError: no workbook, too large, or all sheets are empty."""
     with _workbook_errors(path):
-        return _filled_sheets(path)
+        macros = check_size(path)
+        with closing(_opened(path, stored_values=True)) as workbook:
+            _require_few(workbook.worksheets, path)
+            titles = [sheet.title for sheet in workbook.worksheets if _is_filled(sheet)]
+        if not titles:
+            raise LoadError(_NO_TABLE, path.name)
+        notes = {title: _notes(path, title) for title in titles}
+        if macros:
+            told = (1, f"workbooks ({path.name}) hold macros, which are neither run nor read")
+            notes[titles[0]] = (*notes[titles[0]], told)
+        return [TableOfFile(title, _rows(path, title), notes[title]) for title in titles]
 
 
-def _filled_sheets(path: Path) -> list[WorkbookSheet]:
-    macros = check_size(path)
-    workbook = _opened(path, stored_values=True)
-    with closing(workbook):
-        if len(workbook.worksheets) > MAX_SHEETS:
-            raise LoadError(f"the workbook has more than {MAX_SHEETS} sheets", path.name)
-        titles = [sheet.title for sheet in workbook.worksheets if _is_filled(sheet)]
-    if not titles:
-        raise LoadError("no sheet of the workbook holds a table: a header line and rows below it", path.name)
-    notes = {title: _notes(path, title) for title in titles}
-    if macros:
-        notes[titles[0]] = (
-            *notes[titles[0]],
-            (1, f"workbooks ({path.name}) hold macros, which are neither run nor read"),
-        )
-    return [WorkbookSheet(title, _rows(path, title), notes[title]) for title in titles]
+def _require_few(sheets: Sequence[object], path: Path) -> None:
+    if len(sheets) > MAX_SHEETS:
+        raise LoadError(f"the workbook has more than {MAX_SHEETS} sheets", path.name)
 
 
 def check_size(path: Path) -> bool:
@@ -102,29 +96,28 @@ def _workbook_errors(path: Path) -> Iterator[None]:
 
 def _is_filled(sheet: Any) -> bool:
     filled = (row for row in sheet.iter_rows(values_only=True) if any(cell not in (None, "") for cell in row))
-    return len([1 for _, row in zip(range(2), filled, strict=False)]) == 2
+    return len(list(islice(filled, 2))) == 2
 
 
 def _rows(path: Path, title: str) -> Callable[[object], Rows]:
     def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
         with _workbook_errors(path), closing(_opened(path, stored_values=True)) as workbook:
             for line, row in enumerate(workbook[title].iter_rows(), start=1):
-                cells = [_text(cell, path.name) for cell in row]
-                if not any(cells):
-                    continue
-                last = max(place for place, cell in enumerate(cells, start=1) if cell)
-                if last > MAX_COLUMNS:
-                    raise LoadError(f"a sheet with more than {MAX_COLUMNS} columns", f"{path.name}/{title}", line)
-                yield line, cells[:last]
+                cells = ["" if cell.data_type == "e" else text_of(cell.value) for cell in row]
+                if any(cells):
+                    yield line, _within_bounds(cells, path, title, line)
 
     return rows
 
 
-def _text(cell: Any, file: str) -> str:
-    text = "" if cell.data_type == "e" else text_of(cell.value)
-    if len(text) > MAX_LITERAL_BYTES:
-        raise LoadError(TOO_LONG_LITERAL, file)
-    return text
+def _within_bounds(cells: list[str], path: Path, title: str, line: int) -> list[str]:
+    """The cells up to the last that is filled."""
+    if any(len(cell) > MAX_LITERAL_BYTES for cell in cells):
+        raise LoadError(TOO_LONG_LITERAL, path.name)
+    last = max(place for place, cell in enumerate(cells, start=1) if cell)
+    if last > MAX_COLUMNS:
+        raise LoadError(f"a sheet with more than {MAX_COLUMNS} columns", f"{path.name}/{title}", line)
+    return cells[:last]
 
 
 def _notes(path: Path, title: str) -> tuple[tuple[int, str], ...]:
@@ -162,3 +155,47 @@ def _merged(path: Path, part: str) -> list[str]:
                 found += [at.decode() for at in _MERGED.findall(tail + chunk) if at.decode() not in found]
                 tail = chunk[-_OVERLAP_BYTES:]
     return found
+
+
+MAX_BYTES: Final = 1 << 27
+_NOT_READABLE_OTHER: Final = "not a workbook that can be read, or too large: save it as .xlsx"
+_READER: Final = ("-m", "kg_store.formats.workbook_process")
+
+
+def sheets_of_other_workbook(path: Path) -> list[TableOfFile]:
+    """The sheets that hold two lines or more. Raises LoadError: no workbook, too large, or all sheets are empty."""
+    if path.stat().st_size > MAX_BYTES:
+        raise LoadError(f"a workbook of more than {MAX_BYTES >> 20} MB: save its sheets as CSV", path.name)
+    if path.suffix.lower() != ".xls":
+        check_size(path)
+    printed = _printed(path)
+    sheets = next(printed, [])
+    _require_few(sheets, path)
+    filled = Counter(name for name, *_ in printed)
+    chosen = [(name, is_hidden) for name, is_hidden in sheets if filled[name] > 1]
+    if not chosen:
+        raise LoadError(_NO_TABLE, path.name)
+    hidden = ((1, f"hidden sheets of {path.name} were read as well"),)
+    return [TableOfFile(name, _rows_of_other(path, name), hidden if is_hidden else ()) for name, is_hidden in chosen]
+
+
+def _rows_of_other(path: Path, title: str) -> Callable[[object], Rows]:
+    def rows(_table: object) -> Iterator[tuple[int, list[str]]]:
+        printed = _printed(path)
+        next(printed, None)
+        for name, line, cells in printed:
+            if name == title:
+                yield line, _within_bounds(cells, path, title, line)
+
+    return rows
+
+
+def _printed(path: Path) -> Iterator[list[Any]]:
+    """The lines of `workbook_process`. Raises LoadError where it ended with an error."""
+    command = [sys.executable, *_READER, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as running:  # noqa: S603  # nosec B603
+        assert running.stdout is not None
+        for line in running.stdout:
+            yield json.loads(line)
+    if running.returncode:
+        raise LoadError(_NOT_READABLE_OTHER, path.name)

@@ -1,0 +1,331 @@
+"""Profiles of tables: the column that tells rows apart, what people call the things in them, what refers to what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from kg_store.formats.files import Encoding
+from kg_store.formats.json_records import PARENT
+from kg_store.lexicon.lexicon import kinds_of
+from kg_store.proposals.column_profiles import (
+    ALIAS_PHRASES,
+    ALIAS_WORDS,
+    CONCEPTS,
+    COUNT_WORDS,
+    FILE_WORDS,
+    FIRST,
+    FIRST_BESIDE_LAST,
+    KEY_WORDS,
+    LAST,
+    LEADING_WORDS,
+    LONG_TEXT,
+    NAME_PREFIXES,
+    NAME_WORDS,
+    OF_THE_SAME,
+    Column,
+    any_alike,
+)
+from kg_store.sources.policy import stem_of
+from kg_store.terms import ValueKind
+from kg_store.text.inflection import singular
+from kg_store.text.literals import is_year
+
+MIN_TITLE_SHARE = 0.5
+MIN_NAME_SHARE = 0.1
+OF_OTHERS = 2
+"""From this rank on, a column that calls itself a name may be that of something else."""
+
+
+@dataclass(frozen=True)
+class TableProfile:
+    """A table as it lies in its file. Without a `key` its rows join what they refer to.
+
+    `is_certain`: its first line calls itself a header, whatever stands in other files.
+    """
+
+    file: str
+    columns: dict[str, Column] = field(repr=False)
+    rows: int
+    concept_words: tuple[str, ...]
+    key: str | None
+    is_certain: bool = True
+    header_row: int | None = None
+    encoding: Encoding = "utf-8"
+
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """The cells by which this table says that nothing is known; none that is a value in one of its columns."""
+        marks = {mark for column in self.columns.values() for mark in column.empty}
+        return tuple(sorted(marks.difference(*(each.distinct for each in self.columns.values()))))
+
+    @property
+    def keys(self) -> frozenset[str]:
+        return self.columns[self.key].distinct if self.key is not None else frozenset()
+
+    @property
+    def concept(self) -> str:
+        return " ".join(self.concept_words) or "thing"
+
+
+def concept_words(file: str, full: Sequence[str]) -> tuple[str, ...]:
+    """The kind of a table's rows, by the words of its file; numbers and words for files say nothing of it."""
+    kept = [word for word in full if word not in KEY_WORDS]
+    kept = [word for word in kept if word.isalpha() and word not in FILE_WORDS] or kept
+    if not kept or " ".join(kept) in NAME_WORDS or not any(char.isalpha() for char in stem_of(file)):
+        return ()
+    if len(kept) > 1 and "a" in kinds_of(kept[-1]) and singular(kept[-2]) != kept[-2]:
+        # `legislators-current` are current legislators.
+        kept = [*kept[:-2], kept[-1], kept[-2]]
+    return (*kept[:-1], singular(kept[-1]))
+
+
+def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
+    """The column that is a key and is called so, one of the table's own kind first; else a name without doubles."""
+    unique = [column for column in columns if column.is_unique and not COUNT_WORDS & set(column.full)]
+    unique = [column for column in unique if column.kind is ValueKind.TEXT or column.is_called_key]
+    called = [column for column in unique if column.is_called_key or column.is_code]
+    rests = [(column, [word for word in column.full if word not in KEY_WORDS]) for column in called]
+    own = [column for column, rest in rests if not rest or any_alike(rest, concept[-1:])]
+    kinds = [column for column in unique if column.words == list(concept)]
+    named = [column for column in unique if _is_plain_name(column)]
+    if not (own or called) and kinds and not named:
+        return kinds[0].name
+    return next((column.name for column in (*own, *called, *kinds, *named)), None)
+
+
+def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[str, ...]]:
+    """The names of a table's rows, best first: first and last together, what is called a name, what looks like one."""
+    columns = [column for column in table.columns.values() if column.name not in taken and column.cells]
+    joined = _first_and_last(columns)
+    found: list[str | tuple[str, ...]] = [joined] if joined else []
+    parts = set(joined or ())
+    rest = [column for column in columns if column.name not in parts and column.name != table.key]
+    called = sorted(_called(table, rest, bool(joined)))
+    if found or (called and called[0][0] < OF_OTHERS):
+        # A mother's maiden name is no name of hers, nor a contact's name one of the firm, where these have their own.
+        called = [each for each in called if each[0] < OF_OTHERS]
+    found += [column for _, _, column in called]
+    key = table.columns[table.key] if table.key is not None else None
+    # Ships are not called by their captains: a key that calls itself a name, or no key, comes first.
+    if not found and key is not None and (_is_plain_name(key) or (not key.is_called_key and key.holds_short_names)):
+        found = [key.name]
+    if not found:
+        # The first texts behind the key that look like names.
+        places = list(table.columns)
+        start = places.index(key.name) if key is not None else -1
+        near = [column for column in rest if start < places.index(column.name) <= start + 2]
+        found += [column.name for column in near if not column.is_called_key and column.looks_like_names][:1]
+    if not found:
+        # People know a place by its address.
+        found += [column.name for column in rest if column.is_unique and "address" in column.full][:1]
+    if not found and key is not None:
+        # Short descriptions behind a key are what people call the thing: "Butter, with salt".
+        behind = places[start + 1 : start + 2]
+        found += [column.name for column in rest if column.name in behind and column.holds_short_names]
+    if not found and key is not None and not key.is_called_key:
+        # A key that calls itself nothing is what people call the thing.
+        found = [key.name]
+    aliases = [each for each in rest if each.is_called(ALIAS_WORDS) or " ".join(each.full) in ALIAS_PHRASES]
+    return found + [column.name for column in aliases if column.name not in found]
+
+
+def _is_plain_name(column: Column) -> bool:
+    return bool(column.full) and column.full[-1] in NAME_WORDS and set(column.full[:-1]) <= NAME_PREFIXES
+
+
+def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
+    by_words = {words: column.name for column in columns for words in (" ".join(column.full), " ".join(column.words))}
+    first = next((by_words[words] for words in sorted(by_words) if words in FIRST), None)
+    last = next((by_words[words] for words in sorted(by_words) if words in LAST), None)
+    first = first or next((by_words[words] for words in sorted(by_words) if last and words in FIRST_BESIDE_LAST), None)
+    return (first, last) if first and last else None
+
+
+def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
+    """Columns that call themselves names of the row, with how well: `name`, then `company_name`, then a title."""
+    for place, column in enumerate(columns):
+        words = column.full
+        if len(words) > 1 and words[0] in NAME_WORDS and set(words[1:]) <= NAME_PREFIXES:
+            words = [*words[1:], words[0]]  # `name common` is a common name.
+        if not words or words[-1] not in NAME_WORDS or column.kind is not ValueKind.TEXT:
+            continue
+        before = [word for word in words[:-1] if word not in NAME_PREFIXES]
+        if not before or (table.concept_words and any_alike(before, [table.concept_words[-1]])):
+            rank = 0
+        elif words[-1] in ("title", "titel", "label") or not column.looks_like_names:
+            continue
+        else:
+            rank = OF_OTHERS
+        is_title = words[-1] not in ("name", "names", "nom", "nombre", "naam", "bezeichnung", "benennung")
+        if column.distinct_share < (MIN_TITLE_SHARE if is_title else MIN_NAME_SHARE):
+            continue
+        yield rank + is_title, place, column.name
+    has_name = has_name or any(" ".join(column.full).endswith("name") for column in columns)
+    kinds = [column for column in columns if _is_called_by_kind(column, table)]
+    yield from ((1, place, column.name) for place, column in enumerate(kinds) if not has_name)
+
+
+def _is_called_by_kind(column: Column, table: TableProfile) -> bool:
+    """True of `patient` in a table of patients, where it holds texts and not codes."""
+    concept = list(table.concept_words)
+    return bool(concept) and column.has_words and (column.full == concept or column.full == concept[-1:])
+
+
+MIN_KNOWN = 0.5
+"""The share of cells that are keys of the other table, where the words of a column speak of it."""
+MIN_KNOWN_WITHOUT_WORDS = 0.95
+MIN_DISTINCT = 3
+MIN_FIGURES = 5
+"""So many different figures that are all keys of one table are no chance, where its keys lie close together."""
+MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
+
+
+def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
+    """The table that a column refers to: the one that most of its cells are keys of, and its words speak of."""
+    if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
+        return None
+    owner = _owner(column, table, tables)
+    if owner is not None and owner.key is not None and _known(column, owner) >= MIN_KNOWN_WITHOUT_WORDS:
+        return owner
+    ranked = [
+        (_rank(column, table, other, share), -place, other)
+        for place, other in enumerate(tables)
+        if other.key is not None and (share := _known(column, other)) > 0
+    ]
+    best = max(ranked, key=lambda each: each[:2], default=None)
+    if best is not None and best[0] > 0:
+        return best[2]
+    leads = column.is_called_key or (bool(column.full) and column.full[-1] in LEADING_WORDS)
+    # Small figures are keys of many tables: only one may have them all.
+    holding = [other for *_, other in ranked if _known(column, other) == 1 and other is not table]
+    if len(holding) != 1:
+        return None
+    is_sure = (leads and len(column.distinct) >= MIN_DISTINCT) or _are_figures_of(column, holding[0])
+    return holding[0] if is_sure else None
+
+
+def find_named_target(
+    column: Column, table: TableProfile, tables: Sequence[TableProfile]
+) -> tuple[TableProfile, str] | None:
+    """The one table of which a column holds names, short signs or e-mails instead of keys, and the column of those."""
+    if (owner := _owner(column, table, tables)) is not None and owner.key is not None:
+        told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
+        return None if told is None else (owner, told)
+    is_text = column.kind is ValueKind.TEXT and not LONG_TEXT & set(column.full)
+    if not is_text or column.name == table.key or len(set(column.parts)) < MIN_DISTINCT:
+        return None
+    # A list of what is told by another column of the same table: the countries that border one.
+    may_be_own = bool(OF_THE_SAME & set(column.full)) or column.separator is not None
+    others = [other for other in tables if other is not table or may_be_own]
+    if column.is_unique and column.separator is None:
+        # Texts of which each row has its own are names of its own, unless the column is called like the others.
+        others = [other for other in others if any_alike(column.full, other.concept_words)]
+    if CONCEPTS & set(column.full):
+        # A subject may be called as a department is, and is none.
+        others = [other for other in others if any_alike(column.full, other.concept_words)]
+    found = [
+        (other, by)
+        for other in others
+        if (by := next((each.name for each in _told_by(other) if _holds(each, column)), None)) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
+    """Returns the table whose records contain the rows of `table` as a nested list, if `column` is the reference to
+    the parent record; else None."""
+    if column.name != PARENT or "/" not in table.file:
+        return None
+    holder = table.file.rpartition("/")[0]
+    return next((other for other in tables if other.file == holder), None)
+
+
+def _told_by(table: TableProfile) -> Iterator[Column]:
+    """The columns that tell the rows of a table apart beside its key, as people use them."""
+    names = {each for each in find_names(table, frozenset()) if isinstance(each, str)} - {table.key}
+    for column in table.columns.values():
+        is_filled = bool(column.cells) and len(column.distinct) == len(column.cells) >= MIN_KNOWN * table.rows
+        if table.key is not None and is_filled and (column.name in names or column.holds_emails or column.is_sign):
+            yield column
+
+
+def _holds(told: Column, column: Column) -> bool:
+    """True if nearly all cells of `column` occur in the column `told`; most are enough if both have the same name
+    and `told` is called a key."""
+    needed = MIN_KNOWN if column.name == told.name and told.is_called_key else MIN_KNOWN_WITHOUT_WORDS
+    return sum(cell in told.distinct for cell in column.parts) >= needed * len(column.parts)
+
+
+def _known(column: Column, other: TableProfile) -> float:
+    return sum(cell in other.keys for cell in column.parts) / len(column.parts)
+
+
+def _are_figures_of(column: Column, other: TableProfile) -> bool:
+    """True of many figures that are all keys of a table whose keys lie in a narrow band, such as 4100 to 4190."""
+    assert other.key is not None
+    keys = other.columns[other.key].distinct
+    if column.is_unique or len(column.distinct) < MIN_FIGURES or all(map(is_year, column.distinct)):
+        return False
+    if not all(key.isdecimal() and len(key) >= MIN_DIGITS for key in keys):
+        return False
+    figures = [int(key) for key in keys]
+    return max(figures) < 2 * min(figures)
+
+
+def _rank(column: Column, table: TableProfile, other: TableProfile, share: float) -> float:
+    """A figure for the fit, 0 for none: the words first, then the share of cells."""
+    assert other.key is not None
+    key = other.columns[other.key]
+    rest = [word for word in column.full if word not in KEY_WORDS]
+    if other is table:
+        is_of_the_same = bool(OF_THE_SAME & set(column.full))
+        speaks = column.is_called_key and share >= MIN_KNOWN_WITHOUT_WORDS and _is_telling(key)
+        return 2 + share if (is_of_the_same or speaks) and share > MIN_KNOWN else 0
+    if rest and tuple(rest) == other.concept_words and share > MIN_KNOWN:
+        return 6 + share
+    if column.name == key.name and share > MIN_KNOWN:
+        return 5 + share
+    if other.concept_words and any_alike(rest, other.concept_words) and share > MIN_KNOWN:
+        return 4 + share
+    key_rest = [word for word in key.full if word not in KEY_WORDS]
+    if key_rest and any_alike(rest, key_rest) and share > MIN_KNOWN:
+        return 3 + share
+    if share < MIN_KNOWN_WITHOUT_WORDS or len(column.distinct) < min(MIN_DISTINCT, table.rows):
+        return 0
+    # Small figures are keys of everything: without words only keys that are unlike figures tell.
+    is_long = all(len(cell) >= MIN_DIGITS for cell in key.distinct)
+    return 1 + share if _is_telling(key) or (column.is_called_key and is_long) else 0
+
+
+def _is_telling(key: Column) -> bool:
+    """True of keys that no count is like: with letters or marks, a zero in front, or many digits."""
+    if not all(cell.isdigit() for cell in key.distinct):
+        return True
+    has_zeros = any(cell[0] == "0" and len(cell) > 1 for cell in key.distinct)
+    return has_zeros or min(map(len, key.distinct)) >= MIN_DIGITS_OF_CODES
+
+
+def with_links(tables: Sequence[TableProfile]) -> list[TableProfile]:
+    """`tables`, those without a key where theirs is another table's: a table that joins others is none of things."""
+    found = []
+    for table in tables:
+        others = [other for other in tables if other is not table]
+        found.append(replace(table, key=None) if table.key is not None and _is_borrowed(table, others) else table)
+    return found
+
+
+def _is_borrowed(table: TableProfile, others: Sequence[TableProfile]) -> bool:
+    """True where the key is a reference, and so is another column: the rows are joined by it, not told apart."""
+    assert table.key is not None
+    keyless = replace(table, key=None)
+    key = table.columns[table.key]
+    rest = [word for word in key.full if word not in KEY_WORDS]
+    target = find_target(key, keyless, others)
+    if not rest or target is None:
+        return False
+    # A table of orders may tell them apart by an order's number; `place_isPartOf_place` is none of places, if one is.
+    is_of_rest = any_alike(rest, target.concept_words) and len(target.concept_words) < len(table.concept_words)
+    if table.concept_words and any_alike(rest, table.concept_words[-1:]) and not is_of_rest:
+        return False
+    return any(find_target(each, keyless, others) is not None for each in table.columns.values() if each is not key)
