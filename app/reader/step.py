@@ -24,6 +24,7 @@ from app.reader.language.answer_form import Quantifier, read_form, read_quantifi
 from app.reader.language.question_words import content_words
 from app.reader.meaning.answer_forms import Meaning
 from app.reader.meaning.in_context import sense_of
+from app.reader.meaning.question.one_question import AND_HOW_MANY, AND_WHO
 from app.reader.meaning.read_meaning import MIN_MARGIN, ReadMeaning, executed, read_meaning
 from app.reader.meaning.reading import operands_of
 from app.reader.scoring.candidate_paths import (
@@ -246,9 +247,22 @@ def _plan_expression(text: str, given: StepInput, scores: ReadingScores) -> Next
     if ways and not given.last_round:
         longest = sorted(ways, key=lambda way: -len(way.path))
         return NextAction(SURE, choices=tuple(way.number for way in longest[: given.width]))
-    # The larger of two sets is reported with both numbers.
-    numbers = [f"count({each})" for each in operands_of(text)] if text.startswith("outnumbers(") else []
-    return NextAction(SURE, (text, *numbers), scores=scores)
+    return NextAction(SURE, (text, *_told_beside(text, given.question)), scores=scores)
+
+
+def _told_beside(text: str, question: str) -> list[str]:
+    """The expressions that are told beside the answer `text`: both numbers of two sets that are compared, and what
+    the end of the question asks for as well, the members of a number ("and who?") or the number of members ("and how
+    many?")."""
+    if text.startswith("outnumbers("):
+        return [f"count({each})" for each in operands_of(text)]
+    if text.startswith("count(") and AND_WHO.search(question):
+        return operands_of(text)
+    if not AND_HOW_MANY.search(question):
+        return []
+    if text.startswith(("most(", "fewest(")):
+        return [f"count(reach({text}, {operands_of(text)[1]}))"]
+    return [f"count({text})"] if text.startswith(("reach(", "intersect(", "filter(", "having(")) else []
 
 
 def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:

@@ -30,7 +30,8 @@ def draft_of(language: Language, expressions: Sequence[str], shown: StepInput) -
     Promise: its text holds fixed wordings of the service, relation labels, concepts and pseudonyms of `shown`, and
     nothing of a model.
     """
-    if len(expressions) > 1 and not expressions[1].startswith("count("):
+    is_number_of = len(expressions) == 2 and expressions[0] == f"count({expressions[1]})"
+    if len(expressions) > 1 and not (is_number_of or expressions[1].startswith("count(")):
         said = ", ".join(f"{{{number}}}" for number in range(1, len(expressions) + 1))
         return Draft(tuple(expressions), PLAIN.replace("{1}", said))
     try:

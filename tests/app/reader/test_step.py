@@ -135,6 +135,22 @@ def test_counts_of_two_things_are_compared(scorer: PathScorer) -> None:
     assert reply.answer == [f"outnumbers({', '.join(wards)})", *(f"count({each})" for each in wards)]
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many doctors work at Eq7f2k, and who?", ["count({})", "{}"]),
+        ("How many doctors work at Eq7f2k and which ones?", ["count({})", "{}"]),
+        ("Which doctors work at Eq7f2k, and how many?", ["{}", "count({})"]),
+        ("Which doctors work at Eq7f2k and how many are there?", ["{}", "count({})"]),
+        ("Which doctors work at Eq7f2k?", ["{}"]),
+    ],
+)
+def test_members_and_their_number_are_asked_for_in_one(scorer: PathScorer, question: str, answer: list[str]) -> None:
+    worked = fact("Eq7f2k", "^works at", end="Sa1b2c", to="doctor", of="clinic")
+    reply = stepped(scorer, question, [CLINIC, DOCTORS], [worked])
+    assert reply.answer == [each.format("intersect(Sa1b2c, Sk3mmd)") for each in answer]
+
+
 def test_a_graph_that_does_not_say_what_its_things_are_is_read_loosely(scorer: PathScorer) -> None:
     partner = fact("Eq7f2k", "spouse", end="Es1p2o", to="person", of="person")
     given = step("Who is the other half of Eq7f2k?", [thing("Eq7f2k", "person")], evidence=[partner])

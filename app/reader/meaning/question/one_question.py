@@ -58,8 +58,21 @@ _WHO: Final = re.compile(r"(?:and )?(?:if so,? )?(?:which|who)(?: (?:ones?|are t
 _WHAT: Final = re.compile(r"what (?=(?:was|were|is|are|has|have)\b)", re.IGNORECASE)
 
 
+AND_WHO: Final = re.compile(
+    r"[,;.?]?\s*\band (?:who|which|what)(?: ones?| are they(?: called)?| are their names)?\W*$", re.IGNORECASE
+)
+AND_HOW_MANY: Final = re.compile(
+    r"[,;.?]?\s*\band how many(?: (?:are|is) (?:there|they|it)| of them)?\W*$", re.IGNORECASE
+)
+"""Ends of a question that ask for the members of what is counted, or for their number, beside the rest."""
+
+
 def one_question(text: str) -> str:
-    """Returns the question in `text`; empty if the turn asks several things."""
+    """Returns the question in `text`, without what AND_WHO and AND_HOW_MANY match; empty if the turn asks several
+    things.
+    """
+    for beside in (AND_WHO, AND_HOW_MANY):
+        text = beside.sub("?", text)
     while (tail := _TAIL.search(text)) and words_in(text[: tail.start()]):
         text = text[: tail.start()]
     parts = _END.split(text.strip())

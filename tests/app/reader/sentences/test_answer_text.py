@@ -7,7 +7,7 @@ import re
 import pytest
 
 from app.llm.tasks import StepInput
-from app.reader.sentences.answer_text import reply_text
+from app.reader.sentences.answer_text import reply_text, told_answer
 from app.reader.sentences.phrases import phrase_of
 from kg_store.text.inflection import plural
 from tests.support.tasks import fact, step, thing, way
@@ -176,3 +176,9 @@ def test_plurals(noun: str, several: str) -> None:
 )
 def test_what_is_not_certainly_english_is_not_said(step: str) -> None:
     assert phrase_of(step) is None
+
+
+def test_what_is_asked_beside_the_answer_is_told_behind_it() -> None:
+    count, given = f"count({END})", reached("^treats")
+    assert told_answer([count, END], given)[1].endswith("is {1}: {2}.")
+    assert told_answer([END, count], given)[1] == f"{reply_text(END, given)[:-1]} ({{2}})."
