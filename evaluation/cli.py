@@ -309,7 +309,7 @@ def linking(
 @app.command()
 def words(data: Data = DATA, out: TableOut = None, limit: Limit = 1000, seed: Seed = 0) -> None:
     """Show which common words of everyday questions are replaced; ends with code 1 when a bound is missed."""
-    from evaluation.tables.common_words import markdown, measure_common_words
+    from evaluation.attacks.common_words import markdown, measure_common_words
 
     found = _shown(lambda show: measure_common_words(data, limit, seed, show))
     end(markdown(found), passed=all(each.passed for each in found), out=out, name="words")

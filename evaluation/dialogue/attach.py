@@ -113,7 +113,8 @@ def _judges(extractor: Judge | None, chat: ChatClient | None, show: Show) -> dic
 
 
 def _cells(row: KatRow, usage: ChatUsage) -> tuple[object, ...]:
-    """Tokens with `~` are estimated where the endpoint counts none."""
+    """The cells of one row of the results table. A token count with `~` is estimated, because the endpoint reports
+    none."""
     told, cost = row.figures, usage.cost_of_thousand
     shares = percent([told.per_session, told.impossible, told.failed])
     tokens = f"{'~' if usage.estimated else ''}{usage.tokens / max(usage.calls, 1):.0f}"
@@ -142,7 +143,8 @@ async def read_own_graph(
 
 
 class _Shown:
-    """A blind graph, and what may be shown of its things."""
+    """Draws dialogue turns about things of a blind graph: of each only facts that at least MIN_FITTING things
+    share."""
 
     def __init__(self, blind: BlindGraph) -> None:
         self._blind, self._schema = blind, blind.schema

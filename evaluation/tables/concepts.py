@@ -126,7 +126,8 @@ LABELS: Final = (SETS / "seen.jsonl", SETS / "shut.jsonl.gz")
 
 
 class ConceptLabel(BaseModel):
-    """`node` stands for all things with the same relations around them."""
+    """The concepts that are right (`accept`) or wrong (`reject`) for one node of a graph. The node stands for all
+    things with the same relations."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 

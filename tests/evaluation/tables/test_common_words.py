@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from evaluation.tables.common_words import Kept, common_words, markdown
+from evaluation.attacks.common_words import Kept, common_words, markdown
 
 
 def test_names_rare_words_and_capitals_inside_are_left_out() -> None:
