@@ -312,7 +312,7 @@ def test_who_still_reads_the_version_before_is_waited_for(folder: Path) -> None:
 
 
 KILLED_AT = (
-    "kg_store.storage.erasures.ForgottenRows.keep",
+    "kg_store.storage.versions.ForgottenRows.keep",
     "kg_store.version_builder.write_records",
     "kg_store.storage.versions.GraphRows.swap",
     "kg_store.catalog.Catalog.delete_retired_records",
@@ -320,7 +320,7 @@ KILLED_AT = (
     "app.graphs.erasure.eraser.requests_about",
     "app.chat.conversations.ConversationStore.forget",
     "app.graphs.erasure.eraser.look_for",
-    "kg_store.storage.erasures.ForgottenRows.end",
+    "kg_store.storage.versions.ForgottenRows.end",
 )
 FORGETS = """
 import importlib, signal, tempfile
