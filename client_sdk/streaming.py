@@ -108,7 +108,7 @@ class AsyncStream:
 
     @property
     def text_pieces(self) -> AsyncIterator[str]:
-        """As Stream.text_pieces."""
+        """The text alone, without the other pieces, as it comes; asynchronous."""
         return (piece.text async for piece in self if isinstance(piece, TextPiece))
 
     async def answer(self) -> Answer:

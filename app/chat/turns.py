@@ -59,7 +59,8 @@ def with_knowledge(sentence: str, known: Sequence[str], kind: str, relations: Se
 
 
 def without_questions(messages: Iterable[Message]) -> list[Message]:
-    """Returns the turns without the help that was added, to which later questions never refer."""
+    """Returns the turns, in the assistant's without the suggested questions and the list of known things that were
+    appended to them."""
     bare = []
     for message in messages:
         said = message.content.partition(TO_TRY)[0].partition(f" {KNOWN}")[0].strip()
@@ -273,10 +274,10 @@ class TurnModel:
 
 
 class TurnClassifier:
-    """Classifies turns. Thread-safe.
+    """Computes the chance of each kind of turn (`KINDS`) from its text. Thread-safe.
 
-    `vector_of`: returns the unit vector of a text by the sentence model of the training; None if the service has
-    another one.
+    `vector_of`: returns the unit vector of a text by the sentence model that the weights were trained with; None if
+    the service has another one.
     """
 
     def __init__(self, model: TurnModel, vector_of: VectorOf | None = None) -> None:

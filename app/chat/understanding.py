@@ -178,7 +178,8 @@ def _one_value(asked: Expression, describe: _Describe, is_date: Callable[[str], 
 
 
 def _is_told_by_facts(expression: Expression) -> bool:
-    """True of what the facts explain by themselves: hops, existence, truth, and what several sets share."""
+    """True if the evidence shows how the expression came about, so it needs no explanation: a name, or only hops,
+    existence, truth, intersections and unions."""
     if isinstance(expression, Name):
         return True
     shared = expression.function in ("exists", "holds", "intersect", "union", "reach")
@@ -186,7 +187,8 @@ def _is_told_by_facts(expression: Expression) -> bool:
 
 
 def _is_all_of(part: str, parts: Sequence[str]) -> bool:
-    """True of `all 90 patients` beside `4 patients`: the intersection takes nothing away."""
+    """True if `part` is a whole kind ("all 90 patients") and another part is a set of that kind ("4 patients"), so
+    that `part` may be left out of the sentence."""
     kind = part.removeprefix(_ALL).partition(" ")[2]
     return part.startswith(_ALL) and any(each != part and each.endswith(f" {kind}") for each in parts)
 

@@ -115,26 +115,6 @@ class DraftChecks:
     persons: frozenset[str] = frozenset()
     meant: ResultKind | None = None
 
-    @classmethod
-    def of(
-        cls,
-        question: str,
-        graph: SchemaGraph,
-        things: Collection[str],
-        also: Mapping[str, frozenset[str]],
-        type_of: Callable[[str], str],
-        meant: ResultKind | None = None,
-    ) -> DraftChecks | None:
-        """Builds the checks of `question`, which may name `things`; `type_of` gives a kind's type.
-
-        Returns None for a question in another language than English.
-        """
-        if foreign_language(question) is not None:
-            return None
-        asked = read_question(question)
-        persons = frozenset(kind for kind in graph.kinds if graph.is_person(kind, type_of(kind)))
-        return cls(asked, graph, frozenset(things) & frozenset(asked.words), also, persons, meant)
-
     def contradiction(self, answer: Sequence[str], shown: DraftKinds) -> Contradiction | None:
         """Returns the first way in which `answer` contradicts the question, else None; skips expressions that do not
         parse.
@@ -373,9 +353,12 @@ def checks_of_question(
     type_of: Callable[[str], str],
 ) -> QuestionChecks | None:
     """`type_of` gives the type of things of a kind. None where the question is in another language."""
-    beside = classes_beside(graph.schema)
-    checks = DraftChecks.of(question, schema_graph(graph), named, beside, type_of, meant)
-    return QuestionChecks(checks) if checks is not None else None
+    if foreign_language(question) is not None:
+        return None
+    asked, schema = read_question(question), schema_graph(graph)
+    persons = frozenset(kind for kind in schema.kinds if schema.is_person(kind, type_of(kind)))
+    things = frozenset(named) & frozenset(asked.words)
+    return QuestionChecks(DraftChecks(asked, schema, things, classes_beside(graph.schema), persons, meant))
 
 
 @cached_by_version

@@ -62,10 +62,10 @@ class DraftKinds:
             return ResultKind(value="text")
         operands = [self.of(each) for each in expression.operands]
         if function in ("min", "max"):
-            along = self._along(operands[0], expression.words[0]) if expression.words else UNKNOWN
+            along = self._by_label(expression.words[0], operands[0].kinds) if expression.words else UNKNOWN
             return ResultKind(value=along.value)
         if function == "reach":
-            return self._along(operands[0], expression.words[0])
+            return self._by_label(expression.words[0], operands[0].kinds)
         if function in _SAME:
             return operands[0]
         return _shared(operands) if function == "intersect" else _joined(operands)
@@ -105,9 +105,6 @@ class DraftKinds:
         if told <= self._graph.kinds.keys():
             return ResultKind(told)
         return ResultKind(value=concept) if name[0] == "V" else UNKNOWN
-
-    def _along(self, start: ResultKind, label: str) -> ResultKind:
-        return self._by_label(label, start.kinds)
 
     def _by_label(self, label: str, kinds: frozenset[str]) -> ResultKind:
         hops = self._hops.get(label, [])

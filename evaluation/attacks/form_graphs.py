@@ -209,7 +209,8 @@ class TableFile:
 
 
 def table_files() -> list[TableFile]:
-    """Every way to write columns; those with a header once more as their owner says that they are."""
+    """Returns generated files of the same made-up columns, one for each way to write a table. Those that begin with
+    a header are returned a second time, with a policy that declares the table and its key."""
     columns = _columns(Random(29))  # noqa: S311  # a sample, no secret  # nosec B311
     ways: list[dict[str, str]] = _MADE_UP["tables"]
     files = [_file(number, columns, **way) for number, way in enumerate(ways)]

@@ -310,7 +310,8 @@ class PairMaker:
         return [_question(_Told(*placed(text, names, self._draw)), names, known, statement.relation, is_head)]
 
     def _paragraph(self, clauses: Sequence[str]) -> str:
-        """Sentences in turn, some of two clauses, some with a hedge; here and there one that says nothing."""
+        """Joins clauses into a paragraph. At random it joins two clauses in one sentence, adds a hedge to a
+        sentence, and adds one filler sentence at the beginning or end."""
         sentences: list[str] = []
         rest = list(clauses)
         while rest:
@@ -359,7 +360,9 @@ class PairMaker:
         return list(dict.fromkeys(found))
 
     def _other_relation(self, told: _Told, statement: Statement, is_head: bool) -> Impossible | None:
-        """Of a thing that is spoken of: one that another one has in the text, or one that it has in the graph."""
+        """Makes a question that the text does not answer: about a thing that it mentions, with a relation that the
+        text states only of other things or the graph holds for it. None if the text may state the relation of
+        it."""
         known = self._draw.choice(statement.ends(is_head=not is_head))
         others = told.relations_about(known, is_of_it=False)
         if not others or self._draw.random() < 0.5:

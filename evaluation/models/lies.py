@@ -259,7 +259,7 @@ async def _seen(bench: Bench, loaded: LoadedSet, question: Question, strategy: s
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text in no order: sets have none."""
+    """The words of a text, sorted: answers that list the same things in another order are then equal."""
     return sorted(re.findall(r"\w+", text))
 
 

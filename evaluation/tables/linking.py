@@ -129,7 +129,9 @@ class TypedMention(NamedTuple):
 
 
 class KindOfSlip(NamedTuple):
-    """The result for all sentences of one kind. `choices`: how many things all mentions together may mean."""
+    """Counts over all sentences of one kind, mostly a kind of slip such as a dropped letter: names `typed`, names
+    `found` among them, names that were read (`linked`), and those read as what was meant (`right`). `choices`:
+    the things that each mention may mean, summed over all mentions."""
 
     kind: str
     typed: int

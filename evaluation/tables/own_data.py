@@ -44,7 +44,8 @@ class AskedSet:
 
 
 async def run_own_data(folder: Path, only: str, show: Show) -> list[AskedSet]:
-    """Raises QuestionsError where the folder has no README with questions."""
+    """Loads each folder of data by the policy that is proposed for it, and asks the questions of the README for it.
+    `only`: part of the folders' names. Raises QuestionsError where the README has no questions for a folder."""
     sets = [each for each in read_sets(folder) if only.casefold() in each.name.casefold()]
     if not sets:
         raise QuestionsError(f"{folder} has no README.md with a heading and questions for that folder")

@@ -63,8 +63,9 @@ def seeded_draw(*numbers: int) -> np.random.Generator:
 
 
 class NetworkFitting:
-    """The steps of a network's training, and its checkpoints. `depends_on`: the settings that its result depends on;
-    `learnt` gives the examples as bytes, and `learnt_from` is a word for them."""
+    """Trains a network step by step and writes checkpoints, from which an interrupted training goes on.
+    `depends_on`: the seed and settings that a checkpoint must match; `learnt`: returns the training examples as
+    bytes, which it must match too; `learnt_from`: the word for the examples in error messages."""
 
     def __init__(
         self,

@@ -128,7 +128,8 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs
 
 
 def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: Longs, codes: Longs) -> _Pairs:
-    """The mediators that walker `walkers[i]` reaches by hop `codes[i]`; they belong to walker i from now on."""
+    """Returns the mediators that hop `codes[i]` reaches from the positions of walker `walkers[i]`. In the result
+    each belongs to walker number i."""
     order = np.argsort(here.walkers, kind="stable")
     here = _Pairs(here.walkers[order], here.mids[order])
     firsts, lasts = (np.searchsorted(here.walkers, walkers, side=side) for side in ("left", "right"))
@@ -188,7 +189,8 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
-    """A flag for each hop: it leads to nodes that `groups` of hops leave."""
+    """Returns a flag for each hop code: True if the inverse of the hop is in `groups`, so that the hop leads to
+    nodes with these hops."""
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags

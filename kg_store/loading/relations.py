@@ -116,7 +116,8 @@ def _unsaid(
 
 
 def _mid_of_relation(mid_key: bytes, predicate: str) -> Mid:
-    """Of a text that is no term, so that a predicate which is a thing as well has two."""
+    """Returns the MID of a predicate as a relation. It is hashed with a prefix, so it differs from the predicate's
+    MID as a thing."""
     return Mid(int(mids_of(mid_key, [f"relation\n{predicate}"])[0]))
 
 

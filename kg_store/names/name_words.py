@@ -1,5 +1,6 @@
-"""The words of names: where a text marks some as such, and those of one graph that are also in the lexicon, for all
-graphs of a tenant together.
+"""Finds the words of names: where a text marks a name by its capitals, quotes or brackets (EmphasisMarks), and
+which words of a graph's names are also in the lexicon (NameWords). The NameWords of all graphs of a tenant are
+united.
 
 A word outside the lexicon never leaves anyway, so an index of names over many graphs only needs the words that the
 lexicon would permit.

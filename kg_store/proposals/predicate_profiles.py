@@ -38,11 +38,12 @@ _ID_WORDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PredicateProfile:
-    """Shares are between 0 and 1, of a predicate's triples or of its distinct objects.
+    """Statistics of one predicate, by which a policy is proposed. Shares are between 0 and 1.
 
-    `leaf_share`: distinct objects that are no triple's subject. `value_kind`: what plain text reads as, if at all.
-    `named_share`: distinct texts, of some, that look like names: short words that begin with a capital. `uses`: its
-    triples.
+    `literal_share`: triples whose object is a literal. `distinct_share`: distinct objects per triple. `leaf_share`:
+    distinct objects that are no triple's subject. `value_kind`: the kind of value that plain text reads as, if any.
+    `named_share`: of a sample of distinct texts, those that look like names (short words with a capital). `uses`:
+    the number of triples.
     """
 
     predicate: str

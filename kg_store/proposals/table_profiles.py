@@ -233,7 +233,8 @@ def find_named_target(
 
 
 def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """The table of the records that hold the rows of `table` as a list, where `column` refers to them."""
+    """Returns the table whose records contain the rows of `table` as a nested list, if `column` is the reference to
+    the parent record; else None."""
     if column.name != PARENT or "/" not in table.file:
         return None
     holder = table.file.rpartition("/")[0]
@@ -250,7 +251,8 @@ def _told_by(table: TableProfile) -> Iterator[Column]:
 
 
 def _holds(told: Column, column: Column) -> bool:
-    """True of the cells of `column` that are nearly all cells of `told`; of one name and a key, most of them."""
+    """True if nearly all cells of `column` occur in the column `told`; most are enough if both have the same name
+    and `told` is called a key."""
     needed = MIN_KNOWN if column.name == told.name and told.is_called_key else MIN_KNOWN_WITHOUT_WORDS
     return sum(cell in told.distinct for cell in column.parts) >= needed * len(column.parts)
 

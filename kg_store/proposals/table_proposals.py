@@ -189,8 +189,8 @@ def _of_parts(group: SheetGroup, parts: Sequence[tuple[Sheet, int, dict[str, lis
 
 
 def _type_of_all(columns: Iterable[Column]) -> Column | None:
-    """The column by which each record of a file says that it is of the same type, as programs write it: that is what
-    they are, and no fact of theirs."""
+    """Returns the column that holds the same type name in every row, as programs export it, or None. It gives the
+    concept of the records and is left out as a fact."""
     named = (column for column in columns if column.full[-1:] == ["type"] and len(column.cells) == column.rows)
     return next((column for column in named if len(column.distinct) == 1 and column.cells[0][:3].isalpha()), None)
 

@@ -1,4 +1,5 @@
-"""MasterKey: the key ring that seals everything at rest, and the keyed hash that turns terms into MIDs."""
+"""MasterKey: the key ring that seals everything at rest. From it comes the keyed hash that turns terms into MIDs,
+the opaque ids of entities and values."""
 
 from __future__ import annotations
 

@@ -185,7 +185,8 @@ def _calendar() -> dict[str, CalendarWord]:
 
 @cache
 def _months_alone() -> dict[str, CalendarWord]:
-    """The calendar words that count without a digit beside them."""
+    """The months and weekdays that are recognised in a text without digits: all full names, and English
+    abbreviations."""
     return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
 
 

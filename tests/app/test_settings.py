@@ -31,10 +31,6 @@ def test_the_service_listens_on_loopback_and_reasons_without_a_model_by_default(
     assert settings.key_file == Path("data/master.key")
 
 
-def test_every_setting_has_a_description() -> None:
-    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
-
-
 @pytest.mark.parametrize(
     "key", ["change-me", "short", "a" * 64, "please-change-me-to-32-random-characters-012", "<admin key>"]
 )  # fmt: skip

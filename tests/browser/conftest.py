@@ -29,24 +29,7 @@ PATIENCE_MS = 15_000
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 375, "height": 812}
 MANY = 520
-SYLLABLES = (
-    "bra",
-    "dol",
-    "fen",
-    "gor",
-    "hul",
-    "jam",
-    "kel",
-    "lun",
-    "mir",
-    "nos",
-    "pel",
-    "quo",
-    "ral",
-    "sut",
-    "tov",
-    "vix",
-)
+SYLLABLES = "bra dol fen gor hul jam kel lun mir nos pel quo ral sut tov vix".split()
 
 
 def crowd() -> tuple[str, ...]:

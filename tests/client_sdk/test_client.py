@@ -261,25 +261,26 @@ def test_questions_that_cannot_be_sent_are_refused_without_being_quoted(
     assert service.seen == []
 
 
-@pytest.mark.parametrize("graph", ["", "Demo", "a/b", "x" * 64])
-def test_a_name_that_no_graph_has_is_refused(graph: str) -> None:
-    with pytest.raises(BadRequestError, match="graph"):
-        Chat("http://127.0.0.1:1", API_KEY, graph)
+NO_GRAPHS = ("", "Demo", "a/b", "x" * 64)
+NO_KEYS = ("", "a b", "a\nb", "ключ", "a\x00")
+NO_URLS = ("", "ftp://127.0.0.1", "file:///etc", "http://u:p@127.0.0.1", "http://[", "http://a?b", "http://a\nb")
+NO_PATIENCE = ({"timeout_s": 0.0}, {"connect_timeout_s": -1.0}, {"retries": -1}, {"connect_retries": -1})
+NO_CHATS: list[tuple[dict[str, object], type[ArogError]]] = [
+    *(({"graph": graph}, BadRequestError) for graph in NO_GRAPHS),
+    *(({"api_key": key}, NotConfiguredError) for key in NO_KEYS),
+    *(({"url": url}, NotConfiguredError) for url in NO_URLS),
+    *((patience, BadRequestError) for patience in NO_PATIENCE),
+]
 
 
-@pytest.mark.parametrize("api_key", ["", "a b", "a\nb", "ключ", "a\x00"])
-def test_a_key_that_cannot_stand_in_a_header_is_refused_without_being_quoted(api_key: str) -> None:
-    with pytest.raises(NotConfiguredError) as refused:
-        Chat("http://127.0.0.1:1", api_key, "demo")
-    assert not api_key or api_key not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    "url", ["", "ftp://127.0.0.1", "file:///etc", "http://u:p@127.0.0.1", "http://[", "http://a?b", "http://a\nb"]
-)
-def test_a_url_that_is_no_service_is_refused(url: str) -> None:
-    with pytest.raises(NotConfiguredError):
-        Chat(url, API_KEY, "demo")
+@pytest.mark.parametrize(("bad", "kind"), NO_CHATS)
+def test_what_no_chat_can_be_made_of_is_told_at_once_and_no_key_quoted(
+    bad: dict[str, object], kind: type[ArogError]
+) -> None:
+    with pytest.raises(kind) as refused:
+        Chat(**{"url": "http://127.0.0.1:1", "api_key": API_KEY, "graph": "demo", **bad})
+    key = bad.get("api_key")
+    assert not key or str(key) not in str(refused.value)
 
 
 @pytest.mark.parametrize("url", ["http://arog.example", "http://10.0.0.1:8000", "http://localhost.example"])
@@ -289,14 +290,6 @@ def test_plain_http_to_another_machine_needs_a_word(url: str) -> None:
     Chat(url, API_KEY, "demo", plain_http=True).close()
     for harmless in ("http://localhost:1/", "http://[::1]:1", "http://127.0.0.2", "https://arog.example/base/"):
         Chat(harmless, API_KEY, "demo").close()
-
-
-@pytest.mark.parametrize(
-    "bad", [{"timeout_s": 0.0}, {"connect_timeout_s": -1.0}, {"retries": -1}, {"connect_retries": -1}]
-)
-def test_patience_that_can_not_be_is_told_at_once(service: FakeService, bad: dict[str, float]) -> None:
-    with pytest.raises(BadRequestError):
-        Chat(service.url, API_KEY, "demo", **bad)
 
 
 def test_a_service_below_a_path_is_found(service: FakeService) -> None:
@@ -437,17 +430,6 @@ async def test_a_cancelled_question_leaves_the_dialogue_as_it_was(service: FakeS
         release.set()
         assert chat.history == []
         assert (await chat.ask(QUESTION)).answered
-
-
-@pytest.mark.parametrize(("spoil", "kind"), FAILURES)
-async def test_async_failures_are_the_same(
-    service: FakeService, spoil: Callable[[FakeService], None], kind: type[ArogError]
-) -> None:
-    spoil(service)
-    async with AsyncChat(service.url, API_KEY, "demo", timeout_s=10) as chat:
-        with pytest.raises(kind):
-            await chat.ask(QUESTION)
-        assert chat.history == []
 
 
 # --- comfort ----------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ from client_sdk import Devices, KeyPair
 from client_sdk.cli.main import run
 from client_sdk.crypto.key_file import load_key
 from client_sdk.crypto.sealing import fingerprint_of
-from client_sdk.errors import BadRequestError, NotPermittedError
-from tests.support.fake_service import API_KEY, FakeService, problem
+from client_sdk.errors import BadRequestError
+from tests.support.fake_service import API_KEY, FakeService
 
 
 def test_devices_are_registered_listed_and_revoked(service: FakeService) -> None:
@@ -34,13 +34,6 @@ def test_an_admin_names_another_key(service: FakeService) -> None:
         devices.register(KeyPair.generate().public_text)
         devices.all()
     assert service.paths == ["/devices?key=k2"] * 2
-
-
-def test_the_services_refusal_is_raised(service: FakeService) -> None:
-    service.canned = [problem(403, "device_not_admitted")]
-    with Devices(service.url, API_KEY) as devices, pytest.raises(NotPermittedError) as refused:
-        devices.register(KeyPair.generate().public_text)
-    assert refused.value.code == "device_not_admitted"
 
 
 def test_a_key_that_begins_with_a_hyphen_is_no_option(env: FakeService) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from client_sdk import errors
 from client_sdk.errors import (
     ArogError,
     BadAnswerError,
@@ -17,7 +16,6 @@ from client_sdk.errors import (
     ServerError,
     UnknownConversationError,
     UnknownGraphError,
-    UnreachableError,
     error_of,
 )
 from client_sdk.protocol import ErrorBody
@@ -76,16 +74,3 @@ def test_a_message_is_one_line_without_control_characters_and_of_bounded_length(
     assert str(error).isprintable()
     assert len(str(error)) <= 500
     assert (error.hint, error.id) == ("h h", "i")
-
-
-def test_the_tree_at_the_top_of_the_file_is_the_tree() -> None:
-    drawn = [line.split("── ")[1].split()[0] for line in (errors.__doc__ or "").splitlines() if "── " in line]
-    kinds = {
-        name: kind
-        for name, kind in vars(errors).items()
-        if isinstance(kind, type) and issubclass(kind, ArogError) and kind is not ArogError
-    }
-    assert sorted(drawn) == sorted(kinds)
-    for line in (errors.__doc__ or "").splitlines():
-        if "│   " in line:
-            assert issubclass(kinds[line.split("── ")[1].split()[0]], (RefusedError, ServerError, UnreachableError))

@@ -44,17 +44,15 @@ async def test_the_tools_say_who_reads_their_results(service: FakeService, mode:
         assert "no name leaves the service" in ((await client.list_tools()).tools[0].description or "")
 
 
-@MODES
-async def test_an_answer_comes_with_names_and_what_to_know_of_it(service: FakeService, mode: str) -> None:
-    async with connected(service, mode=mode) as client:
+async def test_an_answer_comes_with_names_and_what_to_know_of_it(service: FakeService) -> None:
+    async with connected(service) as client:
         told = text(await client.call_tool("ask", {"question": "Who?"}))
     assert told.startswith(ANSWER)
     assert "1. Anna Keller (patient)" in told
 
 
-@MODES
-async def test_a_dialogue_goes_on_until_a_new_one_is_wanted(service: FakeService, mode: str) -> None:
-    async with connected(service, mode=mode) as client:
+async def test_a_dialogue_goes_on_until_a_new_one_is_wanted(service: FakeService) -> None:
+    async with connected(service) as client:
         for arguments in ({}, {}, {"graph": "clinic"}, {}, {"new_dialogue": True}):
             await client.call_tool("ask", {"question": "Who?", **arguments})
     asked = [(one["graph"], len(one["messages"]), one.get("conversation")) for one in service.seen]
@@ -138,7 +136,6 @@ async def test_names_that_come_unasked_are_not_opened(service: FakeService) -> N
         assert "Anna" not in text(await client.call_tool("ask", {"question": "Who?"}))
 
 
-@MODES
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
@@ -150,9 +147,9 @@ async def test_names_that_come_unasked_are_not_opened(service: FakeService) -> N
     ],
 )
 async def test_a_wrong_call_is_told_in_words(
-    service: FakeService, mode: str, name: str, arguments: dict[str, object], told: str
+    service: FakeService, name: str, arguments: dict[str, object], told: str
 ) -> None:
-    async with connected(service, mode=mode) as client:
+    async with connected(service) as client:
         result = await client.call_tool(name, arguments)
     assert result.is_error
     assert told in text(result)

@@ -97,13 +97,6 @@ def test_a_follow_up_goes_on_in_its_conversation_and_restored_text_is_never_sent
     assert not any(word in json.dumps(fake.seen, ensure_ascii=False) for word in PRIVATE_WORDS)
 
 
-def test_a_conversation_that_is_gone_is_begun_anew(fake: FakeService, faked: langchain.ChatArog) -> None:
-    first = faked.invoke("a")
-    fake.canned = [problem(404, "unknown_conversation")]
-    faked.invoke([core.HumanMessage("a"), first, core.HumanMessage("b")])
-    assert [seen.get("conversation") for seen in fake.seen] == [None, "conversation-1", None, "conversation-2"]
-
-
 @pytest.mark.parametrize(
     "turns",
     [

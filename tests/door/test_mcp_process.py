@@ -98,12 +98,3 @@ async def test_with_pseudonyms_no_byte_that_leaves_holds_a_name(demo: DemoServic
     assert told.count(b'"result"') > 20
     assert {name for name in CANARIES if name.encode() in told} == set()
     assert not (tmp_path / "config").exists()
-
-
-async def test_a_key_that_the_service_does_not_know_is_told_in_words(demo: DemoService, tmp_path: Path) -> None:
-    async with mcp_process(tmp_path, demo, key="not-a-key") as arog:
-        result = await arog.client.call_tool("ask", {"question": DOCTOR})
-    assert isinstance(result, CallToolResult)
-    assert result.is_error
-    assert "Check AROG_API_KEY in the client's settings of this server" in str(result.content)
-    assert "Dornbusch" not in arog.printed

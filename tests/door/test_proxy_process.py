@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import subprocess
 import sys
@@ -50,12 +49,11 @@ class Talk:
         return said
 
 
-@pytest.mark.parametrize("stream", [False, True])
-def test_a_dialogue_leans_on_its_earlier_turns(client: openai.OpenAI, stream: bool) -> None:
+def test_a_dialogue_leans_on_its_earlier_turns_streamed_or_not(client: openai.OpenAI) -> None:
     talk = Talk(client)
-    assert "Emeka Osakwani" in talk.ask(DOCTOR, stream=stream)
-    assert "Alder Clinic" in talk.ask("And where does he work?", stream=not stream)
-    assert "Kaveh Khorvand" in talk.ask("Which other patients has he?", stream=stream)
+    assert "Emeka Osakwani" in talk.ask(DOCTOR, stream=True)
+    assert "Alder Clinic" in talk.ask("And where does he work?")
+    assert "Kaveh Khorvand" in talk.ask("Which other patients has he?", stream=True)
 
 
 def test_a_name_that_several_have_is_chosen_in_the_chat(client: openai.OpenAI) -> None:
@@ -108,28 +106,6 @@ def test_a_dialogue_by_anthropics_messages_leans_on_its_earlier_turns(proxy: Pro
                 assert "Alder Clinic" in events.get_final_text()
         else:
             assert "Alder Clinic" in client.messages.create(**asked).content[0].text
-
-
-async def test_chats_at_once_are_not_mixed(proxy: ProxyProcess) -> None:
-    doctors = {"Valeska Dornbusch": "Emeka Osakwani", "Rosalind Rose": None}
-
-    async def talk(client: openai.AsyncOpenAI, name: str) -> tuple[str, str]:
-        first: Any = [{"role": "user", "content": f"Which doctor is {name} treated by?"}]
-        told = await client.chat.completions.create(model="demo", messages=first)
-        doctor = told.choices[0].message.content or ""
-        then: Any = [
-            *first, {"role": "assistant", "content": doctor}, {"role": "user", "content": "And where does he work?"},
-        ]  # fmt: skip
-        work = await client.chat.completions.create(model="demo", messages=then)
-        return doctor, work.choices[0].message.content or ""
-
-    async with openai.AsyncOpenAI(base_url=proxy.url, api_key="x", max_retries=0) as client:
-        told = await asyncio.gather(*(talk(client, name) for name in [*doctors] * 4))
-    first, then = ({text.partition("\n\n")[0] for text in turns} for turns in zip(*told[0::2], strict=True))
-    assert first == {"Valeska Dornbusch is treated by Emeka Osakwani."}
-    assert then == {"Emeka Osakwani works at Alder Clinic."}
-    assert len({doctor for doctor, _ in told[1::2]}) == 1
-    assert not any("Osakwani" in work for _, work in told[1::2])
 
 
 def test_nothing_of_a_name_is_printed_or_lies_on_the_disk(

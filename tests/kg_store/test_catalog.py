@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-import rdflib
 from sqlalchemy import func, select, update
 
 from kg_store.catalog import Catalog
@@ -87,20 +86,6 @@ def test_a_wrong_number_of_concepts_is_a_load_error(tmp_path: Path) -> None:
     with pytest.raises(LoadError, match="got 1 concepts"):
         catalog.load("t1", "clinic", [written(tmp_path, CLINIC)], None, lambda _schema: ["one"])
     assert catalog.is_empty()
-
-
-def test_an_rdflib_graph_is_loaded_too(tmp_path: Path) -> None:
-    graph = rdflib.Graph()
-    graph.parse(data=CLINIC, format="turtle")
-    catalog = catalog_in(tmp_path)
-    assert catalog.load("t1", "clinic", graph, Policy(), concepts_of).triples == 12
-
-
-def test_a_policy_stays_with_its_version(tmp_path: Path) -> None:
-    catalog = catalog_in(tmp_path)
-    policy = Policy(types="hide")
-    catalog.load("t1", "clinic", [written(tmp_path, CLINIC)], policy, concepts_of)
-    assert catalog.open("t1", "clinic").policy == policy
 
 
 def test_progress_rises_to_one_and_names_its_steps(tmp_path: Path) -> None:

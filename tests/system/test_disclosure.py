@@ -178,7 +178,7 @@ def fitting(graph: PrivateGraph, given: dict[str, Any]) -> int:
 
 
 @pytest.mark.parametrize("policy", ["refuse", "generalise"])
-@pytest.mark.parametrize("k", [2, 3, 4, 6, 10])
+@pytest.mark.parametrize("k", [3, 4, 10])
 async def test_nothing_leaves_that_fewer_than_k_fit(
     around: Around, store: ServiceContext, server: ModelServer, model: PromptedReasoner, embedder: Embedder, k: int,
     policy: Policy,

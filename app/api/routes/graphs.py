@@ -192,7 +192,8 @@ def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, serv
 
 @admin_router.post("/graphs/{name}/forget", status_code=202, responses=_FORGET_ERRORS)
 def forget_thing(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> JobStatus:
-    """Takes a thing out of a graph and all that is kept of it, in the background; the job's notes tell the scan."""
+    """Starts a job that takes a thing out of a graph and deletes all that is kept about it. The job's notes tell
+    what was deleted and which traces the scan still found."""
     job = services.forgetter.job(caller.tenant, name, _erasure_of(wanted))
     return services.jobs.start(caller.tenant, name, job.run)
 

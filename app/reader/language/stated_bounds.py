@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
-from kg_store.text.inflection import is_participle, may_be_verb
+from app.reader.language.question_words import GRAMMAR
+from kg_store.text.inflection import is_participle
 from kg_store.text.words import is_pseudonym
 
 NUMBERS: Final = {
@@ -45,8 +45,7 @@ def in_reading_order(words: Sequence[str]) -> list[str]:
     """Returns `words` with each bound before the value that it bounds, and with one wording for each meaning."""
     found = [part for word in words for part in _EARNING.get(word, word).split()]
     found = _replaced(found, _ONE_WORD, before_value=False)
-    found = _not_anybody(found)
-    found = _replaced(_neither(_alone(_out_of(found))), _BEFORE, before_value=True)
+    found = _replaced(_alone(_out_of(found)), _BEFORE, before_value=True)
     at = 0
     while at < len(found):
         if is_number(found[at]):
@@ -110,28 +109,6 @@ def _out_of(words: list[str]) -> list[str]:
         if words[at : at + 2] == ["out", "of"] and is_plain and not (is_participle(before) or before in _LEAVING):
             return [*words[:at], "not", "in", *words[at + 2 :]]
     return words
-
-
-def _not_anybody(words: list[str]) -> list[str]:
-    """`words` with "supervise nobody" at the end made "not supervise anybody"."""
-    before = words[-2] if len(words) > 2 else ""
-    is_object = (
-        words[-1:] == ["nobody"] and before not in GRAMMAR and not is_participle(before) and may_be_verb(before)
-    )
-    return [*words[:-2], "not", before, "anybody"] if is_object else words
-
-
-def _neither(words: list[str]) -> list[str]:
-    """`words` with "by neither X nor Y" made "not by X or Y"."""
-    if words.count("neither") != 1 or words.count("nor") != 1 or "not" in words:
-        return words
-    at, nor = words.index("neither"), words.index("nor")
-    if nor != at + 2:
-        return words
-    begin = at
-    while begin and (words[begin - 1] in PREPOSITIONS or is_participle(words[begin - 1])):
-        begin -= 1
-    return [*words[:begin], "not", *words[begin:at], *words[at + 1 : nor], "or", *words[nor + 1 :]]
 
 
 FREQUENT: Final = frozenset({"frequent", "common", "popular", "frequently", "commonly", "often"})
@@ -202,12 +179,12 @@ def dates_between(words: Sequence[str], roles: Sequence[str]) -> Iterator[int]:
     for at, word in enumerate(words):
         if word not in ("before", "after") or words[at - 1] in _LOOKING:
             continue
-        is_compared = len(things) == 2 and things[0] < at < things[1] and words[0] in _TRUTHS
+        is_compared = len(things) == 2 and things[0] < at < things[1] and words[0] in TRUTHS
         if is_compared or (len(things) <= 2 and things[-1] == at + 1):
             yield at
 
 
-_TRUTHS: Final = frozenset("is are was were does do did has have".split())
+TRUTHS: Final = frozenset("is are was were does do did has have".split())
 
 
 def is_part_of_first(words: Sequence[str], superlative: int) -> bool:

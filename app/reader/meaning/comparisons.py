@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.reader.language.question_words import PREPOSITIONS
+from app.reader.language.stated_bounds import TRUTHS
 from app.reader.meaning.extremes import sign_of
 from app.reader.meaning.question.question_tokens import AskedQuestion
 from app.reader.meaning.question.token_roles import mask
@@ -15,7 +16,6 @@ from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from kg_store.text.inflection import is_participle
 
-_TRUTHS = frozenset("is are was were does do did has have".split())
 _MORE_OR_FEWER = frozenset({"more", "fewer", "less"})
 # The greatest number of sets tried for the second side of a comparison; bounds the time. Chosen by hand.
 MAX_SETS: Final = 250
@@ -42,7 +42,7 @@ class Comparisons:
         greater.
         """
         asked, measure = self._asked, self._asked.measures[self._word]
-        truth = asked.words[0] in _TRUTHS and "or" not in asked.words
+        truth = asked.words[0] in TRUTHS and "or" not in asked.words
         for other, gained in self._others(each, readings):
             first, second = each.expression, other.expression
             both, used = f"union({first}, {second})", each.used | other.used | 1 << self._word
@@ -87,7 +87,7 @@ class Comparisons:
         Y".
         """
         asked = self._asked
-        if not self._counts_things or self._than < 0 or asked.words[0] not in _TRUTHS or each.value or each.is_bare:
+        if not self._counts_things or self._than < 0 or asked.words[0] not in TRUTHS or each.value or each.is_bare:
             return
         behind = -1 << self._than
         text, word = self._builder.text(each), 1 << self._word

@@ -303,10 +303,11 @@ class Extremes:
     def ways_to_measure(
         self, measure: Measure, hop: SchemaHop, used: int, kinds: frozenset[str]
     ) -> Iterator[tuple[Said | None, float]]:
-        """Yields the words that make `hop` the measured value, with their gain.
+        """Yields the ways to take `hop` as the value that a superlative or comparative measures: the words that say
+        the hop, or None if no word does, with the score that is added.
 
-        These are words of the question; else the usual values of the adjective (age for "old"), with None for the
-        words; else, with None too, the only value that can be meant.
+        With None, the hop is a usual value of the adjective (age for "old"), or the only value of its type that can
+        be meant.
         """
         nouns = {tokens for tokens, _ in self._nouns.values()}
         for said in self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS):

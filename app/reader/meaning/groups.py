@@ -9,7 +9,7 @@ from typing import Final
 from app.reader.language.question_words import names_somebody
 from app.reader.meaning.comparisons import Answer
 from app.reader.meaning.question.measures import WHERE
-from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.question.token_roles import TOTALS
 from app.reader.meaning.reading import (
     COMMON,
@@ -228,7 +228,6 @@ def _leads_to_parts(hop: SchemaHop) -> bool:
     return hop.label.startswith("^") and "|" not in hop.label and not _WHOLES.isdisjoint(base)
 
 
-_LABEL: Final = re.compile(r'"([^"]*)"')
 # Cost of a date or a person as the answer to "what" with a verb. Chosen by hand; not fitted.
 NO_WHAT: Final = 0.3
 
@@ -289,7 +288,7 @@ class AskedKind:
         """True if the reading leads to places, or its last relation says where: "lives in", "home address"."""
         if each.value in ("date", "number", "truth") or (each.kinds and each.kinds <= self._named.persons):
             return False
-        last = (_LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
+        last = (LABEL.findall(each.expression) or [""])[-1].split("|")[-1]
         return not (each.kinds.isdisjoint(self._named.places) and WHERE.isdisjoint(last.lower().split()))
 
     def _is_no_what(self, each: Reading) -> bool:
@@ -297,17 +296,17 @@ class AskedKind:
         words = self._asked.words
         if words[0] != "what" or words[1:2] == ("is",) or "of" in words or "'s" in words:
             return False
-        last = (_LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
+        last = (LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
         return last in ("on", "by") and (each.value == "date" or each.kinds <= self._named.persons)
 
     def _says_its_noun(self, each: Reading) -> bool:
         """True if the question says the noun of the last relation: "who are the authors of X", whose authors are
         texts."""
-        last = (_LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
+        last = (LABEL.findall(each.expression) or [""])[-1].split(" ")[-1]
         return bool(last) and singular(last.lower()) in map(singular, self._asked.words)
 
     def _is_year(self, each: Reading) -> bool:
-        labels = _LABEL.findall(each.expression)
+        labels = LABEL.findall(each.expression)
         return bool(labels) and any(hop.is_date for hop in self._graph.hops if hop.label == labels[-1])
 
     def _fits_people(self, each: Reading) -> float:

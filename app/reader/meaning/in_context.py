@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from app.llm.in_house import ReadingScores
 from app.reader.language.relation_wording import voice_of
 from app.reader.meaning.answer_forms import Meaning
-from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.readings import ReadingBuilder
-from app.reader.meaning.schema_graph import SchemaGraph
+from app.reader.meaning.schema_graph import SchemaGraph, SchemaHop
 from app.reader.scoring.path_scoring import PathScorer
 from kg_store.algebra.expressions import Call, Expression, Name, parse
 from kg_store.terms import is_mask_word
@@ -31,26 +31,13 @@ _GREATEST = {
 _TOTALS = {"count": "number of", "sum": "total", "average": "average", "min": "least", "max": "greatest"}
 
 
-class Hop(Protocol):
-    """A hop as it is shown, with the kinds of things or the type of values at its end."""
-
-    @property
-    def label(self) -> str: ...
-    @property
-    def shown(self) -> str: ...
-    @property
-    def ends(self) -> frozenset[str]: ...
-    @property
-    def value(self) -> str: ...
-
-
 class MeaningWords:
     """Words for expressions over the hops of one schema.
 
     `things`: the kind of each pseudonym in the question; `whole`: for each kind, the pseudonym of all its things.
     """
 
-    def __init__(self, hops: Iterable[Hop], things: Mapping[str, str], whole: Mapping[str, str]) -> None:
+    def __init__(self, hops: Iterable[SchemaHop], things: Mapping[str, str], whole: Mapping[str, str]) -> None:
         self._kinds = dict(things) | {name: plural(kind) for kind, name in whole.items()}
         self._hops = {hop.label: hop for hop in hops}
 
@@ -131,7 +118,6 @@ ALONE: Final = 1.0
 """The lead of a meaning that is compared with no other."""
 
 _COMBINING: Final = frozenset({"reach", "intersect", "union"})
-_LABEL: Final = re.compile(r'"([^"]*)"')
 _ANCHORS: Final = frozenset({"thing", "value", "superlative"})
 
 
@@ -190,7 +176,7 @@ def nearest_in_context(scorer: PathScorer, found: Meanings) -> NearestMeaning | 
             "whole",
             meaning.score,
             scores[best] - scores[order[1]] if len(order) > 1 else ALONE,
-            steps=len(_LABEL.findall(meaning.expression)),
+            steps=len(LABEL.findall(meaning.expression)),
             likeness=likeness[best],
             pull=scorer.text_likeness(read, texts[best : best + 1])[0] - likeness[best] if meaning.left else 0.0,
             fits=meaning.is_whole,
@@ -234,14 +220,14 @@ def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
     """
     if any(found.builder.is_elsewhere(at) for at in range(len(found.asked.words)) if meaning.left >> at & 1):
         return False
-    labels = set(_LABEL.findall(meaning.expression))
+    labels = set(LABEL.findall(meaning.expression))
     unsaid = sum(not found.builder.explained(label) & ~meaning.left & found.asked.content for label in labels)
     return _runs(meaning.left) <= unsaid
 
 
 def _is_masked(found: Meanings, meaning: Meaning) -> bool:
     """True if a relation of the meaning is masked and nothing tells what it is called: it has no words to compare."""
-    labels = set(_LABEL.findall(meaning.expression))
+    labels = set(LABEL.findall(meaning.expression))
     shown = (part for hop in found.graph.hops if hop.label in labels for part in hop.shown.split("|"))
     return any(is_mask_word(part.lstrip("^")) for part in shown)
 
@@ -256,8 +242,8 @@ def sense_of(expression: str) -> tuple[object, ...]:
     the same sense.
     """
     labels = {
-        part.lstrip("^").removesuffix(" number") for label in _LABEL.findall(expression) for part in label.split("|")
+        part.lstrip("^").removesuffix(" number") for label in LABEL.findall(expression) for part in label.split("|")
     }
-    rest = re.findall(r"[A-Za-z0-9]+|<=|>=|[<>=]", _LABEL.sub("", expression))
+    rest = re.findall(r"[A-Za-z0-9]+|<=|>=|[<>=]", LABEL.sub("", expression))
     said = {word for word in rest if word not in _COMBINING and not (labels and word[0] == "S")}
     return (*sorted(labels), *sorted(said))

@@ -11,7 +11,7 @@ from typing import Final
 from app.reader.language.question_words import GRAMMAR, PREPOSITIONS
 from app.reader.language.relation_wording import voice_of
 from app.reader.meaning.extremes import Nouns, sign_of
-from app.reader.meaning.question.question_tokens import AskedQuestion, follows_directly
+from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion, follows_directly
 from app.reader.meaning.question.token_roles import ValueLimit, mask
 from app.reader.meaning.reading import (
     BEHIND_COUNTED,
@@ -45,7 +45,6 @@ SPLIT = 0.5
 """Cost of using two different relations where the question asks one thing about two topics. Chosen by hand; not
 fitted.
 """
-_LABEL = re.compile(r'"([^"]*)"')
 _HAVING = re.compile(r'having\(\w+, "([^"]*)"\)')
 
 
@@ -97,7 +96,7 @@ class Joins:
         """True if one thing is asked of "X and Y" but the two readings use different relations."""
         near, far = sorted((first.anchor, second.anchor))
         is_listed = near >= 0 and far == near + 2 and self._asked.words[near + 1] == "and"
-        return is_listed and _LABEL.findall(first.expression) != _LABEL.findall(second.expression)
+        return is_listed and LABEL.findall(first.expression) != LABEL.findall(second.expression)
 
     def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
         """`first` with the things it counts narrowed to `second`, which follows it: "the most patients

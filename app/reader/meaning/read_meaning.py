@@ -15,7 +15,7 @@ from app.reader.language.relation_wording import particle_verbs, unmask_words
 from app.reader.meaning.answer_forms import AnswerForms, Meaning
 from app.reader.meaning.in_context import Meanings, NearestMeaning, nearest_in_context, sense_of
 from app.reader.meaning.question.one_question import one_question
-from app.reader.meaning.question.question_tokens import AskedQuestion, read_question, without_apposed
+from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion, read_question, without_apposed
 from app.reader.meaning.reading import is_chain_of_places, within_parts
 from app.reader.meaning.readings import ReadingBuilder
 from app.reader.meaning.said_hops import SaidHops
@@ -36,7 +36,6 @@ MAX_OTHERS = 5
 NO_OTHER = 9.0
 """The margin of a reading that has no competitor."""
 _PLACES = frozenset({"place", "group"})
-_LABEL: Final = re.compile(r'"([^"]*)"')
 _NOW = re.compile(
     r"\b(?:still|currently|now|nowadays|right now|at (?:the|this) moment|at present|presently|these days"
     r"|no longer|any ?more|former|formerly|previous|previously)\b",
@@ -94,7 +93,7 @@ def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
 def scores_of(meaning: Meaning, margin: float) -> ReadingScores:
     """The scores of `meaning`, with its lead `margin` over the next meaning of another sense."""
     # Each label once: both ends of a range use one hop, and so does a set beside the one it excludes.
-    steps = 1 if is_chain_of_places(meaning.expression) else len(set(_LABEL.findall(meaning.expression)))
+    steps = 1 if is_chain_of_places(meaning.expression) else len(set(LABEL.findall(meaning.expression)))
     return ReadingScores("meaning", meaning.score, margin, meaning.weakest, steps, meaning.silent)
 
 
@@ -122,15 +121,11 @@ def _read(scorer: PathScorer, given: StepInput) -> ReadMeaning | None:
     read: ReadMeaning | None = None
     for found in meanings(scorer, given):
         read = _best_of(scorer, found) if found.ranked else None
-        if read is not None and now and found.graph.may_be_over(_labels_of(read.meaning)):
+        if read is not None and now and found.graph.may_be_over(LABEL.findall(read.meaning.expression)):
             read = ReadMeaning(read.meaning, read.margin, (*read.left, now[0]))
         if read is not None and read.is_sure:
             break
     return read
-
-
-def _labels_of(meaning: Meaning) -> list[str]:
-    return _LABEL.findall(meaning.expression)
 
 
 def _best_of(scorer: PathScorer, found: Meanings) -> ReadMeaning:
@@ -292,7 +287,7 @@ def _held(found: Meanings, known: KnownGraph) -> Iterator[_HeldReading]:
 
 def _gives_what_is_named(held: _HeldReading, known: KnownGraph) -> bool:
     """True where nothing else is given, or where the way led there and back."""
-    labels, given = set(_LABEL.findall(held.meaning.expression)), set(held.result.mids)
+    labels, given = set(LABEL.findall(held.meaning.expression)), set(held.result.mids)
     if any(f"^{label}" in labels for label in labels):
         return bool(given.intersection(known.named))
     return bool(given) and given.issubset(known.named)
@@ -301,7 +296,7 @@ def _gives_what_is_named(held: _HeldReading, known: KnownGraph) -> bool:
 def _worded(expression: str, known: KnownGraph) -> Iterator[str]:
     """`expression`, and with another relation of the same words: which of them a source wrote its values under."""
     yield expression
-    for label in dict.fromkeys(_LABEL.findall(expression)):
+    for label in dict.fromkeys(LABEL.findall(expression)):
         for other in known.alike.get(label, ()):
             yield expression.replace(f'"{label}"', f'"{other}"')
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from app.llm.tasks import SchemaStep
 from app.reader.meaning.question.measures import PART, are_only_places, says_where
-from app.reader.meaning.question.question_tokens import AskedQuestion
+from app.reader.meaning.question.question_tokens import LABEL, AskedQuestion
 from app.reader.meaning.said_hops import Said
 from app.reader.meaning.schema_graph import NamedThings, SchemaGraph
 from kg_store.algebra.expressions import walked_along
@@ -256,7 +256,6 @@ def _is_called(relation: str, kinds: Collection[str]) -> bool:
 
 MAX_STEPS: Final = 3
 _WITHIN: Final = frozenset({"in", "from", "within", "across", "inside"})
-_LABEL: Final = re.compile(r'"([^"]*)"')
 _PLAIN_CHAIN: Final = re.compile(r"(?:count\()?(?:intersect\()?(?:reach\()+\w{6}(?:, \))+(?:, \w{6}\))?\)?")
 _LED_BACK: Final = re.compile(r'reach\((E\w{5}|S\w{5}), "\^([^"|]*)"\)')
 
@@ -316,7 +315,7 @@ class PlacesWithin:
 
 def is_chain_of_places(text: str) -> bool:
     """True of one thing led back through places alone, which people say as one step: "customers in Norway"."""
-    labels = _LABEL.findall(text)
+    labels = LABEL.findall(text)
     is_plain = _PLAIN_CHAIN.fullmatch(re.sub(r'"[^"]*"', "", text)) is not None
     return is_plain and len(labels) > 1 and all(each.startswith("^") for each in labels) and are_only_places(labels)
 

@@ -111,9 +111,8 @@ class ReadingBuilder:
         return self._said.explained(label, SURELY)
 
     def is_elsewhere(self, at: int) -> bool:
-        """True if the word at `at` names some relation of the schema word for word: "wrote", if theses are "written
-        by" somebody.
-        """
+        """True if the content word at `at`, in any form, is by itself the whole label of some relation of the
+        schema: "wrote", where a relation is called "written by"."""
         return bool(self._asked.content >> at & 1) and self._said.most(at) > LEXICAL
 
     def text(self, each: Reading) -> str:

@@ -268,7 +268,8 @@ class _Wording:
 
 
 def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Verbs that say a hop backwards between two kinds as well: who "acted" in a film is in its cast.
+    """Returns single verbs that are synonyms of a hop's relation where the hop is walked backwards between two
+    kinds: "acted" for the cast of a film.
 
     Nouns for people are left out, because they name the other end.
     """

@@ -44,10 +44,6 @@ _WHO_IN: Final = re.compile(
 )
 _MEMBERS: Final = frozenset("cast actor starring star member player participant attendee passenger crew".split())
 _LEADING: Final = frozenset("and the one what about which who is are".split())
-_FROM: Final = re.compile(
-    r"^\W*where (?:(?:does|do|did) (?-i:(E\w{5})) come|(?:is|are|was) (?-i:(E\w{5}))(?: originally)?) from\W*$",
-    re.IGNORECASE,
-)
 _POSSESSIVE: Final = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 
 
@@ -57,15 +53,7 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
     `persons`: the kinds that are people.
     """
     for wording in _filled_in(given, graph, persons):
-        yield _of_members(_of_origin(wording, given, persons), given, graph, persons)
-
-
-def _of_origin(question: str, given: StepInput, persons: Collection[str]) -> str:
-    """The question with "where does X come from" as "where was X born", if X is a person."""
-    found = _FROM.match(question)
-    name = (found[1] or found[2]) if found else ""
-    is_person = any(each.name == name and set(each.concept.split(", ")) <= {*persons} for each in given.things)
-    return f"where was {name} born" if is_person else question
+        yield _of_members(wording, given, graph, persons)
 
 
 def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> str:

@@ -183,7 +183,7 @@ class ConceptTypes:
         return None if not types else not types.isdisjoint(_ASKED_BY[wh])
 
     def of(self, kind: str) -> str:
-        """Returns person, group, place, date, number or thing."""
+        """Returns the type of the concept `kind`: person, group, place, date, number or thing."""
         if kind not in self._known:
             self._known[kind] = _WORDS[int(self._embedder.similarity(kind, EXAMPLES).argmax())][0]
         return self._known[kind]

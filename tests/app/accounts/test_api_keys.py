@@ -19,24 +19,11 @@ from app.accounts.api_keys import (
 from client_sdk.protocol import KeyRole
 
 
-def test_keys_are_long_random_and_prefixed(engine: Engine) -> None:
-    keys = {Access(engine).create("north", "user", []).key for _ in range(5)}
-    assert len(keys) == 5
-    assert all(key.startswith("arog_") and len(key) == 5 + 43 for key in keys)
-
-
 def test_the_database_holds_no_key(engine: Engine, tmp_path: Path) -> None:
     issued = Access(engine).create("north", "user", ["clinic"])
     engine.dispose()
     assert all(issued.key.encode() not in file.read_bytes() for file in tmp_path.iterdir())
     assert issued.key not in repr(issued)
-
-
-@pytest.mark.parametrize("key", ["", "arog_", "arog_" + "A" * 43, "\ud800", "ключ"])
-def test_unknown_keys_are_refused(engine: Engine, key: str) -> None:
-    Access(engine).create("north", "user", ["clinic"])
-    with pytest.raises(NotAuthenticatedError):
-        Access(engine).authenticate(key)
 
 
 def test_a_revoked_key_is_refused_at_once_and_by_another_replica(engine: Engine) -> None:

@@ -28,14 +28,6 @@ def reads(engine: Engine, keys: Sequence[bytes] = KEYS, now: dt.datetime = NOON)
     return NamesRead(engine, lambda: keys, lambda: now)
 
 
-def test_a_name_counts_once_a_day_and_person(engine: Engine) -> None:
-    assert reads(engine).take(ANN, ["Lea Moreno", "Tarnmouth"], 3) == (0, 2)
-    assert reads(engine).take(ANN, ["lea  moreno", "Bo Reed"], 3) == (2, 3)
-    assert reads(engine).take(BO, ["Lea Moreno"], 3) == (0, 1)
-    tomorrow = NOON + dt.timedelta(days=1)
-    assert reads(engine, now=tomorrow).take(ANN, ["Zeno Mbekani"], 3) == (0, 1)
-
-
 def test_what_goes_over_the_limit_is_not_recorded_and_tells_when_it_renews(engine: Engine) -> None:
     reads(engine).take(ANN, ["a", "b"], 3)
     with pytest.raises(NamesUsedUpError) as caught:

@@ -120,11 +120,6 @@ async def test_what_was_offered_is_read_by_itself(asker: Asker) -> None:
         assert answer.names == names
 
 
-async def test_a_question_of_one_sense_is_answered_at_once(asker: Asker) -> None:
-    answer = await asker.ask("Which trips are driven by Dorotheya Saarwick?")
-    assert (answer.answered, answer.did_you_mean) == (True, ())
-
-
 async def test_nothing_is_offered_for_a_word_that_nothing_stands_for(asker: Asker) -> None:
     answer = await asker.ask("how many trips did Ludmilo Kaskarov drive on skates")
     assert (answer.answered, answer.did_you_mean) == (False, ())

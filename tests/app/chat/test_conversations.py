@@ -65,13 +65,6 @@ def test_of_two_answers_at_once_the_second_is_refused(store: ConversationStore) 
         store.save(two, SCHEMA)
 
 
-def test_a_first_turn_saved_twice_is_refused(store: ConversationStore) -> None:
-    first = store.open("north", "k1", "clinic", None, SCHEMA)
-    store.save(first, SCHEMA)
-    with pytest.raises(ConversationBusyError):
-        store.save(first, SCHEMA)
-
-
 def test_an_expired_conversation_is_unknown_and_is_purged(engine: Engine) -> None:
     short, long = ConversationStore(engine, MASTER, days=-1), ConversationStore(engine, MASTER, days=1)
     expired, kept = saved(short), saved(long)

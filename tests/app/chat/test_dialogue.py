@@ -16,7 +16,7 @@ from app.llm.endpoint.prompted_reasoner import PromptedReasoner
 from app.wiring.store import ServiceContext
 from client_sdk.answers.answer import Answer
 from tests.support.asking import SECRETS
-from tests.support.house import DOCTOR_OF, House, dialogue_house, visible
+from tests.support.house import House, dialogue_house, visible
 from tests.support.processes.model_server import Canned, ModelServer, Request, reply, sent_to
 
 pytestmark = pytest.mark.usefixtures("no_waiting")
@@ -83,12 +83,6 @@ async def test_a_thing_is_described_in_whole_sentences_each_with_its_facts(house
     held = {label for number in range(len(answer.sentences)) for label in told_of(answer, number)}
     assert {"treated by", "lives in", "date of birth"} <= held
     assert house.last.usage.attachment == 1
-
-
-async def test_a_question_is_still_answered_as_one(house: House) -> None:
-    answer = await house.ask(DOCTOR_OF)
-    assert (house.last.turn, answer.strategy, answer.sentences) == ("question", "sets", ())
-    assert answer.names == ["Ottoline Brackwater"]
 
 
 async def test_talk_is_answered_with_facts_about_what_it_speaks_of(house: House) -> None:

@@ -8,10 +8,9 @@ from typing import Literal
 
 import pytest
 
-from app.chat.follow_ups import NO_REASON, CompletedQuestion, FollowUps, asks_why, chains, reason_of
+from app.chat.follow_ups import CompletedQuestion, FollowUps, asks_why
 from app.privacy.pseudonyms import PseudonymTable
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
-from client_sdk.protocol import Fact
 from kg_store.terms import Mid, ValueKind
 
 
@@ -114,17 +113,6 @@ def test_what_was_listed_can_be_pointed_at(meanings: FakeMeanings, turns: Sequen
     assert meanings.shown(*turns) == whole
 
 
-def test_what_is_only_pointed_at_is_named(meanings: FakeMeanings) -> None:
-    assert meanings.read(*LIST, "the second one").pointed == meanings.words["A"]
-
-
-@pytest.mark.parametrize("question", ["the fifth one", "Where does the fifth one live?", "and the other one?"])
-def test_what_was_not_listed_is_lost(meanings: FakeMeanings, question: str) -> None:
-    found = meanings.read(*LIST, question)
-    assert found.lost
-    assert "no such thing" in found.note(question)
-
-
 @pytest.mark.parametrize(
     ("turns", "whole"),
     [
@@ -156,21 +144,3 @@ def test_asking_for_the_reason(text: str) -> None:
 @pytest.mark.parametrize("text", ["Why was Eq7f2k admitted?", "How old is she?", "who?", "", "Show me the patients"])
 def test_asking_for_something_else(text: str) -> None:
     assert not asks_why(text)
-
-
-def fact(head: str, relation: str, tail: str) -> Fact:
-    return Fact(head=head, head_concept="patient", path=[relation], tail=tail, tail_concept="doctor")
-
-
-def test_a_reason_walks_the_path() -> None:
-    walked = [fact("Ea1b2c", "treated by", "Sd3e4f"), fact("Sd3e4f", "^lives in", "Sg5h6i")]
-    assert reason_of(walked, ["Sg5h6i"]) == (
-        'From Ea1b2c (patient) by "treated by" to Sd3e4f (doctor), and from there by "lives in" backwards '
-        "to Sg5h6i (doctor)."
-    )
-    assert reason_of(walked[:1], ["count(Sd3e4f)"]).endswith("From that the answer was worked out: count(Sd3e4f).")
-    assert [len(run) for run in chains([*walked, fact("Ez9y8x", "treated by", "Sk3mmd")])] == [2, 1]
-
-
-def test_without_an_answer_there_is_no_reason() -> None:
-    assert reason_of([], []) == NO_REASON

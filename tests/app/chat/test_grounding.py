@@ -193,7 +193,9 @@ def test_a_pseudonym_in_other_letters_is_refused(table: PseudonymTable, words: d
     assert reason(f"It is {words['one'].upper()}.", [words["one"]], words, table) == "unknown_pseudonym"
 
 
-@pytest.mark.parametrize("text", ["{2}", "{0}", "{1} {3}", "{99999999999999999999}", "{ 2 }"])
+@pytest.mark.parametrize(
+    "text", ["{2}", "{0}", "{1} {3}", "{99999999999999999999}", "{ 2 }", "{3:is|are}", "{00003}", "{٣}"]
+)
 def test_a_placeholder_without_its_expression_is_refused(
     table: PseudonymTable, words: dict[str, str], text: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""Questions to go on with: about what was told, answered when they are asked, and made without a trace."""
+"""Questions to try and to go on with: answered when they are asked, made without a trace, of nothing hidden."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from app.accounts.api_keys import Caller
 from app.api.problems import error_body
 from app.chat.next_questions import NextQuestions
 from app.chat.service import ChatService
+from app.chat.turns import TO_TRY, with_questions, without_questions
 from app.egress.disclosure import Disclosure
 from app.egress.ledger.ledger import InHouseLog
 from app.wiring.services import Services, build
 from client_sdk import KeyPair
 from client_sdk.answers.answer import Answer
 from client_sdk.dialogue import Dialogue
-from client_sdk.protocol import ChatAnswer
+from client_sdk.protocol import ChatAnswer, ChatRequest, Message
 from evaluation.bench.bench import CALLER as BENCH_CALLER
 from evaluation.bench.bench import Bench
 from tests.support.service import settings_in
@@ -28,8 +29,8 @@ from tests.support.service import settings_in
 WARDS = """
 @prefix : <http://wards.invalid/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-:w1 a :Ward ; rdfs:label "Heronquay" ; :beds 12 ; :partOf :h1 .
-:w2 a :Ward ; rdfs:label "Plovermoor" ; :beds 30 ; :partOf :h1 .
+:w1 a :Ward ; rdfs:label "Heronquay" ; :beds 12 ; :isbn 9780000000001 ; :partOf :h1 .
+:w2 a :Ward ; rdfs:label "Plovermoor" ; :beds 30 ; :isbn 9780000000002 ; :partOf :h1 .
 :h1 a :Hospital ; rdfs:label "Curlewstead" .
 :c1 a :City ; rdfs:label "Zemgalburg" . :c2 a :City ; rdfs:label "Umbrathal" .
 :n1 a :Nurse ; rdfs:label "Ilse Quandtner" ; :assignedTo :w1 ; :livesIn :c1 ; :salary 3100 .
@@ -38,7 +39,13 @@ WARDS = """
 """
 NAMES = (
     "Heronquay", "Plovermoor", "Curlewstead", "Zemgalburg", "Umbrathal", "Ilse", "Quandtner", "Brenkhuis", "Sarmiento",
+    "3300", "9780000000002",
 )  # fmt: skip
+PEOPLE_ALONE = """
+@prefix : <http://people.invalid/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:p1 a :Person ; rdfs:label "Ilse Quandtner" ; :knows :p2 . :p2 a :Person ; rdfs:label "Odo Brenkhuis" .
+"""
 POLICY = """
 names = ["http://www.w3.org/2000/01/rdf-schema#label"]
 types = "concept"
@@ -58,9 +65,10 @@ pytestmark = pytest.mark.model
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     folder: Path = tmp_path_factory.mktemp("next")
     services = build(settings_in(folder), error_body)
-    file = folder / "wards.ttl"
-    file.write_text(WARDS, "utf-8")
-    services.graphs.load("default", "wards", [file], POLICY).run(lambda _step, _percent: None)
+    for name, turtle, policy in (("wards", WARDS, POLICY), ("people", PEOPLE_ALONE, None)):
+        file = folder / f"{name}.ttl"
+        file.write_text(turtle, "utf-8")
+        services.graphs.load("default", name, [file], policy).run(lambda _step, _percent: None)
     yield services
     asyncio.run(services.close())
 
@@ -159,11 +167,6 @@ async def test_the_conversation_keeps_the_pseudonyms_of_what_is_shown_and_no_mor
     assert issued[1] <= issued[0]
 
 
-@pytest.mark.parametrize("most", [0, 1, 2])
-async def test_an_option_says_how_many(service: Services, most: int) -> None:
-    assert len((await Talk(service, suggestions=most).ask(ASKED)).suggestions) == most
-
-
 @pytest.mark.parametrize("turn", ["hello", "Who is the great-aunt of Zorblax?", "thank you"])
 async def test_refusals_and_small_talk_suggest_nothing_here(service: Services, turn: str) -> None:
     assert (await Talk(service).ask(turn)).suggestions == ()
@@ -207,6 +210,10 @@ async def test_an_endpoint_is_asked_for_none_of_them(tmp_path: Path) -> None:
             await bench.services.chat.answer(BENCH_CALLER, dialogue.request(ASKED, None, {}))
             sent.append(bench.sent_so_far - before)
         assert sent[0] == sent[1]
+        before = bench.sent_so_far
+        request = ChatRequest(graph=loaded.graph, messages=[Message(role="user", content="What can I ask?")])
+        assert TO_TRY in (await bench.services.chat.answer(BENCH_CALLER, request)).message.content
+        assert bench.sent_so_far == before
 
 
 @pytest.mark.parametrize("most", [0, 1])
@@ -217,3 +224,48 @@ async def test_an_operator_says_how_many_at_most(tmp_path: Path, most: int) -> N
     services.graphs.load("default", "wards", [file], POLICY).run(lambda _step, _percent: None)
     assert len((await Talk(services).ask(ASKED)).suggestions) == most
     await services.close()
+
+
+async def asked(service: Services, text: str, caller: Caller = OWNER, graph: str = "wards") -> ChatAnswer:
+    messages = [Message(role="user", content=text)]
+    return await service.chat.answer(caller, ChatRequest(graph=graph, messages=messages))
+
+
+@pytest.mark.parametrize("graph", ["wards", "people"])
+async def test_each_question_to_try_is_answered_as_it_stands(service: Services, graph: str) -> None:
+    before = len(service.store.ledger.entries("default", limit=1000))
+    told = (await service.suggester.suggest(OWNER, graph)).questions
+    assert len(service.store.ledger.entries("default", limit=1000)) == before
+    assert told
+    assert "isbn" not in " ".join(told)
+    for question in told:
+        assert (await asked(service, question, graph=graph)).answered, question
+
+
+async def test_greetings_and_refusals_end_with_questions_to_try_and_nothing_else_does(service: Services) -> None:
+    told = (await service.suggester.suggest(OWNER, "wards")).questions
+    for turn in ("hello", "What can I ask?", "Who is the great-aunt of Zorblax?"):
+        reply = (await asked(service, turn)).message.content
+        assert reply.endswith(f"{TO_TRY} {' '.join(told)}")
+        assert not [name for name in NAMES if name in reply]
+    for turn in ("thank you", "Which nurses are assigned to Heronquay?"):
+        answer = await asked(service, turn)
+        assert answer.answered
+        assert TO_TRY not in answer.message.content
+
+
+async def test_a_role_is_told_to_try_nothing_of_what_it_does_not_see(service: Services) -> None:
+    owners = " ".join((await service.suggester.suggest(OWNER, "wards")).questions)
+    reply = (await asked(service, "help", DESK)).message.content
+    assert "salary" in owners
+    assert TO_TRY in reply
+    assert "salary" not in reply
+
+
+def test_questions_to_try_are_taken_out_before_turns_travel_on() -> None:
+    told = with_questions("I found nothing.", ["How many wards are there?"])
+    kept = Message(role="user", content=f"why is it called {TO_TRY}?")
+    assert without_questions([kept, Message(role="assistant", content=told)]) == [
+        kept,
+        Message(role="assistant", content="I found nothing."),
+    ]

@@ -14,8 +14,8 @@ from app.chat.conversations import ConversationStore
 from app.chat.reply import LEANS_ON_APPROVED, LEANS_ON_RATING
 from app.chat.search import SURE
 from app.database.tables import cases
-from app.memory.cases import MAX_CORRECTED_CONFIDENCE, CaseContent, RatableAnswer
-from client_sdk.errors import BadRequestError, RefusedError, UnknownConversationError
+from app.memory.cases import MAX_CORRECTED_CONFIDENCE, CaseContent
+from client_sdk.errors import UnknownConversationError
 from tests.support.rated_graph import ASKED, PEOPLE, RELATIONS, SECRETS, TOWNS, case_list, chat, town, turtle
 from tests.support.service import OPERATOR, Running, bearer, running
 
@@ -111,14 +111,6 @@ async def test_another_question_leans_on_nothing(house: Running) -> None:
 OTHERS = ("Where was {} born?", "Who lives where {} lives?")
 
 
-async def test_a_right_answer_leaves_one_case_however_often_it_is_rated(house: Running) -> None:
-    answer = await chat(house).ask(f"Where was {PEOPLE[0]} born?")
-    for _ in range(3):
-        rated = await answer.rate("right")
-        assert (rated.rating, rated.learnt) == ("right", True)
-    assert [case["paths"] for case in await case_list(house)] == [["born in"]]
-
-
 async def test_the_last_rating_of_an_answer_wins(house: Running) -> None:
     answer = await chat(house).ask(f"Where was {PEOPLE[0]} born?")
     await answer.rate("right")
@@ -134,14 +126,6 @@ async def test_what_the_graph_does_not_hold_teaches_nothing(house: Running) -> N
     answer = await chat(house).ask(ASKED.format(PEOPLE[0]))
     assert not (await answer.rate("wrong", ["Nowheresby"])).learnt
     assert await case_list(house) == []
-
-
-async def test_an_approval_survives_the_same_rating(house: Running) -> None:
-    answer = await chat(house).ask(f"Where was {PEOPLE[0]} born?")
-    await answer.rate("right")
-    await approve(house)
-    await answer.rate("right")
-    assert all(case["approved_at"] for case in await case_list(house))
 
 
 async def approve(house: Running) -> None:
@@ -200,27 +184,6 @@ async def test_another_key_can_not_rate_and_is_told_what_it_is_told_of_no_conver
     nobodys = await house.http.post("/ratings", json={**body, "conversation": "c"}, headers=bearer(key_of(house)))
     assert theirs.status_code == nobodys.status_code == 404
     assert {**theirs.json(), "id": ""} == {**nobodys.json(), "id": ""}
-
-
-async def test_an_answer_of_another_id_can_not_be_rated(house: Running) -> None:
-    talk = chat(house)
-    answer = await talk.ask(ASKED.format(PEOPLE[0]))
-    body = {"conversation": answer.conversation, "answer": "another", "rating": "right"}
-    with pytest.raises(RefusedError) as refused:
-        await chat(house, key=key_of(house)).anew().rate(answer, "right")
-    assert refused.value.code == "unknown_conversation"
-    with pytest.raises(BadRequestError):
-        await talk.rate(answer, "right", ["Zemgalburg"])
-    assert body["answer"] == "another"
-
-
-async def test_cases_outlive_a_restart(tmp_path: Path) -> None:
-    async with running(tmp_path, thinks=True) as house:
-        house.load(name="towns", turtle=turtle())
-        key = key_of(house)
-        await taught(house, key)
-    async with running(tmp_path, thinks=True) as house:
-        assert await told(house, key, 1) == [town(1, LEARNT)]
 
 
 async def test_forgotten_cases_give_nothing(house: Running) -> None:
@@ -330,12 +293,6 @@ async def test_a_relation_that_goes_with_a_person_takes_its_cases_along(house: R
     ended = await house.ended(str(job.json()["id"]), OPERATOR)
     assert ended["state"] == "done", ended
     assert [case["paths"] for case in await case_list(house)] == [["works in"]]
-
-
-def test_an_answer_that_nothing_measured_leaves_a_case_that_is_unsure() -> None:
-    content = CaseContent("m", np.ones(4, np.float32), (("lives in",),))
-    assert RatableAnswer(content, confidence=0.93).rated_right().most == 0.93
-    assert RatableAnswer(content).rated_right().most == MAX_CORRECTED_CONFIDENCE
 
 
 async def test_a_case_whose_words_hold_a_name_goes_with_the_person(house: Running) -> None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from app.accounts.quotas import UNLIMITED
-from app.chat.concluding import NOT_IN_GRAPH
 from app.chat.question_run import ChatOptions
 from app.chat.search import MODEL_ALONE, MODEL_ELSE, MODEL_NONE, NO_REPLY, NOT_REACHED, OVER_BUDGET, OWN_ELSE, SURE
 from app.language.readings import Contradiction
@@ -237,10 +236,3 @@ async def test_a_yes_or_no_is_the_graphs_and_not_the_models(modelled: House, ser
     assert answer.names[0] == "no"
     assert len(server.received) == 2
     assert secrets_in(server.everything) == []
-
-
-async def test_each_refusal_reads_as_none_of_the_graphs_own(modelled: House, server: ModelServer) -> None:
-    server.replies = drafting("count({treated by})")
-    answer = await modelled.ask(DOCTOR_OF)
-    assert answer.text in REFUSALS.values()
-    assert answer.text != NOT_IN_GRAPH

@@ -12,7 +12,6 @@ from sqlalchemy import create_engine
 
 from app.accounts.quotas import UNLIMITED, Budgets
 from app.chat.concluding import NO_PATH, NOT_GROUNDED, NOT_IN_GRAPH, OVER_BUDGET
-from app.chat.conversations import UnknownConversationError
 from app.chat.question_run import ChatOptions
 from app.chat.service import ChatService
 from app.egress.disclosure import Profile
@@ -31,10 +30,8 @@ from app.strategies.sets.prompts import STEP
 from app.strategies.sets.strategy import SetsStrategy
 from app.wiring.administration import graphs_of
 from app.wiring.store import ServiceContext
-from client_sdk.crypto.sealing import BadPublicKeyError
 from client_sdk.protocol import ChatRequest, Message, Names
 from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
-from kg_store.errors import UnknownGraphError
 from kg_store.storage.master_key import MasterKey
 from tests.support.asking import PEOPLE, plan_along, secrets_in
 from tests.support.house import CALLER, DOCTOR_OF, House, clinic_store, drafting, step, visible
@@ -212,14 +209,6 @@ async def test_a_name_that_two_share_is_asked_about_with_its_choices(embedded: H
     assert len(answer.ambiguous) == 1
 
 
-async def test_every_call_is_recorded_and_counted(embedded: House) -> None:
-    usage = (await embedded.ask(DOCTOR_OF)).usage
-    assert usage.calls == embedded.recorded >= 1
-    assert usage.prompt_tokens == usage.completion_tokens == 0
-    assert {"linking", "retrieving", "guarding", "reasoning", "sealing"} <= set(usage.milliseconds)
-    assert all(spent >= 0 for spent in usage.milliseconds.values())
-
-
 async def test_the_limits_reach_the_model(modelled: Around, server: ModelServer) -> None:
     house = modelled(width=2, depth=1)
     server.replies = drafting("{treated by}", follow=("treated by", "lives in", "date of birth"))
@@ -279,28 +268,6 @@ async def test_a_question_that_leans_takes_along_the_turns_of_its_thread_alone(
         await house.ask(question)
         turns.append(len(sent_to(server, "step")[-1].get("dialogue", [])))
     assert turns == [0, 0, 2, 4]
-
-
-async def test_a_thing_keeps_its_pseudonym_in_its_conversation_and_has_another_elsewhere(embedded: House) -> None:
-    await embedded.ask(DOCTOR_OF)
-    first = embedded.last.entities[0].pseudonym
-    await embedded.ask(DOCTOR_OF)
-    assert embedded.last.entities[0].pseudonym == first
-    embedded.dialogue.reset()
-    await embedded.ask(DOCTOR_OF)
-    assert embedded.last.entities[0].pseudonym != first
-
-
-async def test_graphs_and_conversations_that_are_not_there_cost_no_call(modelled: Around, server: ModelServer) -> None:
-    house = modelled()
-    ask = [Message(role="user", content=DOCTOR_OF)]
-    with pytest.raises(UnknownGraphError):
-        await house.chat.answer(CALLER, ChatRequest(graph="other", messages=ask))
-    with pytest.raises(UnknownConversationError):
-        await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, conversation="nothing"))
-    with pytest.raises(BadPublicKeyError):
-        await house.chat.answer(CALLER, ChatRequest(graph="clinic", messages=ask, public_key="AAAA"))
-    assert server.received == []
 
 
 # --- what a model can't do -----------------------------------------------------------------------------------

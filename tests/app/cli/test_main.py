@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import stat
 from collections.abc import Iterator, Sequence
@@ -147,18 +146,6 @@ def test_a_key_is_made_listed_and_revoked(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("key",), ("key", "create", "--grant", "clinic"), ("keys", "rotate"), ("keys", "--help")]
-)
-def test_the_old_words_for_keys_are_refused_by_the_new_ones(folder: Path, words: tuple[str, ...]) -> None:
-    told = arog(*words)
-    assert told.exit_code == 2
-    assert told.stderr == (
-        f"arog: there is no `arog {words[0]}`: API keys are made by `arog api-key`, "
-        "the master key is replaced by `arog master-key`.\n"
-    )
-
-
-@pytest.mark.parametrize(
     ("setting", "value", "commands", "told"),
     [
         ("ADMIN_KEY", "change-me", [("api-key", "list"), ("serve",)], "AROG_ADMIN_KEY is an example or too simple"),
@@ -237,10 +224,6 @@ def test_the_demo_key_is_kept_and_made_anew_when_it_has_ended(folder: Path) -> N
     store.close()
 
 
-def bundle_of(note: str) -> wiring.ReasonerBundle:
-    return wiring.ReasonerBundle(ScriptedReasoner(), english(), {}, (), Namer(None).name, note, close_nothing)
-
-
 @pytest.fixture
 def services(folder: Path) -> Iterator[wiring.Services]:
     settings = load_settings()
@@ -277,19 +260,6 @@ def test_serve_says_what_an_endpoint_is_told_and_by_whose_choice(
     lines = "\n".join(serve.how_to_ask(settings, services))
     assert told in lines
     assert ("AROG_PROFILE" in lines) == bool(told)
-
-
-def test_serve_says_how_to_ask_in_lines_that_can_be_pasted(
-    folder: Path, services: wiring.Services, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.argv", [".venv/bin/arog", "serve"])
-    settings = services.store.settings
-    assert any("api-key create --grant" in line for line in serve.how_to_ask(settings, services))
-    services.graphs.load("default", "demo", [folder / "clinic.ttl"], None).run(lambda _step, _percent: None)
-    lines = "\n".join(serve.how_to_ask(settings, services))
-    assert 'AROG_API_KEY="$(cat data/demo.key)" .venv/bin/arog ask ' in lines
-    assert 'curl -s http://127.0.0.1:8000/chat -H "Authorization: Bearer $(cat data/demo.key)"' in lines
-    assert os.path.exists("data/demo.key")
 
 
 def test_a_folder_is_read_file_by_file_and_what_is_left_out_is_told(folder: Path) -> None:

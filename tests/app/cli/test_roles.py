@@ -44,18 +44,3 @@ def test_a_key_is_made_for_a_role_and_an_unknown_one_is_told() -> None:
     assert "no such role yet" in arog("api-key", "create", "--grant", "house#surgeon").stderr
     assert "no graph 'hous' is loaded yet" in arog("api-key", "create", "--grant", "hous#desk").stderr
     assert "house#desk" in arog("api-key", "list").stdout
-
-
-def test_a_grant_that_can_not_be_meant_makes_no_key() -> None:
-    told = arog("api-key", "create", "--grant", "house", "--grant", "house#desk")
-    assert told.exit_code == 1
-    assert "as a whole and by a role" in told.stderr
-    assert told.stdout == ""
-
-
-def test_a_role_with_a_misspelt_word_is_refused_at_load(tmp_path: Path) -> None:
-    (tmp_path / "roles.toml").write_text(ROLES.replace("treated by", "tretaed by"))
-    told = arog("graph", "load", "house", "house.ttl", "--policy", "roles.toml")
-    assert told.exit_code == 2
-    assert "show_relations, item 1" in told.stderr
-    assert "tretaed" not in told.output

@@ -162,12 +162,3 @@ def test_a_process_that_ends_takes_no_log_from_one_that_goes_on(tmp_path: Path) 
             assert staying.execute(count).scalar() == seen
             staying.rollback()
     engine.dispose()
-
-
-def test_a_database_in_memory_makes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for url in ("sqlite://", "sqlite:///:memory:"):
-        engine = make_engine(url)
-        migrate(engine)
-        engine.dispose()
-    assert list(tmp_path.iterdir()) == []

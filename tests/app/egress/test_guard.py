@@ -3,14 +3,13 @@ from __future__ import annotations
 import html
 import json
 from collections.abc import Callable
-from hashlib import sha256
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.egress.guard import BlockedError, Guard, StaticSegments, digest_of, readings
+from app.egress.guard import BlockedError, Guard, StaticSegments, readings
 from app.privacy.safe_text import Egress, PrivacyError, Segment
 from app.privacy.words.lexicon import Lexicon
 from kg_store.names.index import NameEntry, NameIndex
@@ -46,11 +45,6 @@ def blocks(guard: Guard, *segments: bytes | str | Segment, issued: frozenset[str
     except BlockedError:
         return True
     return False
-
-
-def test_a_clean_body_gives_its_digest(guard: Guard) -> None:
-    body = egress('{"text": "Who treated Eq7f2k?"}', "x")
-    assert guard.clear(body, frozenset(["Eq7f2k"])) == sha256(body.body).hexdigest() == digest_of(body)
 
 
 @pytest.mark.parametrize("name", PLANTED)

@@ -137,12 +137,6 @@ async def test_a_name_a_pseudonym_and_anything_but_short_plain_words_is_refused(
     assert canaries_in((await service.http.get("/metrics")).content, CANARIES) == []
 
 
-async def test_the_first_name_that_may_be_taken_is(service: Running, endpoint: Naming) -> None:
-    endpoint.names = lambda _relations: ["Thrombury", "Jaskworthy", "patient"]
-    await refined(service)
-    assert concepts(service)["lives in", "treated by"] == "patient"
-
-
 async def test_costs_are_told_before_and_after_and_the_ledger_has_it(service: Running, endpoint: Naming) -> None:
     estimate = RefineEstimate.model_validate((await service.http.get(REFINE, headers=OPERATOR)).json())
     assert endpoint.clusters() == []
@@ -200,14 +194,6 @@ async def test_bad_requests_and_strangers_are_refused(service: Running) -> None:
     assert await told(http, REFINE, {}, service.key("other", role="admin")) == (404, "unknown_graph")
 
 
-async def test_without_an_endpoint_there_is_nobody_to_ask(tmp_path: Path) -> None:
-    async with running(tmp_path) as service:
-        service.load("default", "house", GRAPH)
-        for method in ("GET", "POST"):
-            reply = await service.http.request(method, REFINE, json={}, headers=OPERATOR)
-            assert (reply.status_code, reply.json()["code"]) == (422, "bad_request")
-
-
 def test_the_command_shows_the_cost_first_and_asks(
     tmp_path: Path, endpoint: Naming, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,11 +221,6 @@ def test_the_command_shows_the_cost_first_and_asks(
 
 
 # --- what is asked about -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("text", ["person", "Film  Director", "care-home unit", "Ärztin", "city\n"])
-def test_short_plain_words_are_concepts(text: str) -> None:
-    assert plain_concept(text) == " ".join(text.casefold().split())
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.llm.confidence import (
-    INTERCEPT,
     MAX_CONFIDENCE,
     MIN_CONFIDENCE,
     MIN_LIKELY,
     MIN_OF_SAID,
-    chance,
     confidence_of,
-    features_of,
     is_likely,
-    weights_of,
 )
 from app.llm.in_house import ReadingScores
 
@@ -67,22 +63,6 @@ def test_it_is_a_chance_that_is_never_certain(
 )
 def test_what_speaks_for_a_reading_raises_it(better: ReadingScores, worse: ReadingScores) -> None:
     assert sure(better) > sure(worse)
-
-
-@pytest.mark.parametrize("scores", [PLAIN, PATH])
-def test_a_name_that_was_read_otherwise_never_raises_it(scores: ReadingScores) -> None:
-    assert sure(scores, doubtful_names=True) <= sure(scores)
-
-
-@pytest.mark.parametrize("scores", [PLAIN, PATH])
-def test_every_figure_has_its_weight(scores: ReadingScores) -> None:
-    assert set(weights_of(scores.road)) == {INTERCEPT, *features_of(scores, doubtful_names=False)}
-
-
-def test_the_logistic_function() -> None:
-    assert chance({"a": 2.0, "b": 1.0}, {INTERCEPT: -1.0, "a": 0.5, "b": 0.0}) == 0.5
-    assert chance({}, {INTERCEPT: 800.0}) == MAX_CONFIDENCE
-    assert chance({}, {INTERCEPT: -800.0}) == MIN_CONFIDENCE
 
 
 def test_a_long_way_that_few_words_say_is_not_likely_and_a_short_one_that_all_say_is() -> None:

@@ -52,14 +52,6 @@ def test_a_row_tells_no_relation_and_opens_for_its_owner_alone(engine: Engine, m
         CaseStore(engine, master).of_graph("t", "g")
 
 
-def test_one_answer_has_one_case(store: CaseStore) -> None:
-    for content in (TREATED, TREATED, BORN):
-        store.keep("t", "g", "k", "answer", content)
-    assert [each.content.paths for each in store.of_graph("t", "g")] == [BORN.paths]
-    store.forget_answer("t", "g", "k", "answer")
-    assert store.of_graph("t", "g") == []
-
-
 def test_a_key_uses_its_own_and_what_was_approved_in_its_tenant_and_graph(store: CaseStore) -> None:
     store.keep("t", "g", "k", "1", TREATED)
     assert len(store.usable_by("t", "g", "k")) == 1
@@ -99,10 +91,3 @@ def test_a_key_keeps_so_many_and_approved_ones_stay(store: CaseStore, monkeypatc
     found = store.of_graph("t", "g")
     assert len(found) == 3
     assert sum(each.approved_at is not None for each in found) == 1
-
-
-def test_the_last_rating_of_an_answer_is_the_one_that_is_counted(store: CaseStore) -> None:
-    store.count_rating("t", "g", "", "right")
-    store.count_rating("t", "g", "right", "right")
-    store.count_rating("t", "g", "right", "wrong")
-    assert (store.effects("t", "g").right, store.effects("t", "g").wrong) == (0, 1)

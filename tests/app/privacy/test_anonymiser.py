@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.egress.guard import Guard, StaticSegments
+from app.egress.guard import Guard
 from app.privacy.anonymiser import MAX_EARLIER_TOPICS, Anonymised, Anonymiser
 from app.privacy.pseudonyms import MAX_CHOICES, PseudonymTable
 from app.privacy.safe_text import Egress, Segment
@@ -121,11 +121,6 @@ def test_line_ends_and_tabs_stay(ask: Ask) -> None:
     assert shape(text_of(ask("first\n\tKarl Östermann\r\nlast"))) == "first\n\t<E> \nlast"
 
 
-def test_all_names_of_one_entity_share_its_pseudonym(ask: Ask) -> None:
-    anonymised = ask("Is Annie the Great in?", "Yes.", "Where is ANNIE THE GREAT?")
-    assert len(anonymised.dialogue.topics) == 1
-
-
 def test_what_the_loser_of_two_overlapping_spans_has_more_goes_too(public: PublicWords, table: PseudonymTable) -> None:
     # "Karl May" and "12 May 1990" share a word; none of the rest may stay.
     index = NameIndex.build([NameEntry(1, "old karl went in may", "name", None, True, True)])
@@ -138,11 +133,6 @@ def test_every_turn_is_read_whoever_said_it(ask: Ask) -> None:
     anonymised = ask("About Anna Berg", "Karl Östermann, 1990-05-12, Zorbon.", "And Hope?")
     assert [shape(turn.text) for turn in anonymised.dialogue.turns] == ["About <S>", "<E>, <V>, <V>.", "And <E>?"]
     assert [turn.role for turn in anonymised.dialogue.turns] == ["user", "assistant", "user"]
-
-
-def test_offsets_of_many_spans_leave_no_remnants(ask: Ask) -> None:
-    text = "Karl Östermann, Karl Östermann;Zorbinol/ New York Times\n Karl Östermann 1990-05-12"
-    assert shape(text_of(ask(text))) == "<E>, <E>;<E>/ <E>\n <E> <V>"
 
 
 # --- pseudonyms that stand in the text ------------------------------------------------------------------------
@@ -167,12 +157,6 @@ def test_a_name_that_looks_like_a_pseudonym_is_replaced(public: PublicWords, tab
     anonymiser = Anonymiser(EntityLinker(index), index, Lexicon(public, NameWords()))
     result = anonymiser.anonymise(dialogue("who is Sk3mmd?"), table, lambda word: members(table, word))
     assert result.dialogue.topics[0].mids.tolist() == [1]
-
-
-def test_the_same_words_get_the_same_pseudonyms_at_every_request(ask: Ask) -> None:
-    first = ask("Is Anna Berg, born 1990-05-12, older than 50? Zorbon asks.")
-    second = ask("Is Anna Berg, born 1990-05-12, older than 50? Zorbon asks.", "No.", "Why?")
-    assert text_of(second, 0) == text_of(first)
 
 
 # --- shared names ---------------------------------------------------------------------------------------------
@@ -297,11 +281,6 @@ def test_outcomes_of_earlier_answers_are_topics(ask: Ask, table: PseudonymTable)
     ]
 
 
-def test_a_value_without_a_known_kind_is_text(ask: Ask, table: PseudonymTable) -> None:
-    word = table.of_value(Mid(77))
-    assert ask("what?", f"{word}", "why?").dialogue.topics[0].value_kind is ValueKind.TEXT
-
-
 def test_at_most_a_few_earlier_topics_come_along(ask: Ask, table: PseudonymTable) -> None:
     words = [table.of_entity(Mid(mid)) for mid in range(500, 520)]
     topics = ask("who?", " ".join(words), "why?").dialogue.topics
@@ -325,25 +304,6 @@ def test_no_repr_of_the_result_shows_a_mid(ask: Ask) -> None:
     shown = repr(ask("Karl Östermann, 12 May 1990"))
     assert "Karl" not in shown
     assert "1990" not in shown
-
-
-def test_what_is_anonymised_passes_the_guard(ask: Ask, guard: Guard, table: PseudonymTable) -> None:
-    safe = text_of(ask("Anna Berg, Karl Östermann, Came in by helicopter, Hope, k.ost@mail.example, 1990-05-12"))
-    assert guard.clear(Egress((Segment(safe.encode()),)), table.issued)
-
-
-def test_two_conversations_of_one_anonymiser_share_no_map(anonymiser: Anonymiser) -> None:
-    tables = [PseudonymTable.new() for _ in range(2)]
-    texts = [
-        anonymiser.anonymise(dialogue("Karl Östermann"), table, lambda word, table=table: members(table, word))
-        for table in tables
-    ]  # type: ignore[misc]
-    assert text_of(texts[0]) != text_of(texts[1])
-    assert tables[0].meaning(text_of(texts[1])) is None
-
-
-def test_an_unused_registry_has_no_static_words() -> None:
-    assert b"anything" not in StaticSegments()
 
 
 # --- names as people type them ---------------------------------------------------------------------------------

@@ -39,16 +39,6 @@ def read(text: str, *, reads_kinds: bool = True, hidden: int = 0) -> Anonymised:
     )
 
 
-def test_a_noun_is_a_topic_that_sorts_in_a_reading_of_its_own() -> None:
-    plain = read("which guitarists were born in Ovar")
-    sorted_by = plain.with_kinds()
-    assert plain.dialogue.question.startswith("which guitarists were born in E")
-    assert sorted_by is not None
-    assert [(topic.mids.tolist(), topic.sorts) for topic in sorted_by.dialogue.topics] == [([1], True), ([2], False)]
-    kind, town = (topic.pseudonym for topic in sorted_by.dialogue.topics)
-    assert sorted_by.dialogue.question == f"which {kind} were born in {town}"
-
-
 def test_there_is_none_without_another_name_nor_where_nobody_asks_for_it() -> None:
     assert read("who was born in Ovar").with_kinds() is None
     assert read("which guitarists were born", reads_kinds=True).with_kinds() is None
@@ -57,9 +47,3 @@ def test_there_is_none_without_another_name_nor_where_nobody_asks_for_it() -> No
 
 def test_what_is_hidden_from_the_asker_is_no_topic() -> None:
     assert read("which guitarists were born in Ovar", hidden=1).with_kinds() is None
-
-
-def test_a_question_that_was_completed_since_is_read_plainly() -> None:
-    plain, other = read("which guitarists were born in Ovar"), read("who was born in Ovar")
-    assert plain.by_kinds is not None
-    assert Anonymised(other.dialogue, (), by_kinds=plain.by_kinds).with_kinds() is None

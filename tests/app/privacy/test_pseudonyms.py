@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chat.follow_ups import needs_context
-from app.privacy.pseudonyms import PseudonymTable, Standing, draw_word, is_shaped, replaced, shaped_in
+from app.privacy.pseudonyms import PseudonymTable, draw_word, is_shaped, shaped_in
 from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn, Topic
 from kg_store.terms import NO_MIDS, Hop, Mid, Path, RelationId, Schema, ValueKind, as_mids
 from tests.support.clinic import BORN, PARTNER, TREATS, FakeGraph
@@ -67,12 +67,6 @@ def test_a_part_of_a_longer_word_is_no_pseudonym(text: str) -> None:
     assert list(shaped_in(text)) == []
 
 
-def test_a_replaced_span_never_melts_into_its_neighbours() -> None:
-    spans = [Standing(0, 2, "Ea1b2c"), Standing(2, 4, "Eb1b2c"), Standing(5, 6, "Vc1b2c")]
-    assert replaced("xxyy-zrest", spans) == "Ea1b2c Eb1b2c-Vc1b2c rest"
-    assert replaced("rest", []) == "rest"
-
-
 SCHEMA = Schema((), (), ())
 TURNS = ("Who treats E11aaa?", "It is S22bbb.", "Where does S22bbb work?", "In S33ccc.")
 
@@ -98,11 +92,6 @@ def test_a_question_that_names_what_it_asks_about_leans_on_nothing(question: str
 def test_a_question_that_names_nothing_or_was_completed_leans() -> None:
     assert needs_context(dialogue("How many are old?", newest=False))
     assert needs_context(dialogue("Who treats E11aaa?", leans=True))
-
-
-@pytest.mark.parametrize(("earlier", "kept"), [(0, 1), (1, 3), (2, 5), (9, 5), (None, 5)])
-def test_as_many_questions_are_kept_as_the_thread_has(earlier: int | None, kept: int) -> None:
-    assert dialogue("And?").with_earlier(earlier).turns == dialogue("And?").turns[-kept:]
 
 
 def asked(*leaning: bool) -> tuple[PseudonymTable, list[dict[str, str]], list[int | None]]:
@@ -138,12 +127,6 @@ def test_words_are_one_to_one_shaped_alike_and_the_same_after_reopening(leaning:
         assert len(set(sent.values())) == len(sent)
         assert all(own[0] == word[0] and len(own) == len(word) for own, word in sent.items())
         assert again.wire_pseudonyms(SCHEMA, f"a{number}") == sent
-
-
-def test_what_was_sent_before_stays_when_more_is_issued() -> None:
-    table, (first,), _ = asked(False)
-    table.of_value(Mid(77))
-    assert first.items() < table.wire_pseudonyms(SCHEMA, "a0").items()
 
 
 def test_each_thread_has_its_own_order() -> None:
@@ -199,34 +182,8 @@ def test_a_set_is_told_by_where_it_starts_and_how_it_goes_on(table: PseudonymTab
     assert table.of_set(one, PATIENTS, as_mids([99])) in words  # Members may change, the set is the same.
 
 
-def test_a_group_is_told_by_its_members_in_any_order(table: PseudonymTable) -> None:
-    assert table.of_group([3, 2, 3]) == table.of_group(as_mids([2, 3]))
-
-
 def test_a_literal_has_one_pseudonym_however_it_is_spelled(table: PseudonymTable) -> None:
     assert table.of_literal("Zorbon  City", ValueKind.TEXT) == table.of_literal("ZORBON city", ValueKind.TEXT)
-
-
-def test_meanings_say_what_was_given(table: PseudonymTable) -> None:
-    one = table.of_entity(Mid(1))
-    meaning = table.meaning(table.of_set(one, PATIENTS, as_mids([3, 2])))
-    assert meaning is not None
-    assert (meaning.kind, meaning.start, meaning.path, meaning.mids.tolist()) == ("set", one, PATIENTS, [2, 3])
-    literal = table.meaning(table.of_literal("12 mg", ValueKind.NUMBER, [7]))
-    assert literal is not None
-    assert (literal.kind, literal.literal, literal.mids.tolist()) == ("literal", "12 mg", [7])
-    outcome = table.meaning(table.of_outcome("count(Sk3mmd)"))
-    assert outcome is not None
-    assert (outcome.kind, outcome.expression, len(outcome.mids)) == ("outcome", "count(Sk3mmd)", 0)
-    assert table.meaning("Ezzzz9") is None
-
-
-def test_the_kind_of_a_value_is_kept_once_a_mention_told_it(table: PseudonymTable) -> None:
-    word = table.of_value(Mid(21), ValueKind.DATE)
-    assert table.of_value(Mid(21)) == word
-    meaning = table.meaning(word)
-    assert meaning is not None
-    assert meaning.value_kind is ValueKind.DATE
 
 
 def test_no_repr_shows_a_mid_or_a_literal(table: PseudonymTable) -> None:
@@ -234,11 +191,6 @@ def test_no_repr_shows_a_mid_or_a_literal(table: PseudonymTable) -> None:
     shown = repr([table.meaning(word) for word in words]) + repr(table) + repr(table._state)
     assert "987654321" not in shown
     assert "Zorbon" not in shown
-
-
-def test_known_finds_whole_issued_words_once_and_in_order(table: PseudonymTable) -> None:
-    one, two = table.of_entity(Mid(1)), table.of_value(Mid(2))
-    assert table.known(f"{two}, {one}; {two}x Ezzzz9 ({one})") == [two, one]
 
 
 def test_two_conversations_share_no_pseudonym() -> None:
@@ -292,35 +244,12 @@ def test_facts_have_one_order_in_a_conversation_and_another_in_the_next(
 # --- what a pseudonym stands for on the graph -----------------------------------------------------------------
 
 
-def test_things_and_groups_stand_for_their_mids(table: PseudonymTable, graph: FakeGraph) -> None:
-    assert table.resolve(table.of_entity(Mid(3)), graph)[0].tolist() == [3]
-    assert table.resolve(table.of_group([2, 3]), graph)[0].tolist() == [2, 3]
-    assert table.resolve(table.of_literal("12", ValueKind.NUMBER, [22]), graph)[0].tolist() == [22]
-    assert table.resolve("Ezzzz9", graph)[0].tolist() == []
-
-
 def test_a_set_is_walked_and_tells_where_its_members_hang(table: PseudonymTable, graph: FakeGraph) -> None:
     one = table.of_entity(Mid(1))
     mids, edges = table.resolve(table.of_set(one, BIRTHS, NO_MIDS), graph)
     assert mids.tolist() == [21, 22]
     assert edges is not None
     assert list(zip(edges.heads.tolist(), edges.tails.tolist(), strict=True)) == [(2, 21), (3, 21), (4, 22)]
-
-
-def test_a_set_of_a_set_goes_on_from_its_members(table: PseudonymTable, graph: FakeGraph) -> None:
-    patients = table.of_set(table.of_entity(Mid(1)), PATIENTS, NO_MIDS)
-    births = table.of_set(patients, BIRTHS[1:], NO_MIDS)
-    assert table.resolve(births, graph)[0].tolist() == [21, 22]
-
-
-def test_through_a_mediator_nobody_meets_themselves(table: PseudonymTable, graph: FakeGraph) -> None:
-    two = table.of_entity(Mid(2))
-    assert table.resolve(table.of_set(two, SPOUSES, NO_MIDS), graph)[0].tolist() == [3]
-
-
-def test_a_kind_is_everything_of_its_concept(table: PseudonymTable, graph: FakeGraph) -> None:
-    assert table.resolve(table.of_kind("patient", NO_MIDS), graph)[0].tolist() == [2, 3, 4]
-    assert table.resolve(table.of_kind("spaceship", NO_MIDS), graph)[0].tolist() == []
 
 
 # --- the conversation's row -----------------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.privacy.safe_text import SafeDialogue, SafeText, SafeTurn
 from app.privacy.visible_text import UNREADABLE, Visible
 
 DISGUISES = [
@@ -17,13 +16,6 @@ LOOK_ALIKES = ["гоѕа", "ꓣꓳꓢꓮ", "Rоsа", "ЯОЅА", "ᖇOՏᗩ", "�
 def test_what_is_visible_already_stays_the_same() -> None:
     assert Visible.of("Zoë, 山田\n\tx").origins is None
     assert Visible.of("abc").span(1, 3) == (1, 3)
-
-
-def test_positions_are_followed_past_what_was_dropped() -> None:
-    visible = Visible.of("\u200ba\u00adb\x0bc")
-    assert visible.text == "ab c"
-    assert visible.span(1, 4) == (0, 2)
-    assert visible.span(0, 6) == (0, 4)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Co", "Cn"]), max_size=60), st.data())
@@ -90,8 +82,3 @@ def test_a_russian_question_stays_as_it_is() -> None:
 def test_characters_of_no_script_are_one_unknown_sign_alone_and_part_no_word(typed: str) -> None:
     assert Visible.of(f"who is {typed} now").text == f"who is {UNREADABLE} now"
     assert Visible.of(f"who is Ro{typed}sa now").text == "who is Rosa now"
-
-
-def test_the_last_turn_is_the_question() -> None:
-    turns = (SafeTurn("user", SafeText("one")), SafeTurn("user", SafeText("two")))
-    assert SafeDialogue(turns, ()).question == "two"

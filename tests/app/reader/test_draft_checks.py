@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.language.readings import NUMBER, TABLE, TRUTH, UNKNOWN, Contradiction, ResultKind
-from app.reader.draft_checks import DraftChecks, asks_for_people, denies, noun_of
+from app.reader.draft_checks import DraftChecks, denies
 from app.reader.draft_kinds import DraftKinds
 from app.reader.meaning.question.question_tokens import read_question
 from kg_store.algebra.expressions import parse
@@ -72,10 +72,6 @@ def test_a_right_draft_is_let_be(question: str, answer: str) -> None:
     assert found(question, answer) is None
 
 
-def test_one_fitting_expression_is_enough() -> None:
-    assert found("Which wards are part of Ec1in1?", "count(Sward1)", "Sward1") is None
-
-
 def test_a_sure_reading_tells_the_kind_where_no_noun_does() -> None:
     people, places = ResultKind(frozenset({"nurse"})), ResultKind(frozenset({"ward"}))
     assert found("Who heads Ec1in1?", "Sward1", meant=people) is Contradiction.KIND
@@ -88,50 +84,6 @@ def test_a_not_may_be_of_the_question_or_of_the_answer() -> None:
     assert denies(read_question("Which doctors do not work at Ec1in1?"), ["Ss1aff"])
     assert denies(read_question("Do all doctors work at Ec1in1?"), ["none(Ss1aff)"])
     assert not denies(read_question("Who works at Ec1in1?"), ["Ss1aff"])
-
-
-@pytest.mark.parametrize(
-    ("question", "kinds"),
-    [
-        ("Which doctors work at Ec1in1?", {"doctor"}),
-        ("Who is the oldest doctor of Ec1in1?", {"doctor"}),
-        ("In which clinic does the doctor of Ed0ct1 work?", {"clinic"}),
-        ("Which physician works at Ec1in1?", {"doctor"}),
-    ],
-)
-def test_a_noun_names_kinds(question: str, kinds: set[str]) -> None:
-    noun = noun_of(read_question(question), GRAPH)
-    assert noun is not None
-    assert noun.kinds == kinds
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "Who works at Ec1in1?",
-        "Is Ed0ct1 a doctor?",
-        "What is the phone number of the doctor?",
-        "Which doctor's phone number is it?",
-        "Who is the mother of Ed0ct1?",
-    ],
-)
-def test_where_nothing_says_or_another_word_is_meant(question: str) -> None:
-    assert noun_of(read_question(question), GRAPH) is None
-
-
-def test_a_noun_beside_the_question_word_leaves_room_for_no_value_but_its_own() -> None:
-    direct = noun_of(read_question("Which doctors have a phone number?"), GRAPH)
-    further = noun_of(read_question("What is the doctor of Ec1in1's phone number?"), GRAPH)
-    assert direct is not None
-    assert further is not None
-    assert not direct.leaves_room_for({"phone", "number"})
-    assert further.leaves_room_for({"phone", "number"})
-
-
-def test_people_are_asked_for() -> None:
-    assert asks_for_people(read_question("How many people work at Ec1in1?"))
-    assert not asks_for_people(read_question("How many wards have people?"))
-    assert not asks_for_people(read_question("Who works at Ec1in1?"))
 
 
 def of(*kinds: str) -> ResultKind:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.llm.embeddings.embedder import Embedder
 from app.llm.tasks import Candidate, Evidence, SchemaStep, StepInput, StepReply, Thing
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.step import take_step
@@ -50,11 +49,6 @@ OTHERS = {"nurse": "Sn1r2s", "disease": "Sd1s2s", "insurer": "Si1n2s"}
 KINDS = tuple(thing(name, kind, "more") for kind, name in (NAMES | OTHERS).items())
 
 
-@pytest.fixture(scope="module")
-def scorer(embedder: Embedder) -> PathScorer:
-    return PathScorer(embedder)
-
-
 def stepped(
     scorer: PathScorer,
     question: str,
@@ -79,13 +73,6 @@ def test_negation_takes_away_from_everything_of_the_kind(scorer: PathScorer) -> 
     assert reply.answer == ["difference(Sk3mmd, Sa1b2c)"]
 
 
-def test_clauses_are_sets_of_their_own(scorer: PathScorer) -> None:
-    ill = fact("Eg0u7t", "^has diagnosis", end="Si1l2l", to="patient", of="disease")
-    living = fact("Ez9y8x", "^lives in", end="Sl1v2e", to="patient", of="city")
-    reply = stepped(scorer, "Which patients with Eg0u7t live in Ez9y8x?", [GOUT, CITY, PATIENTS], [ill, living])
-    assert reply.answer == ["intersect(Si1l2l, Sl1v2e)"]
-
-
 def test_clauses_are_followed_before_they_are_combined(scorer: PathScorer) -> None:
     ways = [way(1, "Eg0u7t", "^has diagnosis", to="patient"), way(2, "Ez9y8x", "^lives in", to="patient")]
     reply = stepped(scorer, "Which patients with Eg0u7t live in Ez9y8x?", [GOUT, CITY, PATIENTS], ways=ways)
@@ -99,12 +86,6 @@ def test_an_answer_is_of_the_kind_that_is_asked_for(scorer: PathScorer) -> None:
     ]
     reply = stepped(scorer, "Which doctors work at Eq7f2k?", [CLINIC, DOCTORS], facts)
     assert reply.answer == ["intersect(Sa1b2c, Sk3mmd)"]
-
-
-def test_a_word_that_no_path_explains_is_told(scorer: PathScorer) -> None:
-    located = fact("Eq7f2k", "located in", end="Ec1t2y", to="city", of="clinic")
-    reply = stepped(scorer, "What is the horoscope of Eq7f2k?", [CLINIC], [located])
-    assert (reply.action, reply.answer) == ("not_in_graph", [])
 
 
 def test_a_number_is_nobody(scorer: PathScorer) -> None:
@@ -121,11 +102,6 @@ def test_who_does_it_is_not_whom_it_is_done_to(scorer: PathScorer) -> None:
 def test_most_counts_what_is_named(scorer: PathScorer) -> None:
     reply = stepped(scorer, "Who insures the most patients?", [PATIENTS])
     assert reply.answer == ['most(reach(Sp4t1n, "insured by"), "^insured by")']
-
-
-def test_others_are_compared_with_the_one_that_is_named(scorer: PathScorer) -> None:
-    reply = stepped(scorer, "Which wards have fewer beds than Ew4rd5?", [thing("Ew4rd5", "ward"), WARDS])
-    assert reply.answer == ['filter(Sw4rd5, "number of beds", <, reach(Ew4rd5, "number of beds"))']
 
 
 def test_counts_of_two_things_are_compared(scorer: PathScorer) -> None:

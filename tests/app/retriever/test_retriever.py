@@ -84,17 +84,6 @@ def test_neither_the_order_of_facts_nor_the_numbers_of_entities_matter(embedder:
     assert np.allclose(other, scores[order], atol=1e-5)
 
 
-def test_facts_that_no_message_can_tell_apart_have_one_score(embedder: Embedder) -> None:
-    twins = replace(query("Wexdol", "Gorfen", "Lum"), entities=(*ENTITIES, FILM))
-    scores = Retriever(untrained(), embedder).scores(replace(twins, facts=(*FACTS, Fact(5, "written by", 1))))
-    assert scores[5] == pytest.approx(scores[2], abs=1e-6)
-    assert scores[5] != pytest.approx(scores[1], abs=1e-3), "that film was spoken of"
-
-
-def test_nothing_to_rank_has_no_scores(embedder: Embedder) -> None:
-    assert Retriever(untrained(), embedder).scores(replace(query("A", "B", "C"), facts=())).shape == (0,)
-
-
 def test_a_mention_beyond_what_the_model_reads_is_no_error(embedder: Embedder) -> None:
     asked = query("A", "B", "C")
     start = len("well " * 600)

@@ -67,19 +67,6 @@ async def test_a_draft_that_the_question_contradicts_is_refused_and_not_asked_fo
     assert secrets_in(talk.server.everything) == []
 
 
-async def test_so_is_one_to_a_strict_prompt(talk: Talk) -> None:
-    talk.server.replies = lambda request: answering(way_of(request, "^treated by"))
-    finding = await talk.find(SetsStrategy, COUNTED, profile=Profile.STRICT)
-    assert (finding.contradicted, len(talk.server.received)) == (REFUSALS[Contradiction.NUMBER], 1)
-
-
-async def test_a_right_draft_takes_one_call(talk: Talk) -> None:
-    talk.server.replies = lambda request: answering(f"count({way_of(request, '^treated by')})")
-    finding = await talk.find(SetsStrategy, COUNTED, profile=Profile.KIND)
-    assert finding.draft is not None
-    assert len(talk.server.received) == 1
-
-
 async def test_a_question_in_another_language_is_not_checked(talk: Talk) -> None:
     inquiry = talk.asked.inquiry(
         talk.model, "Welche Patienten werden nicht von Ottoline Brackwater behandelt und warum?"

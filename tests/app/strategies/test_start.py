@@ -41,26 +41,10 @@ def test_a_question_that_names_only_kinds_starts_from_all_of_them(asked: Asked, 
     assert found.kinds == ()
 
 
-def test_kinds_come_in_the_order_of_the_question(asked: Asked, embedder: Embedder) -> None:
-    for question, kinds in (
-        ("Which wards have patients?", ["ward", "patient"]),
-        ("Which patients lie in wards?", ["patient", "ward"]),
-    ):
-        assert [place.concept for place in start(asked, embedder, question).frontier] == kinds
-
-
 def test_without_a_name_or_kind_the_nearest_kinds_are_taken(asked: Asked, embedder: Embedder) -> None:
     found = start(asked, embedder, "Which physician earns most?")
     assert found.frontier[0].concept == "doctor"
     assert 1 <= len(found.frontier) <= MAX_KINDS
-
-
-def test_a_follow_up_leans_on_earlier_turns_and_a_new_subject_does_not(asked: Asked, embedder: Embedder) -> None:
-    earlier = ("Who is Zofia Quarrel treated by?", "It is so.")
-    assert {"Zofia Quarrel"} in named(asked, start(asked, embedder, *earlier, "Where does she live?"))
-    assert named(asked, start(asked, embedder, *earlier, "Where does Bertil Oxenhame live?")) == [{"Bertil Oxenhame"}]
-    both = named(asked, start(asked, embedder, *earlier, "Does Bertil Oxenhame live in her city?"))
-    assert both == [{"Bertil Oxenhame"}, {"Zofia Quarrel"}]
 
 
 def test_a_value_that_the_graph_does_not_hold_is_shown_beside_kinds(asked: Asked, embedder: Embedder) -> None:
@@ -68,12 +52,6 @@ def test_a_value_that_the_graph_does_not_hold_is_shown_beside_kinds(asked: Asked
     literal, kind = found.frontier
     assert (literal.kind, len(literal.mids), literal.concept) == (NodeKind.VALUE, 0, "date")
     assert (kind.concept, len(kind.mids)) == ("patient", 3)
-
-
-def test_a_value_of_the_graph_can_be_started_from(asked: Asked, embedder: Embedder) -> None:
-    found = start(asked, embedder, "Who was born on 1961-02-11?")
-    assert found.frontier[0].kind is NodeKind.VALUE
-    assert asked.names(found.frontier[0].pseudonym) == {"1961-02-11"}
 
 
 SIGNATURES = 2_000

@@ -22,10 +22,7 @@ from app.database.tables import jobs
 from app.egress.ledger.chain import ledger_entries
 from app.egress.ledger.ledger import LedgerEntry
 from app.llm.embeddings.model_files import BOXED_MODEL
-from app.llm.embeddings.trained_weights import RelationAdapter
 from app.main import create_app
-from app.reader.embedded_reasoner import EmbeddedReasoner
-from app.reader.english import EnglishReader
 from app.retriever.retriever import write_weights
 from app.settings import ConfigurationError, Settings
 from app.strategies.dialogue_facts import LikenessRanker, TrainedRanker
@@ -188,30 +185,9 @@ def test_another_master_key_opens_no_graph(tmp_path: Path) -> None:
         open_store(other)
 
 
-def test_a_ring_that_holds_the_graphs_key_too_opens_them(tmp_path: Path) -> None:
-    settings = settings_in(tmp_path)
-    load(settings)
-    assert settings.master_key_file is not None
-    ring = MasterKey.generate().replace("v1:", "v2:") + "," + settings.master_key_file.read_text()
-    store = open_store(settings_in(tmp_path, master_key_file=None, master_key=ring))
-    assert store.catalog.open("default", "clinic").name == "clinic"
-    store.close()
-
-
 def test_a_model_that_is_not_there_is_told_by_its_setting(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="AROG_EMBEDDER"):
         think(settings_in(tmp_path, embedder=str(tmp_path / "no-model")))
-
-
-@pytest.mark.model
-def test_a_head_ranks_the_ways_that_its_reasoner_scores(tmp_path: Path) -> None:
-    thinking = think(settings_in(tmp_path))
-    reasoner, reader = thinking.reasoner, thinking.language
-    assert isinstance(reasoner, EmbeddedReasoner)
-    assert isinstance(reader, EnglishReader)
-    head = RelationAdapter(gain=2.0)
-    reasoner.head = head
-    assert reader.paths.head is head
 
 
 @pytest.mark.model

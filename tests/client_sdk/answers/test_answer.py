@@ -13,7 +13,6 @@ import pytest
 from client_sdk import Answer, Chat, NotConfiguredError
 from client_sdk.answers.answer import reasons
 from client_sdk.answers.answer_notes import remarks
-from client_sdk.answers.evidence import MIN_SURE, confidence_words, is_unsure
 from client_sdk.cli.main import run
 from client_sdk.protocol import Fact, Names, Sentence, Usage
 from tests.client_sdk.cli.test_main import TEXT
@@ -172,19 +171,6 @@ def test_a_bare_number_asks_what_may_have_been_meant_and_no_suggestion(env: Fake
 # --- confidence -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("confidence", "words", "unsure"),
-    [
-        (None, "", False),
-        (0.93, "confidence 0.93", False),
-        (MIN_SURE, "confidence 0.70", False),
-        (0.55, "not sure: confidence 0.55", True),
-    ],
-)
-def test_the_words(confidence: float | None, words: str, unsure: bool) -> None:
-    assert (confidence_words(confidence), is_unsure(confidence)) == (words, unsure)
-
-
 def test_an_answer_has_them_with_its_names(service: FakeService) -> None:
     service.confidence, service.did_you_mean = 0.55, OFFERED
     with Chat(service.url, API_KEY, "demo") as chat:
@@ -200,14 +186,6 @@ def test_a_changed_confidence_opens_no_name(service: FakeService) -> None:
         chat.ask("Who?")
 
 
-def test_a_sure_answer_says_so_in_a_notebook_and_not_to_other_programs(service: FakeService) -> None:
-    service.confidence = 0.93
-    with Chat(service.url, API_KEY, "demo") as chat:
-        answer = chat.ask("Who?")
-    assert "Confidence 0.93." in answer._repr_html_()
-    assert "onfidence" not in remarks(answer)
-
-
 # --- the path, tables -------------------------------------------------------------------------------------
 
 TABLE = {
@@ -221,27 +199,18 @@ def fact(head: str, tail: str, *path: str, cited: bool = True) -> Fact:
     return Fact(head=head, head_concept="patient", path=list(path), tail=tail, tail_concept="doctor", cited=cited)
 
 
-def test_steps_that_follow_on_one_another_are_one_line() -> None:
-    found = [fact("Ea1b2c", "Ed3e4f", "treated by"), fact("Ed3e4f", "Sg5h6i", "^lives in")]
-    assert reasons(found, TABLE) == (
-        "Rose -> treated by (doctor) -> Dr. X; <- lives in (doctor) <- A, B and 5 more",
-    )  # fmt: skip
-
-
-def test_another_start_is_another_line_and_what_is_not_cited_is_none() -> None:
+def test_steps_that_follow_on_one_another_are_one_line_and_another_start_another() -> None:
     found = [
         fact("Ea1b2c", "Ed3e4f", "has admission|by"),
-        fact("Sg5h6i", "Ed3e4f", "treated by", "works at"),
+        fact("Ed3e4f", "Sg5h6i", "^lives in"),
+        fact("Ezzzz9", "Ed3e4f", "treated by", "works at"),
         fact("Ea1b2c", "Sg5h6i", "knows", cited=False),
     ]
     assert reasons(found, TABLE) == (
-        "Rose -> has admission / by (doctor) -> Dr. X",
-        "A, B and 5 more -> treated by > works at (doctor) -> Dr. X",
+        "Rose -> has admission / by (doctor) -> Dr. X; <- lives in (doctor) <- A, B and 5 more",
+        "Ezzzz9 -> treated by > works at (doctor) -> Dr. X",
     )
-
-
-def test_a_thing_without_a_name_stays_a_pseudonym() -> None:
-    assert reasons([fact("Ezzzz9", "Ed3e4f", "treated by")], TABLE) == ("Ezzzz9 -> treated by (doctor) -> Dr. X",)
+    assert reasons([fact("Sg5h6i", "Ed3e4f", "knows")], TABLE) == ("A, B and 5 more -> knows (doctor) -> Dr. X",)
 
 
 def test_each_name_is_a_row(chat: Chat) -> None:

@@ -8,7 +8,6 @@ import os
 import pty
 import re
 import select
-import shutil
 import stat
 import subprocess
 import sys
@@ -21,7 +20,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from client_sdk import Answer, ArogError, Chat
-from client_sdk.cli.chat import COMMANDS, ChatLoop, ConsoleDisplay, completing
+from client_sdk.cli.chat import ChatLoop, ConsoleDisplay, completing
 from client_sdk.cli.main import run
 from client_sdk.cli.render import make_console
 from tests.client_sdk.cli.test_main import REPOSITORY, TEXT
@@ -183,12 +182,6 @@ def test_commands_and_graphs_are_completed() -> None:
     assert completing([], unreachable)("/graph ") == []
 
 
-def test_every_command_is_known(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
-    talk = ChatLoop(lambda graph: Chat(env.url, API_KEY, graph or "demo"), ConsoleDisplay(make_console()))
-    talk.go_through([command.split()[0] for command in COMMANDS])
-    assert "There is no such command." not in capsys.readouterr().out
-
-
 class Terminal:
     """`arog chat` in a terminal of its own, as a person has it."""
 
@@ -262,20 +255,3 @@ def test_without_colours_there_are_none_and_nothing_is_kept(env: FakeService, co
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert len(written) == 1  # the key pair
     assert b"Anna" not in written[0]
-
-
-@pytest.mark.process
-@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
-def test_the_shell_completes_commands_once_it_is_told_how(tmp_path: Path) -> None:
-    """As `arog --install-completion bash` writes it, in a home of its own."""
-    command = tmp_path / "arog"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m client_sdk "$@"\n')
-    command.chmod(0o755)
-    told = {"HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(REPOSITORY)}
-    script = (
-        "arog --install-completion bash && . ~/.bashrc && COMP_WORDS=(arog chat --hist) COMP_CWORD=2 && "
-        "_arog_completion arog && echo completed: ${COMPREPLY[@]}"
-    )
-    done = subprocess.run(["bash", "-c", script], env=told, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "completed: --history-file"

@@ -17,12 +17,11 @@ from client_sdk import Chat, Piece, Stream
 from client_sdk.answers.safe_output import printable
 from client_sdk.cli import main
 from client_sdk.cli.main import join_commands, run
-from client_sdk.cli.render import make_console, show_answer, show_stream, show_trace
+from client_sdk.cli.render import make_console, show_answer, show_stream
 from client_sdk.cli.settings import choose
 from client_sdk.crypto.key_file import create_private, key_path, load_key
-from client_sdk.errors import ArogError, NotConfiguredError, ServerError
+from client_sdk.errors import NotConfiguredError
 from client_sdk.protocol import Reading
-from client_sdk.trace import readable_payload
 from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 
 pytestmark = pytest.mark.slow
@@ -203,11 +202,6 @@ def test_wrong_usage_or_a_missing_setting_is_two(arguments: list[str], capsys: p
     assert capsys.readouterr().err
 
 
-def test_an_unknown_error_of_ours_is_one() -> None:
-    assert main.exit_code_of(ArogError("x")) == 1
-    assert main.error_line(ServerError("It failed", id="7")) == "arog: It failed. (id 7)"
-
-
 # --- settings ---------------------------------------------------------------------------------------------
 
 
@@ -343,17 +337,6 @@ def test_a_trace_shows_each_text_as_it_left_and_with_names(
     assert printed.count("(no longer kept)") == 4
 
 
-def test_a_wide_terminal_shows_a_trace_in_two_columns(env: FakeService) -> None:
-    shown = io.StringIO()
-    terminal = Console(file=shown, force_terminal=True, width=140, markup=False, highlight=False, soft_wrap=True)
-    with Chat(env.url, API_KEY, "demo") as chat:
-        show_trace(terminal, chat.trace("answer-1"))
-    lines = [line for line in shown.getvalue().splitlines() if "? Or Anna?" in line]
-    assert len(lines) == 1
-    assert "\x1b[1;35mEx81zp\x1b[0m? Or Anna?" in lines[0]
-    assert "Dr. Bruno Weiß?" in lines[0]
-
-
 def test_a_trace_as_json(env: FakeService, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["trace", "answer-1", "--json"]) == 0
     whole = json.loads(capsys.readouterr().out)
@@ -371,20 +354,6 @@ def test_a_trace_without_names_says_so(env: FakeService, capsys: pytest.CaptureF
     printed = capsys.readouterr().out
     assert printed.startswith("(the conversation is not kept any more: there are no names)\n1. structure")
     assert "Anna Keller" not in printed
-
-
-@pytest.mark.parametrize(
-    ("payload", "readable"),
-    [
-        (None, "(no longer kept)"),
-        ("not json", "not json"),
-        ('{"messages": [{"role": "system", "content": "a\\nb"}]}', "[system]\na\nb"),
-        ('{"question": "Eq7f2k?", "path": []}', 'question: "Eq7f2k?"\npath: []'),
-        ('{"messages": ["x", {"a": 1}]}', 'messages:\n  "x"\n  {"a": 1}'),
-    ],
-)
-def test_a_payload_is_made_readable(payload: str | None, readable: str) -> None:
-    assert readable_payload(payload) == readable
 
 
 # --- what others wrote --------------------------------------------------------------------------------------
@@ -498,12 +467,6 @@ def test_completion_calls_the_command_as_it_was_typed(
     printed = capsys.readouterr().out
     assert f" {called}" in printed
     assert " arog)" not in printed
-
-
-def test_exit_codes_are_in_the_help(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(main, "entry_points", lambda group: [])
-    assert run(["--help"]) == 0
-    assert "Exit codes: 0 done" in capsys.readouterr().out
 
 
 def test_without_the_evaluation_its_commands_say_how_to_get_it(

@@ -19,7 +19,7 @@ from client_sdk.protocol import Usage
 from client_sdk.proxy import sessions
 from client_sdk.proxy.app import AccessDecision, serve
 from client_sdk.proxy.sessions import Upstream
-from tests.support.fake_service import API_KEY, PRIVATE_WORDS, Canned, FakeService, problem, sse
+from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
 from tests.support.lazy_module import LazyModule
 from tests.support.processes.proxy import proxy_thread
 from tests.support.waiting import until
@@ -264,57 +264,12 @@ def test_what_an_earlier_turn_held_beside_text_is_left_out_and_told(service: Fak
     assert [turn["content"] for turn in service.seen[0]["messages"]] == ["Who is this?", "And?"]
 
 
-@pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize(
-    ("status", "code", "kind", "told"),
-    [
-        (401, "not_authenticated", "AuthenticationError", "invalid_api_key"),
-        (404, "unknown_graph", "NotFoundError", "model_not_found"),
-        (413, "too_large", "BadRequestError", "context_length_exceeded"),
-        (422, "bad_request", "BadRequestError", "bad_request"),
-        (422, "strategy_not_offered", "NotFoundError", "model_not_found"),
-        (429, "budget_used_up", "RateLimitError", "insufficient_quota"),
-        (500, "blocked", "InternalServerError", "blocked"),
-        (503, "not_ready", "InternalServerError", "not_ready"),
-        (504, "deadline", "InternalServerError", "deadline"),
-    ],
-)
-def test_an_error_of_the_service_is_one_of_openai(
-    service: FakeService, client: openai.OpenAI, streaming: bool, status: int, code: str, kind: str, told: str
-) -> None:
-    service.canned = [problem(status, code)]
-    with pytest.raises(getattr(openai, kind)) as raised:
-        ask(client, user("Who treats Anna Keller?"), stream=streaming)
-    assert raised.value.code == told
-    assert isinstance(raised.value, openai.APIStatusError)
-    assert not any(word in raised.value.response.text for word in PRIVATE_WORDS)
-
-
 def test_what_would_cost_the_same_again_says_not_to_retry(service: FakeService, base_url: str) -> None:
     with openai.OpenAI(base_url=base_url, api_key="x", max_retries=2) as client:
         service.canned = [problem(500, "blocked")]
         with pytest.raises(openai.InternalServerError):
             ask(client, user("a"))
         assert len(service.seen) == 1
-
-
-@pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize("reply", [Canned(200, b"<html>Anna</html>"), Canned(302, headers={"location": "/"})])
-def test_what_is_no_service_is_told(
-    service: FakeService, client: openai.OpenAI, streaming: bool, reply: Canned
-) -> None:
-    service.canned = [reply]
-    with pytest.raises(openai.InternalServerError) as raised:
-        ask(client, user("a"), stream=streaming)
-    assert "Anna" not in raised.value.response.text
-    assert raised.value.status_code == 502
-
-
-def test_an_error_in_the_midst_of_a_stream_ends_it(service: FakeService, client: openai.OpenAI) -> None:
-    told = {"code": "model_unavailable", "message": "It went wrong.", "hint": "", "id": "e1", "status": 502}
-    service.steps = lambda events: [sse([*events[:2], ("error", json.dumps(told))])]
-    with pytest.raises(openai.APIError, match="It went wrong; id e1"):
-        streamed(client, user("a"))
 
 
 def test_a_stream_that_is_cut_is_told_and_forgotten(service: FakeService, client: openai.OpenAI) -> None:
@@ -362,61 +317,6 @@ async def test_a_client_that_hangs_up_ends_the_question_at_the_service(
         asking.cancel()
         await asyncio.wait([asking])
         await until(service.hung_up.is_set)
-
-
-@pytest.mark.parametrize(
-    ("change", "param"),
-    [
-        ({"n": 2}, "n"),
-        ({"tool_choice": "required"}, "tool_choice"),
-        ({"tool_choice": {"type": "function", "function": {"name": "f"}}}, "tool_choice"),
-        ({"function_call": {"name": "f"}}, "function_call"),
-        ({"response_format": {"type": "json_schema", "json_schema": {"name": "Anna"}}}, "response_format"),
-        ({"web_search_options": {"search_context_size": "low"}}, "web_search_options"),
-        ({"modalities": ["text", "audio"]}, "modalities"),
-        ({"messages": [user("a"), {"role": "tool", "content": "Anna", "tool_call_id": "1"}]}, "messages"),
-        ({"messages": [{"role": "Anna", "content": "a"}, user("b")]}, "messages[0].role"),
-        ({"messages": [user("a"), assistant("Anna")]}, "messages"),
-        ({"messages": []}, "messages"),
-        ({"messages": [user("Anna" * 3000)]}, None),
-        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:Anna"}}]}]},
-         "messages[0].content"),
-        ({"messages": [user("### Task:\nA poem.\n<chat_history>\nUSER: Anna\n</chat_history>")]}, "messages"),
-        ({"model": 3}, "model"),
-        ({"model": "clinic:other"}, "model"),
-    ],
-)  # fmt: skip
-def test_what_can_not_be_done_is_refused_by_name_and_never_quoted(
-    service: FakeService, base_url: str, change: dict[str, Any], param: str | None
-) -> None:
-    body = {"model": "clinic", "messages": [user("Who treats Anna Keller?")], **change}
-    reply = httpx2.post(f"{base_url}/chat/completions", json=body)
-    error = reply.json()["error"]
-    assert (reply.status_code, error["param"]) == (
-        404 if "model" in change and param and body["model"] != 3 else 400,
-        param,
-    )
-    assert set(error) == {"message", "type", "param", "code"}
-    assert "Anna" not in reply.text
-    assert service.seen == []
-
-
-@pytest.mark.parametrize(
-    ("body", "headers", "status"),
-    [
-        (b"{", {}, 400),
-        (b"[" * 100_000, {}, 400),
-        (b"{}", {"content-type": "text/plain"}, 415),
-        (b" " * (8 * 1024 * 1024 + 1), {}, 413),
-    ],
-)
-def test_a_body_that_is_no_request_is_an_error_in_openais_shape(
-    base_url: str, body: bytes, headers: dict[str, str], status: int
-) -> None:
-    told = {"content-type": "application/json", **headers}
-    reply = httpx2.post(f"{base_url}/chat/completions", content=body, headers=told)
-    assert reply.status_code == status
-    assert set(reply.json()["error"]) == {"message", "type", "param", "code"}
 
 
 def test_other_addresses_say_what_there_is(base_url: str) -> None:
@@ -477,19 +377,12 @@ def test_pages_get_no_leave_unless_they_are_named(service: FakeService) -> None:
 
 
 def test_with_a_key_of_its_own_it_asks_for_it(service: FakeService) -> None:
+    """As OpenAI's clients send it, and as Anthropic's do."""
+    keys = {b"a-proxy-key": 200, b"a-proxy-ke": 401, b"\xc4": 401}
     with proxy_thread(Upstream(service.url, API_KEY, KEY), AccessDecision(key="a-proxy-key")) as url:
-        for key, raises in (("a-proxy-key", False), ("a-proxy-ke", True), ("ÄÖ", None)):
-            if raises is None:
-                assert httpx2.get(f"{url}/models", headers={"authorization": b"Bearer \xc4"}).status_code == 401
-            elif raises:
-                with (
-                    openai.OpenAI(base_url=url, api_key=key, max_retries=0) as client,
-                    pytest.raises(openai.AuthenticationError),
-                ):
-                    client.models.list()
-            else:
-                with openai.OpenAI(base_url=url, api_key=key, max_retries=0) as client:
-                    assert len(list(client.models.list())) == 4
+        for key, status in keys.items():
+            for headers in ({"authorization": b"Bearer " + key}, {"x-api-key": key}):
+                assert httpx2.get(f"{url}/models", headers=headers).status_code == status
         assert httpx2.get(url.removesuffix("/v1") + "/healthz").status_code == 200
     assert set(service.keys) == {f"Bearer {API_KEY}"}
 

@@ -9,19 +9,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from client_sdk import KeyPair
 from client_sdk.protocol import Usage
-from client_sdk.proxy.app import AccessDecision
-from client_sdk.proxy.sessions import Upstream
-from tests.support.fake_service import API_KEY, PRIVATE_WORDS, FakeService, problem, sse
+from tests.support.fake_service import PRIVATE_WORDS, FakeService
 from tests.support.lazy_module import LazyModule
-from tests.support.processes.proxy import proxy_thread
 
 anthropic = LazyModule("anthropic")
 
 pytestmark = pytest.mark.slow
 
-KEY = KeyPair.generate()
 SAID = "Anna Keller is treated by Dr. Bruno Weiß, and so are Lea, Noah, Eq7f2k and 12 more; Ezzzz9 is not."
 
 
@@ -103,61 +98,6 @@ def test_tools_that_may_be_called_are_not(client: anthropic.Anthropic, choice: d
     assert {"tools", "thinking"} <= set(reply.headers["x-arog-ignored"].split(", "))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"tool_choice": {"type": "any"}},
-        {"tool_choice": {"type": "tool", "name": "Anna"}},
-        {"output_config": {"format": {"type": "json_schema", "schema": {}}}},
-        {"messages": [user([{"type": "image", "source": {"type": "url", "url": "https://Anna"}}])]},
-        {"messages": [user([{"type": "tool_result", "tool_use_id": "1", "content": "Anna"}])]},
-        {"messages": [user("a"), {"role": "assistant", "content": "Anna"}]},
-        {"messages": []},
-        {"messages": [user({"Anna": 1})]},
-        {"messages": [user("Anna" * 3000)]},
-    ],
-)
-def test_what_can_not_be_done_is_refused_and_never_quoted(
-    service: FakeService, client: anthropic.Anthropic, change: dict[str, Any]
-) -> None:
-    with pytest.raises(anthropic.BadRequestError) as raised:
-        ask(client, user("Who?"), extra_body=change)
-    told = raised.value.response.json()
-    assert (told["type"], told["error"]["type"]) == ("error", "invalid_request_error")
-    assert "Anna" not in raised.value.response.text
-    assert service.seen == []
-
-
-@pytest.mark.parametrize("streaming", [False, True])
-@pytest.mark.parametrize(
-    ("status", "code", "kind", "told"),
-    [
-        (401, "not_authenticated", "AuthenticationError", "authentication_error"),
-        (404, "unknown_graph", "NotFoundError", "not_found_error"),
-        (429, "rate_limited", "RateLimitError", "rate_limit_error"),
-        (500, "blocked", "InternalServerError", "api_error"),
-        (504, "deadline", "InternalServerError", "timeout_error"),
-    ],
-)
-def test_an_error_of_the_service_is_one_of_anthropics(
-    service: FakeService, client: anthropic.Anthropic, streaming: bool, status: int, code: str, kind: str, told: str
-) -> None:
-    service.canned = [problem(status, code)]
-    with pytest.raises(getattr(anthropic, kind)) as raised:
-        ask(client, user("Who?"), stream=streaming)
-    assert raised.value.response.json()["error"]["type"] == told
-
-
-def test_an_error_in_the_midst_of_a_stream_ends_it(service: FakeService, client: anthropic.Anthropic) -> None:
-    told = {"code": "model_unavailable", "message": "It went wrong.", "hint": "", "id": "e1", "status": 502}
-    service.steps = lambda events: [sse([*events[:2], ("text", '{"text": "Some "}'), ("error", json.dumps(told))])]
-    with (
-        pytest.raises(anthropic.APIStatusError, match="It went wrong"),
-        client.messages.stream(model="clinic", max_tokens=9, messages=[user("Who?")]) as stream,  # type: ignore[list-item]
-    ):
-        list(stream)
-
-
 def test_models_are_listed_and_found(client: anthropic.Anthropic) -> None:
     assert [each.id for each in client.models.list()] == ["clinic", "clinic:arog", "demo", "demo:arog"]
     assert client.models.retrieve("demo:arog").display_name == "demo:arog"
@@ -169,16 +109,3 @@ def test_models_are_listed_and_found(client: anthropic.Anthropic) -> None:
 def test_tokens_are_not_counted_before_and_it_says_so(client: anthropic.Anthropic) -> None:
     with pytest.raises(anthropic.NotFoundError, match="not counted before"):
         client.messages.count_tokens(model="clinic", messages=[user("Who?")])  # type: ignore[list-item]
-
-
-def test_the_proxys_key_is_taken_as_anthropics_clients_send_it(service: FakeService) -> None:
-    with proxy_thread(Upstream(service.url, API_KEY, KEY), AccessDecision(key="a-proxy-key")) as url:
-        root = url.removesuffix("/v1")
-        for key, kind in (("a-proxy-key", None), ("another", anthropic.AuthenticationError)):
-            with anthropic.Anthropic(base_url=root, api_key=key, max_retries=0) as client:
-                if kind is None:
-                    assert ask(client, user("Who?")).stop_reason == "end_turn"
-                    continue
-                with pytest.raises(kind) as raised:
-                    ask(client, user("Who?"))
-                assert raised.value.response.json()["error"]["type"] == "authentication_error"

@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from client_sdk.dialogue import Turn
 from client_sdk.protocol import Usage
-from client_sdk.proxy.errors import ProxyError
-from client_sdk.proxy.protocols import ResponseHistory
-from tests.support.fake_service import PRIVATE_WORDS, FakeService, problem, sse
+from tests.support.fake_service import PRIVATE_WORDS, FakeService
 from tests.support.lazy_module import LazyModule
 
 openai = LazyModule("openai")
@@ -72,16 +69,6 @@ def test_a_response_that_was_not_to_be_stored_is_not_known(service: FakeService,
     assert raised.value.code == "previous_response_not_found"
 
 
-def test_the_newest_responses_are_kept() -> None:
-    history = ResponseHistory(most=2)
-    for id in ("a", "b", "c"):
-        history.keep(id, (Turn("user", id),))
-        history.turns("b") if id == "b" else None
-    assert history.turns("b") == (Turn("user", "b"),)
-    with pytest.raises(ProxyError):
-        history.turns("a")
-
-
 def test_a_history_is_sent_as_items(service: FakeService, client: openai.OpenAI) -> None:
     first = client.responses.create(model="clinic", input="a")
     items: Any = [
@@ -105,52 +92,6 @@ def test_what_asks_for_nothing_is_accepted(client: openai.OpenAI) -> None:
     )  # fmt: skip
     assert reply.parse().output_text.startswith(SAID)
     assert {"tools", "reasoning", "odd_field"} <= set(reply.headers["x-arog-ignored"].split(", "))
-
-
-@pytest.mark.parametrize(
-    ("change", "param"),
-    [
-        ({"tool_choice": "required"}, "tool_choice"),
-        ({"tool_choice": {"type": "function", "name": "Anna"}}, "tool_choice"),
-        ({"text": {"format": {"type": "json_schema", "name": "Anna"}}}, "text.format"),
-        ({"background": True}, "background"),
-        ({"conversation": "conv_Anna"}, "conversation"),
-        ({"prompt": {"id": "Anna"}}, "prompt"),
-        ({"previous_response_id": "resp_Anna"}, "previous_response_id"),
-        ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "Anna"}]}]}, "input[0].content"),
-        ({"input": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "Anna"}]}, "input"),
-        ({"input": []}, None),
-        ({"input": 3}, None),
-    ],
-)
-def test_what_can_not_be_done_is_refused_by_name_and_never_quoted(
-    service: FakeService, client: openai.OpenAI, change: dict[str, Any], param: str | None
-) -> None:
-    with pytest.raises(openai.BadRequestError) as raised:
-        client.responses.create(model="clinic", input="Who?", extra_body=change)
-    assert param is None or raised.value.param == param
-    assert "Anna" not in raised.value.response.text
-    assert service.seen == []
-
-
-@pytest.mark.parametrize("streaming", [False, True])
-def test_an_error_of_the_service_is_one_of_openai(
-    service: FakeService, client: openai.OpenAI, streaming: bool
-) -> None:
-    service.canned = [problem(429, "budget_used_up")]
-    with pytest.raises(openai.RateLimitError) as raised:
-        client.responses.create(model="clinic", input="Who?", stream=streaming)
-    assert raised.value.code == "insufficient_quota"
-
-
-def test_an_error_in_the_midst_of_a_stream_ends_it(service: FakeService, client: openai.OpenAI) -> None:
-    told = {"code": "model_unavailable", "message": "It went wrong.", "hint": "", "id": "e1", "status": 502}
-    service.steps = lambda events: [sse([*events[:2], ("text", '{"text": "Some "}'), ("error", json.dumps(told))])]
-    with (
-        pytest.raises(openai.APIError, match="It went wrong"),
-        client.responses.create(model="clinic", input="Who?", stream=True) as stream,
-    ):
-        list(stream)
 
 
 def test_a_chore_is_answered_without_the_service(service: FakeService, client: openai.OpenAI) -> None:

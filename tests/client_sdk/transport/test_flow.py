@@ -21,6 +21,9 @@ from client_sdk.transport.flow import Call, Flow, Pause, Reply, RetryPolicy, Sen
 OK = Reply(200, b'{"entries": []}')
 POST = Call("POST", "/chat", b"{}")
 GET = Call("GET", "/ledger", repeatable=True)
+CALLS = (POST, GET)
+UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
+BROKEN = (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError)
 
 Happening = Reply | httpx2.TransportError | Callable[[], Reply]
 
@@ -59,50 +62,49 @@ def busy(retry_after: str | None, status: int = 429) -> Reply:
     return Reply(status, b"", retry_after)
 
 
-@pytest.mark.parametrize("failure", [httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout])
-@pytest.mark.parametrize("call", [POST, GET])
-def test_what_never_reached_the_service_is_sent_again_once(call: Call, failure: type[Exception]) -> None:
-    assert Played(call, [failure("x"), OK]).result == LedgerPage(entries=[])
-    twice = Played(call, [failure("x"), failure("x"), OK])
-    assert isinstance(twice.result, UnreachableError)
-    assert twice.sends == 2
+# The call, what happens, the most that a user waits; the kind of its end, how often it is sent, and the pauses.
+ENDS: list[tuple[Call, list[Happening], dict[str, float], type, int, list[float]]] = [
+    # What never reached the service is sent again once.
+    *((call, [kind("x"), OK], {}, LedgerPage, 2, [0.2]) for call in (POST, GET) for kind in UNREACHED),
+    *(
+        (call, [kind("x"), kind("x"), OK], {}, UnreachableError, 2, [0.2])
+        for call in (POST, GET)
+        for kind in UNREACHED
+    ),
+    # A question whose connection broke is not; a repeatable call is.
+    *((POST, [kind("x"), OK], {}, UnreachableError, 1, []) for kind in BROKEN),
+    (GET, [httpx2.ReadError("x"), OK], {}, LedgerPage, 2, [0.2]),
+    (POST, [httpx2.ReadTimeout("x"), OK], {}, RequestTimeoutError, 1, []),
+    # A wait that the service asks for is waited for, where it ends before the deadline.
+    *((POST, [busy("7", status), busy("0", status), OK], {}, LedgerPage, 3, [7.0, 0.5]) for status in (429, 503)),
+    (POST, [busy("100"), OK], {}, RateLimitedError, 1, []),
+    (POST, [httpx2.ConnectTimeout("x"), OK], {"timeout_s": 10, "send_s": 10}, UnreachableError, 1, []),
+    # Without a usable one nothing is repeated.
+    *((POST, [busy(value), OK], {}, RateLimitedError, 1, []) for value in (None, "soon", "nan", "inf", "", "Thu, 99")),
+    # Pauses between connections double up to five seconds.
+    (
+        POST,
+        [httpx2.ConnectError("x")] * 99,
+        {"timeout_s": 1e9, "connect_retries": 7},
+        UnreachableError,
+        8,
+        [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0],
+    ),
+]
 
 
-@pytest.mark.parametrize("failure", [httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError])
-def test_a_question_whose_connection_broke_is_not_sent_again(failure: type[Exception]) -> None:
-    played = Played(POST, [failure("x"), OK])
-    assert isinstance(played.result, UnreachableError)
-    assert played.sends == 1
-
-
-def test_a_repeatable_call_whose_connection_broke_is_sent_again() -> None:
-    assert Played(GET, [httpx2.ReadError("x"), OK]).result == LedgerPage(entries=[])
-
-
-def test_a_read_timeout_is_a_timeout_and_not_repeated() -> None:
-    played = Played(POST, [httpx2.ReadTimeout("x"), OK])
-    assert isinstance(played.result, RequestTimeoutError)
-    assert played.sends == 1
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_retry_after_in_seconds_is_waited_for(status: int) -> None:
-    played = Played(POST, [busy("7", status), busy("0", status), OK])
-    assert played.result == LedgerPage(entries=[])
-    assert played.pauses == [7.0, 0.5]
+@pytest.mark.parametrize(("call", "happenings", "patience", "end", "sends", "pauses"), ENDS)
+def test_a_call_is_sent_again_only_where_that_is_safe_and_in_time(
+    call: Call, happenings: list[Happening], patience: dict[str, float], end: type, sends: int, pauses: list[float]
+) -> None:
+    played = Played(call, happenings, **patience)
+    assert (type(played.result), played.sends, played.pauses) == (end, sends, pauses)
 
 
 def test_retry_after_as_a_date_is_waited_for() -> None:
     when = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     (pause,) = Played(POST, [busy(when), OK]).pauses
     assert 25 < pause <= 30
-
-
-def test_a_wait_past_the_deadline_is_not_begun() -> None:
-    played = Played(POST, [busy("100"), OK])
-    assert isinstance(played.result, RateLimitedError)
-    assert played.result.retry_after_s == 100.0
-    assert played.pauses == []
 
 
 def test_all_sends_and_waits_together_stay_within_the_deadline() -> None:
@@ -123,29 +125,10 @@ def test_retries_bound_how_often_a_call_is_sent_again(retries: int) -> None:
     assert refused.sends == 1 + retries
 
 
-def test_pauses_between_connections_double_up_to_five_seconds() -> None:
-    refused = Played(POST, [httpx2.ConnectError("x")] * 99, timeout_s=1e9, connect_retries=7)
-    assert refused.pauses == [0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
-
-
 def test_no_number_of_retries_sends_a_question_again_that_may_have_been_taken() -> None:
     many = {"retries": 9, "connect_retries": 9}
     for happening in (httpx2.ReadError("x"), httpx2.ReadTimeout("x"), busy("1", 500), busy("1", 502), busy(None)):
         assert Played(POST, [happening, OK], **many).sends == 1
-
-
-@pytest.mark.parametrize("value", [None, "soon", "nan", "inf", "", "Thu, 99 Foo"])
-def test_without_a_usable_retry_after_nothing_is_repeated(value: str | None) -> None:
-    played = Played(POST, [busy(value), OK])
-    assert isinstance(played.result, RateLimitedError)
-    assert played.result.retry_after_s is None
-    assert played.sends == 1
-
-
-def test_no_second_send_after_the_deadline() -> None:
-    played = Played(POST, [httpx2.ConnectTimeout("x"), OK], timeout_s=10, send_s=10)
-    assert isinstance(played.result, UnreachableError)
-    assert played.sends == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'{"entries": [{"id": "Anna Keller"}]}', b"\xff"])

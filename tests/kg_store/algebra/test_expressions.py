@@ -17,7 +17,6 @@ from kg_store.algebra.expressions import (
     Call,
     Expression,
     Name,
-    names_in,
     of_one_row,
     parse,
     with_relations,
@@ -88,10 +87,6 @@ def test_error_does_not_repeat_the_models_words() -> None:
     assert "Anna" not in str(caught.value)
 
 
-def test_names_are_listed_once_in_order_of_first_use() -> None:
-    assert names_in(parse('intersect(B, filter(A, "r", =, B), C)')) == ("B", "A", "C")
-
-
 def test_every_function_stands_in_the_table_that_people_read() -> None:
     rows = [line for line in (expressions.__doc__ or "").splitlines() if line.startswith("|")]
     assert {line.count("|") for line in rows} == {3}
@@ -153,18 +148,6 @@ def test_any_text_parses_or_raises_the_one_error(text: str) -> None:
         parse(text)
     except ExpressionError:
         return
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'argmax(reach(Ea1b2c, "^starred in"), "release year")',
-        'filter(Sa1b2c, "release year", >=, Va1b2c)',
-        'count(intersect(reach(Ea1b2c, "made by"), Sa1b2c))',
-    ],
-)
-def test_what_is_written_reads_as_it_was(text: str) -> None:
-    assert written(parse(text)) == text
 
 
 def test_each_relation_is_joined_by_those_of_the_same_words_and_values_are_left() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kg_store.algebra.evaluator import SetAlgebra
 from kg_store.algebra.expressions import ExpressionResult, Operand, parse
@@ -69,13 +67,3 @@ def test_counts_are_over_members_and_sums_over_everybodys_value() -> None:
 def test_what_does_not_fit_is_refused(text: str) -> None:
     with pytest.raises(ExpressionError):
         outcome(text)
-
-
-@given(st.frozensets(st.sampled_from([ANNA, BEN, CARA])), st.frozensets(st.sampled_from([ANNA, BEN, CARA])))
-def test_what_a_union_reaches_is_the_union_of_what_each_reaches(a: frozenset[int], b: frozenset[int]) -> None:
-    operands = {"A": as_mids(sorted(a)), "B": as_mids(sorted(b))}
-
-    def mids(text: str) -> tuple[int, ...]:
-        return ALGEBRA.evaluate(parse(text), lambda name: Operand(operands[name])).mids
-
-    assert mids('reach(union(A, B), "ward")') == mids('union(reach(A, "ward"), reach(B, "ward"))')

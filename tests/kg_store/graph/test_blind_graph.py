@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 
 from kg_store.errors import LoadError
 from kg_store.graph.adjacency import KINDS, Facts, Nodes, build_adjacency
-from kg_store.graph.blind_graph import MAX_CACHED, CompactGraph, RememberedGraph
+from kg_store.graph.blind_graph import CompactGraph, RememberedGraph
 from kg_store.graph.schema import read_schema, schema_bytes
 from kg_store.terms import (
     Concept,
-    Edges,
     Hop,
-    Mids,
     NodeKind,
     Relation,
     RelationId,
@@ -29,7 +27,6 @@ from kg_store.terms import (
     ValueView,
     as_mids,
 )
-from tests.support.algebra_fakes import FakeGraph
 
 NODES, RELATIONS = 12, 3
 TRIPLES = st.lists(st.tuples(st.integers(0, NODES - 1), st.integers(0, RELATIONS - 1), st.integers(0, NODES - 1)))
@@ -120,18 +117,6 @@ def test_the_facts_about_a_node_are_all_pairs_of_all_of_its_hops(triples: list[t
     assert graph.fact_counts(np.array([*(mid(node) for node in nodes), 1])).tolist() == [*facts, 0]
 
 
-def test_signatures_come_in_the_order_of_the_nodes_given() -> None:
-    graph = built([(0, 0, 1)])
-    there = graph.signatures_of(np.array([mid(1), mid(0), mid(1)]))
-    assert there[0] == there[2] != there[1]
-
-
-def test_a_graph_without_a_shown_relation_still_holds_its_nodes() -> None:
-    graph = built([], relations=0)
-    assert graph.relations_of(as_mids([mid(0), mid(1)])) == ()
-    assert len(graph.schema.signatures) > 1
-
-
 def test_a_graph_comes_back_from_its_files_as_memory_maps(tmp_path: Path) -> None:
     graph = built([(0, 0, 1), (1, 1, 2), (3, 2, 0)])
     graph._arrays.save(tmp_path)
@@ -176,16 +161,6 @@ def test_a_schema_comes_back_from_its_bytes() -> None:
 QUESTIONS = st.lists(st.tuples(st.lists(st.integers(0, NODES + 3)), st.sampled_from(HOPS)))
 
 
-class Counting(FakeGraph):
-    """A fake that counts what it is asked."""
-
-    calls = 0
-
-    def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        self.calls += 1
-        return super().neighbours(mids, hop)
-
-
 @given(TRIPLES, QUESTIONS)
 def test_it_gives_what_the_graph_behind_it_gives(
     triples: list[tuple[int, int, int]], questions: list[tuple[list[int], Hop]]
@@ -201,21 +176,3 @@ def test_it_gives_what_the_graph_behind_it_gives(
         assert remembered.relations_of(mids) == graph.relations_of(mids)
     ids = [signature.id for signature in graph.schema.signatures]
     assert remembered.members(ids).tolist() == graph.members(ids).tolist()
-
-
-def test_the_graph_behind_is_asked_once() -> None:
-    graph = Counting([(1, "knows", 2), (2, "knows", 3)], {})
-    remembered = RememberedGraph(graph)
-    forwards, backwards = Hop(RelationId(0)), Hop(RelationId(0), inverse=True)
-    for _ in range(3):
-        assert remembered.neighbours(as_mids([1, 2]), forwards).tails.tolist() == [2, 3]
-        assert remembered.neighbours(as_mids([2]), backwards).tails.tolist() == [1]
-    assert graph.calls == 2
-
-
-def test_large_sets_are_not_kept() -> None:
-    graph = Counting([(1, "knows", 2)], {})
-    remembered = RememberedGraph(graph)
-    for _ in range(2):
-        remembered.neighbours(np.arange(MAX_CACHED + 1), Hop(RelationId(0)))
-    assert graph.calls == 2

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from kg_store.errors import LoadError, PolicyError
-from kg_store.graph.schema import mask_word, masks_of, own_words, own_words_of, phrases_of, read_schema, schema_bytes
+from kg_store.graph.schema import masks_of, own_words_of, phrases_of, read_schema, schema_bytes
 from kg_store.loading.load import placeholder_schema
 from kg_store.sources.policy import Policy, RelationPolicy
-from kg_store.storage.vault import readable_name
 from kg_store.terms import Hop, is_mask_word
 from kg_store.text.labels import words_of_steps
 from tests.support.stores import PREFIXES, catalog_in, load_text, loaded_of
@@ -68,14 +67,6 @@ def test_own_words_are_guarded_however_the_relation_is_kept_back(tmp_path: Path,
     assert names.find_secret("where does somebody live?") == []
 
 
-def test_the_vault_knows_what_a_masked_relation_is_called(tmp_path: Path) -> None:
-    catalog = catalog_in(tmp_path)
-    load_text(catalog, WARD, tmp_path, policy=policy_of(ailsOfMurglewort=MASK))
-    graph = catalog.open("t1", "clinic")
-    (mid,) = masks_of(graph.blind.schema)
-    assert readable_name(graph.vault.records([mid])[mid]) == "snorkelwick ague"
-
-
 def test_the_reader_that_sends_nothing_reads_what_a_masked_relation_is_called(tmp_path: Path) -> None:
     """Its labels, which expressions, prompts and answers are made of, stay opaque."""
     catalog = catalog_in(tmp_path)
@@ -112,13 +103,6 @@ def test_the_words_of_a_masked_class_are_read_in_the_house_alone(tmp_path: Path)
     assert read_schema(schema_bytes(plain)).signatures == plain.signatures
 
 
-def test_a_schema_without_masks_is_read_as_it_is(tmp_path: Path) -> None:
-    catalog = catalog_in(tmp_path)
-    load_text(catalog, WARD, tmp_path, policy=Policy(show_relations="all"))
-    graph = catalog.open("t1", "clinic")
-    assert graph.in_house is graph.blind.schema
-
-
 def test_the_opaque_word_stays_over_versions_and_differs_between_graphs(tmp_path: Path) -> None:
     catalog, policy = catalog_in(tmp_path), policy_of(ailsOfMurglewort=MASK)
     seen = []
@@ -150,19 +134,3 @@ def test_a_description_needs_a_mask() -> None:
     with pytest.raises(PolicyError, match="mask = true") as caught:
         Policy.from_toml('[relations."http://clinic.test/a"]\ndescription = "Snorkelwick"\n')
     assert "Snorkelwick" not in str(caught.value)
-
-
-def test_words_are_drawn_by_key_and_none_twice() -> None:
-    words: list[str] = []
-    for number in range(300):
-        words.append(mask_word(b"k" * 32, f"relation {number}", words))
-    assert len(set(words)) == 300
-    assert all(is_mask_word(word) and word[-1].isdigit() for word in words)
-    assert mask_word(b"k" * 32, "relation 0") == words[0]
-    assert mask_word(b"l" * 32, "relation 0") != words[0]
-
-
-def test_own_words_are_labels_local_name_and_what_no_dictionary_has() -> None:
-    assert own_words("people.person.has_zorblat", is_iri=False, labels=()) == (
-        "people.person.has zorblat", "has zorblat", "zorblat",
-    )  # fmt: skip

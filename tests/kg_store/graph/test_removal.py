@@ -244,7 +244,7 @@ def graphs(draw: st.DrawFn) -> tuple[Adjacency, Schema, list[tuple[int, int, int
 
 
 @given(graphs(), st.data())
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 def test_pruned_arrays_are_those_of_the_facts_that_are_left(
     built: tuple[Adjacency, Schema, list[tuple[int, int, int]]], data: st.DataObject
 ) -> None:

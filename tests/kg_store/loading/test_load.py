@@ -11,8 +11,7 @@ from kg_store.errors import LoadError
 from kg_store.loading.load import LoadedGraph, load_graph
 from kg_store.sources.policy import MediatorPolicy, Policy, RelationPolicy
 from kg_store.sources.reader import read_sources
-from kg_store.storage.master_key import new_mid_key
-from kg_store.terms import Hop, NodeKind, ValueKind, ValueView
+from kg_store.terms import NodeKind, ValueKind, ValueView
 from tests.support.stores import (
     CLINIC,
     MID_KEY,
@@ -241,13 +240,6 @@ def test_instance_of_is_an_ordinary_relation_unless_the_policy_makes_it_a_type(t
     assert ("Zofia Quarrel", "instance of", "human") in facts_of(loaded)
 
 
-def test_a_sentence_is_no_relation_label(tmp_path: Path) -> None:
-    text = PREFIXES + ':takesCareOf rdfs:label "The patient whom the doctor takes care of." . :d :takesCareOf :p .'
-    loaded = loaded_of(tmp_path, text)
-    assert labels_of(loaded) == ["takes care of"]
-    assert loaded.relations[0].inverse_label == "taken care of by"
-
-
 def test_the_policy_renames_and_hides_relations(tmp_path: Path) -> None:
     policy = Policy(
         relations={
@@ -363,27 +355,10 @@ def test_blank_nodes_that_look_alike_stay_apart(tmp_path: Path) -> None:
     assert loaded.facts == 3
 
 
-def test_another_key_gives_other_mids(tmp_path: Path) -> None:
-    raw = raw_of(tmp_path, CLINIC)
-    mids = [load_graph(raw, Policy(), key).adjacency.mids for key in (MID_KEY, new_mid_key())]
-    assert not np.isin(*mids).any()
-
-
 def test_a_relation_leads_to_one_kind_of_value_or_to_things(tmp_path: Path) -> None:
     text = PREFIXES + ':x :size 1, 2, "big" ; :like "tea", :y ; :on "2020-03-12"^^xsd:date .'
     kinds = {relation.label: relation.value_kind for relation in loaded_of(tmp_path, text).relations}
     assert kinds == {"size": ValueKind.NUMBER, "like": None, "on": ValueKind.DATE}
-
-
-def test_signatures_are_shared_by_nodes_with_the_same_hops_and_classes(tmp_path: Path) -> None:
-    loaded = loaded_of(tmp_path, CLINIC)
-    doctors = [signature for signature in loaded.signatures if signature.classes == ("doctor",)]
-    labels = labels_of(loaded)
-    hops = {tuple(("^" if h.inverse else "") + labels[h.relation] for h in each.hops) for each in doctors}
-    assert hops == {("^treated by", "works in"), ("^seen by", "^treated by", "works in")}
-    for signature in loaded.signatures:
-        assert list(signature.hops) == sorted(signature.hops)
-        assert all(isinstance(hop, Hop) for hop in signature.hops)
 
 
 def test_a_load_of_names_and_schema_alone_is_refused_in_words(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kg_store.names.fuzzy_search import InexactNames
-from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.names.name_table import NameTable
 from kg_store.names.name_words import EmphasisMarks
 from kg_store.text.english import PublicWords, is_ordinary, stems
 from kg_store.text.normalise import normalise
-from kg_store.text.words import NearWords, slips_allowed
+from kg_store.text.words import NearWords
+from tests.support.linking import index_of
 
 NAMES = {
     1: "Thaddeus Brockhurst",
@@ -35,9 +35,7 @@ NAMES = {
     17: "Lord Grizzelpuff (film)",
 }
 PUBLIC = PublicWords.of(["date of birth", "lives in", "patient"])
-INDEX = NameIndex.build([NameEntry(mid, name, "name", None, True, True) for mid, name in NAMES.items()]).with_public(
-    PUBLIC
-)
+INDEX = index_of(NAMES.values(), ["date of birth", "lives in", "patient"])
 LINKER = EntityLinker(INDEX)
 READ_BEFORE = InexactNames(NameTable.of((normalise(name).text, (mid,)) for mid, name in NAMES.items()), PUBLIC)
 
@@ -116,25 +114,6 @@ def test_the_content_of_quotes_is_not_grown_out_of() -> None:
     assert [(m.mids, m.inexact) for m in LINKER.find_mentions(text)] == [((7,), False)]
 
 
-def test_equally_good_readings_are_all_given() -> None:
-    entries = [
-        NameEntry(mid, name, "name", None, True, True) for mid, name in ((1, "Ada Plimsoll"), (2, "Ivo Plimsoll"))
-    ]
-    linker = EntityLinker(NameIndex.build(entries).with_public(PUBLIC))
-    assert [m.mids for m in linker.find_mentions("is Plimsoll here")] == [(1, 2)]
-    assert [m.mids for m in linker.find_mentions("is Ivo Plimsol here")] == [(2,)]
-
-
-def test_a_name_inside_a_longer_one_is_kept_where_nothing_is_marked() -> None:
-    entries = [
-        NameEntry(1, "Governor of Zamundia", "name", None, True, True),
-        NameEntry(2, "Zamundia", "name", None, True, True),
-    ]
-    linker = EntityLinker(NameIndex.build(entries).with_public(PUBLIC))
-    assert [m.mids for m in linker.find_mentions("who is the governor of zamundia now")] == [(1, 2)]
-    assert [m.mids for m in linker.find_mentions("Who is the Governor of Zamundia now?")] == [(1,)]
-
-
 def test_rare_words_of_a_name_are_found_on_request_where_nothing_is_named() -> None:
     assert LINKER.find_mentions("when did the dodgers win") == []
     assert [m.mids for m in LINKER.find_unmarked("when did the dodgers win", PUBLIC)] == [(8,)]
@@ -147,30 +126,17 @@ def test_words_that_stand_for_nothing_end_a_name() -> None:
 
 
 def test_a_pseudonym_stands_for_no_initial() -> None:
-    kings = NameIndex.build([NameEntry(1, "Tharold V", "name", None, True, True)]).with_public(PUBLIC)
+    kings = index_of(("Tharold V",))
     assert [hit.end for hit in kings.find_inexact("is tharold vincent in")] == [18]
     hits = kings.find_inexact("is tharold Vq7f2k in", {"Vq7f2k"})
     assert [hit.end for hit in hits] == [10]
 
 
 def test_an_index_without_public_words_guesses_nothing() -> None:
-    assert NameIndex.build([NameEntry(1, "Osterfurt", "name", None, True, True)]).find_inexact("osterfrt") == []
-
-
-@pytest.mark.parametrize(("length", "slips"), [(3, 0), (4, 1), (8, 1), (9, 2), (30, 2)])
-def test_slips_that_are_allowed_grow_with_the_name(length: int, slips: int) -> None:
-    assert slips_allowed(length) == slips
+    assert index_of(("Osterfurt",), public=None).find_inexact("osterfrt") == []
 
 
 WORDS = ["brockhurst", "osterfurt", "quill", "anna", "ann", "x9yz1"]
-
-
-def test_a_slip_is_a_letter_more_less_another_or_two_swapped() -> None:
-    near = NearWords.of(WORDS)
-    for written in ("quil", "quilll", "quikl", "qiull"):
-        assert near.near(written) == {2: 1}
-    assert near.near("brokhurts") == {0: 2}
-    assert near.near("quxxl") == near.near("an") == near.near("x9yz2") == {}
 
 
 @given(st.sampled_from(WORDS[:3]), st.data())
@@ -186,14 +152,6 @@ def test_ordinary_words_are_those_that_a_dictionary_writes_small() -> None:
     assert all(map(is_ordinary, ("house", "has", "patients", "married", "smith", "cities")))
     assert not any(map(is_ordinary, ("jamaica", "steelers", "obama", "brockhurst", "peter")))
     assert "stop" in stems("stopping")
-
-
-def test_what_was_read_once_is_read_the_same_again() -> None:
-    """Stretches without a name are remembered; nothing that may hold one is among them."""
-    for text in ["who leads the nqtu", '"number":1,"path":["lives in"]', "is Brockhurst's car red", "date of birth"]:
-        first = INDEX.find_inexact(text)
-        assert INDEX.find_inexact(text) == first
-        assert [INDEX.find_inexact(text, ["nothing"]) for _ in range(2)] == [first, first]
 
 
 PIECES = [
@@ -212,17 +170,6 @@ def test_what_was_read_before_changes_nothing_of_what_is_found(texts: list[str])
         assert READ_BEFORE.find(text) == fresh.find(text)
 
 
-def test_a_word_that_was_skipped_once_is_found_where_it_is_not_skipped() -> None:
-    for text in ["Brockhurst", "the Brockhurst"]:
-        assert INDEX.find_inexact(text, ["Brockhurst"]) == []
-        assert [hit.mids for hit in INDEX.find_inexact(text)] == [(1,)]
-
-
-def test_capitals_that_tell_initials_are_not_taken_for_small_letters_read_before() -> None:
-    assert INDEX.find_inexact("m smith") == []
-    assert [hit.mids for hit in INDEX.find_inexact("M Smith")] == [(13,)]
-
-
 # --- other scripts ---------------------------------------------------------------------------------------------
 
 FOREIGN = {
@@ -235,9 +182,7 @@ FOREIGN = {
     7: "Zorban Field",
     8: "Smilla Sandvik",
 }
-FOREIGN_INDEX = NameIndex.build(
-    [NameEntry(mid, name, "name", None, True, True) for mid, name in FOREIGN.items()]
-).with_public(PUBLIC)
+FOREIGN_INDEX = index_of(FOREIGN.values(), ["date of birth", "lives in", "patient"])
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,10 @@ from evaluation.scale.made_up import entries_of, made_names
 from kg_store.names.fuzzy_search import Fits, InexactHit
 from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
-from kg_store.names.other_forms import MAX_PASSES, Mention, find_near_spans, masked
+from kg_store.names.other_forms import Mention, find_near_spans, masked
 from kg_store.terms import ValueKind
 from kg_store.text.english import PublicWords
+from tests.support.linking import linked, linker_of, named, valued
 
 pytestmark = pytest.mark.slow
 
@@ -54,15 +55,15 @@ VALUES = {
 }
 
 
-def linker_of() -> EntityLinker:
-    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in NAMES.items()]
-    entries += [NameEntry(mid, text, "value", kind, True, True) for mid, (text, kind) in VALUES.items()]
+def whole() -> EntityLinker:
+    entries = [named(mid, name) for mid, name in NAMES.items()]
+    entries += [valued(mid, text, kind) for mid, (text, kind) in VALUES.items()]
     entries += [NameEntry(40, "Guarded Only", "name", None, linkable=False, protected=True)]
     return EntityLinker(NameIndex.build(entries).with_public(PUBLIC))
 
 
 PUBLIC = PublicWords.of(["best of the best", "the office"])
-LINKER = linker_of()
+LINKER = whole()
 
 QUOTED = ('"rose"', "'rose'", "‘rose’?", "“rose”", "„rose“", "«rose»", "「rose」", "`rose`", "[rose]")
 LINKED: list[tuple[str, list[tuple[str, tuple[int, ...]]]]] = [
@@ -294,21 +295,6 @@ def test_a_skipped_word_stands_for_nothing() -> None:
     assert find_near_spans(INDEX, family, (), {family}) == []
 
 
-def test_a_long_text_is_read_a_few_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    find = NameIndex.find_inexact
-
-    def counted(self: NameIndex, text: str, skip: Collection[str] = (), fits: Fits | None = None) -> list[InexactHit]:
-        read.append(text)
-        return find(self, text, skip, fits=fits)
-
-    monkeypatch.setattr(NameIndex, "find_inexact", counted)
-    text = " ".join(near_text(seed, 60) for seed in range(6))
-    find_near_spans(INDEX, text, ())
-    assert 1 < len(read) <= MAX_PASSES
-    assert read[1].count("|") > len(text) / 2
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -> None:
     text = near_text(seed, 2 + seed % 9)
@@ -319,55 +305,63 @@ def test_what_was_found_in_other_texts_of_a_request_changes_nothing(seed: int) -
         assert find_near_spans(INDEX, each, (), (), fits) == find_near_spans(INDEX, each, ())
 
 
-# --- what a word says that is a name elsewhere ------------------------------------------------------------------
+# --- a few names each, and what a text says of them -------------------------------------------------------------
 
-
+PLIMSOLLS = ("Ada Plimsoll", "Ivo Plimsoll")
+OFFICES = ("Governor of Zamundia", "Zamundia")
+ZILMERS = ("Ann Zilmer", "Bo Zilmer")
+MUSIC = ("Guitar", "Bass Guitar", "Arizona", "Governor of Arizona")
+THINGS = ("Vowel Length in Connacht Irish", "Anna Lindqvist", "Fleets of Wexford")
+LANGUAGES = {4: "Irish", 5: "Lindqvist"}
+INSURANCES = ("Palisander Insurance", "Garden Insurance", "Tamarisk Fund", "Tamarisk Mutual")
 GRANTS = ("Winter Travel Grant", "Hollis Prize Grant", "Rector's Grant")
+STATES = {9: "lost", 10: "open"}
+US = ("Tilda Bron", "United States of America")
+Few = tuple[tuple[str, ...], dict[int, str], str, dict[str, tuple[int, ...]]]
+FEW: list[Few] = [
+    # equally good readings are all given
+    (PLIMSOLLS, {}, "is Plimsoll here", {"Plimsoll": (1, 2)}),
+    (PLIMSOLLS, {}, "is Ivo Plimsol here", {"Ivo Plimsol": (2,)}),
+    # a name inside a longer one is kept where nothing is marked
+    (OFFICES, {}, "who is the governor of zamundia now", {"governor of zamundia": (1, 2)}),
+    (OFFICES, {}, "Who is the Governor of Zamundia now?", {"Governor of Zamundia": (1,)}),
+    # a part of several names that says what things are is no mention; a name is, however much of it says so
+    (GRANTS, STATES, "how many students are on a grant", {}),
+    (GRANTS, STATES, "grants paying more", {}),
+    (GRANTS, STATES, "who has no grant", {}),
+    (GRANTS, STATES, "who has the winter travel grant", {"winter travel grant": (1,)}),
+    (GRANTS, STATES, "who has the travel grant", {"travel grant": (1,)}),
+    (GRANTS, STATES, "Hollis Prize Grant", {"Hollis Prize Grant": (2,)}),
+    # a noun that a longer name ends in is not meant by it, and one that is joined to it may be
+    (MUSIC, {}, "who plays bass guitar", {"bass guitar": (2,)}),
+    (MUSIC, {}, "who is governor of arizona", {"governor of arizona": (3, 4)}),
+    # a whole value goes before a word of a title, and not before the last word of a person's name
+    (THINGS, LANGUAGES, "Who knows Irish here?", {"Irish": (4,)}),
+    (THINGS, LANGUAGES, "Who knows Lindqvist here?", {"Lindqvist": (2,)}),
+    (THINGS, LANGUAGES, "Who knows Wexford here?", {"Wexford": (3,)}),
+    # a family is a mention of all who bear its name
+    (ZILMERS, {}, "where do the zilmers live", {"zilmers": (1, 2)}),
+    (ZILMERS, {}, "how many zilmers are there", {}),
+    # a word that nobody asks with names the one thing that bears it; people ask with gardens
+    (INSURANCES, {}, "Palisander patients that are not in Zilmborough", {"Palisander": (1,)}),
+    (INSURANCES, {}, "palisander patients", {"palisander": (1,)}),
+    (INSURANCES, {}, "Garden patients in Quillmore", {}),
+    (INSURANCES, {}, "tamarisk patients", {}),
+    # the letter behind an apostrophe is no name
+    (("S",), {}, "Who is Anna's or Zoë’s doctor?", {}),
+    (("S",), {}, "Who directed S?", {"S": (1,)}),
+    # a country in short is told from us
+    (US, {}, "who led the us in 1944", {"us": (2,)}),
+    (US, {}, "who led the USA then", {"USA": (2,)}),
+    (US, {}, "who of us was there", {}),
+]
 
 
-def grants() -> EntityLinker:
-    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(GRANTS, start=1)]
-    entries += [NameEntry(9, "lost", "value", ValueKind.TEXT, True, True)]
-    entries += [NameEntry(10, "open", "value", ValueKind.TEXT, True, True)]
-    return EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(["opened on", "open"])))
-
-
-@pytest.mark.parametrize("text", ["how many students are on a grant", "grants paying more", "who has no grant"])
-def test_a_part_of_several_names_that_says_what_things_are_is_no_mention(text: str) -> None:
-    assert grants().find_mentions(text) == []
-
-
-@pytest.mark.parametrize("text", ["who has the winter travel grant", "who has the travel grant", "Hollis Prize Grant"])
-def test_a_name_is_a_mention_however_much_of_it_says_what_it_is(text: str) -> None:
-    assert [len(each.mids) for each in grants().find_mentions(text)] == [1]
-
-
-def test_a_noun_that_a_longer_name_ends_in_is_not_meant_by_it_and_one_that_is_joined_to_it_may_be() -> None:
-    names = ("Guitar", "Bass Guitar", "Arizona", "Governor of Arizona")
-    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
-    linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of([])))
-    assert [each.mids for each in linker.find_mentions("who plays bass guitar")] == [(2,)]
-    assert [each.mids for each in linker.find_mentions("who is governor of arizona")] == [(3, 4)]
-
-
-def test_a_whole_value_goes_before_a_word_of_a_title_and_not_before_the_last_word_of_a_persons_name() -> None:
-    things = {1: "Vowel Length in Connacht Irish", 2: "Anna Lindqvist", 3: "Fleets of Wexford"}
-    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in things.items()]
-    texts = {4: "Irish", 5: "Lindqvist"}
-    entries += [NameEntry(mid, text, "value", ValueKind.TEXT, True, True) for mid, text in texts.items()]
-    linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of([])))
-    mids = {
-        word: linker.find_mentions(f"Who knows {word} here?")[0].mids for word in ("Irish", "Lindqvist", "Wexford")
-    }
-    assert mids == {"Irish": (4,), "Lindqvist": (2,), "Wexford": (3,)}
-
-
-def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
-    named = enumerate(("Ann Zilmer", "Bo Zilmer"), start=1)
-    zilmers = [NameEntry(mid, name, "name", None, True, True) for mid, name in named]
-    linker = EntityLinker(NameIndex.build(zilmers).with_public(PublicWords.of([])))
-    assert [sorted(each.mids) for each in linker.find_mentions("where do the zilmers live")] == [[1, 2]]
-    assert linker.find_mentions("how many zilmers are there") == []
+@pytest.mark.parametrize(("names", "texts", "text", "found"), FEW, ids=[few[2] for few in FEW])
+def test_a_text_names_these_of_a_few(
+    names: tuple[str, ...], texts: dict[int, str], text: str, found: dict[str, tuple[int, ...]]
+) -> None:
+    assert linked(linker_of(names, ["opened on", "open", "patients", "about us"], texts), text) == found
 
 
 @pytest.mark.parametrize(
@@ -382,33 +376,30 @@ def test_a_family_is_a_mention_of_all_who_bear_its_name() -> None:
     ],
 )
 def test_plurals_of_everyday_words_name_what_is_called_so(text: str, expected: list[str]) -> None:
-    public = PublicWords.of(["species"])
-    names = ("Dog", "Species", "Zoltan")
-    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
-    found = EntityLinker(NameIndex.build(entries).with_public(public)).find_unmarked(text, public)
+    linker = linker_of(("Dog", "Species", "Zoltan"), ["species"])
+    found = linker.find_unmarked(text, PublicWords.of(["species"]))
     assert [text[each.start : each.end] for each in found] == expected
 
 
-def test_an_everyday_word_that_is_a_whole_value_is_a_category_and_no_word_of_the_schema_is() -> None:
-    public = PublicWords.of(["opened on", "open"])
-    found = grants().find_categories("which open orders got lost", public)
-    assert [(each.mids, each.value_kind) for each in found] == [((9,), ValueKind.TEXT)]
+@pytest.mark.parametrize(
+    ("text", "public", "mids"),
+    [
+        # An everyday word that is a whole value is a category, and no word of the schema is.
+        ("which open orders got lost", ["opened on", "open"], [(9,)]),
+        # The verb that a question about a time ends in is none.
+        ("which cases are open", ["cases"], [(10,)]),
+        ("when did the case open", ["cases"], []),
+    ],
+)
+def test_an_everyday_word_that_is_a_whole_value_is_a_category(
+    text: str, public: list[str], mids: list[tuple[int, ...]]
+) -> None:
+    found = linker_of((), public, STATES).find_categories(text, PublicWords.of(public))
+    assert [each.mids for each in found] == mids
+    assert all(each.value_kind is ValueKind.TEXT for each in found)
 
 
-@pytest.mark.parametrize(("text", "found"), [("which cases are open", 1), ("when did the case open", 0)])
-def test_the_verb_that_a_question_about_a_time_ends_in_is_no_category(text: str, found: int) -> None:
-    index = NameIndex.build([NameEntry(9, "open", "value", ValueKind.TEXT, True, True)])
-    public = PublicWords.of(["cases"])
-    assert len(EntityLinker(index.with_public(public)).find_categories(text, public)) == found
-
-
-JOBS = ("Accountant", "Sales Representative", "Machines", "Prescription", "Phlebotomist")
-
-
-def jobs() -> EntityLinker:
-    entries = [NameEntry(mid, job, "value", ValueKind.TEXT, True, True) for mid, job in enumerate(JOBS, start=1)]
-    entries += [NameEntry(9, "Zilmer", "name", None, True, True)]
-    return EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(["prescriptions", "job title"])))
+JOBS = {1: "Accountant", 2: "Sales Representative", 3: "Machines", 4: "Prescription", 5: "Phlebotomist"}
 
 
 @pytest.mark.parametrize(
@@ -427,31 +418,8 @@ def jobs() -> EntityLinker:
 def test_a_text_value_is_found_in_the_other_number_but_for_the_schemas_own_words(
     text: str, found: dict[str, tuple[int, ...]]
 ) -> None:
-    linker, public = jobs(), PublicWords.of(["prescriptions", "job title"])
-    mentions = {*linker.find_mentions(text), *linker.find_categories(text, public)}
+    public = ["prescriptions", "job title"]
+    linker = linker_of((), public, JOBS)
+    mentions = {*linker.find_mentions(text), *linker.find_categories(text, PublicWords.of(public))}
     assert {text[each.start : each.end]: each.mids for each in mentions} == found
     assert all(each.value_kind is ValueKind.TEXT for each in mentions)
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("Palisander patients that are not in Zilmborough", {"Palisander": (1,)}),
-        ("palisander patients", {"palisander": (1,)}),
-        ("Garden patients in Quillmore", {}),  # People ask with gardens.
-        ("tamarisk patients", {}),  # And of this one there are two.
-    ],
-)
-def test_a_word_that_nobody_asks_with_names_the_one_thing_that_bears_it(
-    text: str, found: dict[str, tuple[int, ...]]
-) -> None:
-    names = ("Palisander Insurance", "Garden Insurance", "Tamarisk Fund", "Tamarisk Mutual")
-    entries = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names, start=1)]
-    linker = EntityLinker(NameIndex.build(entries).with_public(PublicWords.of(["patients"])))
-    assert {text[each.start : each.end]: each.mids for each in linker.find_mentions(text)} == found
-
-
-def test_the_letter_behind_an_apostrophe_is_no_name() -> None:
-    linker = EntityLinker(NameIndex.build([NameEntry(1, "S", "name", None, True, True)]))
-    assert linker.find_mentions("Who is Anna's or Zoë’s doctor?") == []
-    assert [each.mids for each in linker.find_mentions("Who directed S?")] == [(1,)]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kg_store.names.name_words import NameWords, NameWordsVersionError, one_slip_away
+from kg_store.names.name_words import NameWords, NameWordsVersionError
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import NodeKind
 
@@ -40,8 +40,3 @@ def test_union_holds_what_each_holds() -> None:
     assert both.has_near("brackwede")
     assert both.are_neighbours("field", "ines")
     assert NameWords.union([]) == NameWords()
-
-
-def test_slips_are_of_one_letter() -> None:
-    assert {"ab", "a", "b", "ba", "abz", "xb"} <= set(one_slip_away("ab"))
-    assert "xy" not in set(one_slip_away("ab"))

@@ -7,22 +7,13 @@ import numpy.typing as npt
 import pytest
 
 from kg_store.lexicon.lexicon import PlaceAdjectives
-from kg_store.names.index import NameEntry, NameIndex
 from kg_store.names.linker import EntityLinker
 from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords
+from tests.support.linking import index_of
 
-ENTRIES = [
-    NameEntry(1, "Burundi", "name", None, True, True),
-    NameEntry(2, "Sri Lanka", "name", None, True, True),
-    NameEntry(3, "Kyrgyzstan", "value", ValueKind.TEXT, True, True),
-    NameEntry(4, "Poland", "name", None, True, True),
-    NameEntry(5, "Zambia", "name", None, True, True),
-    NameEntry(6, "Zambian", "name", None, True, True),
-    NameEntry(7, "The Burundian Wedding", "name", None, True, True),
-    NameEntry(10, "Tonga", "name", None, True, True),
-]
-INDEX = NameIndex.build(ENTRIES).with_public(PublicWords.of(["tongan title", "actor", "city"]))
+PLACES = ("Burundi", "Sri Lanka", "Tonga", "Poland", "Zambia", "Zambian", "The Burundian Wedding")
+INDEX = index_of(PLACES, ["tongan title", "actor", "city"], {8: "Kyrgyzstan"})
 
 
 def linked(text: str) -> list[tuple[str, tuple[int, ...], ValueKind | None]]:
@@ -38,7 +29,7 @@ def linked(text: str) -> list[tuple[str, tuple[int, ...], ValueKind | None]]:
         ("a Sri  Lankan city", [("Sri  Lankan", (2,), None)]),
         ("BURUND\u0131AN actors", [("BURUND\u0131AN", (1,), None)]),
         ("a \u017fri Lankan city", [("\u017fri Lankan", (2,), None)]),
-        ("Which customers are Kyrgyz?", [("Kyrgyz", (3,), ValueKind.TEXT)]),
+        ("Which customers are Kyrgyz?", [("Kyrgyz", (8,), ValueKind.TEXT)]),
         ("Which Polish cities are there?", [("Polish", (4,), None)]),
         ("Who made The Burundian Wedding?", [("The Burundian Wedding", (7,), None)]),
         ("Which Burundian actors are in The Burundian Wedding?",
@@ -64,7 +55,7 @@ def test_other_words_name_no_place(text: str) -> None:
 
 def test_the_guard_is_told_of_the_adjective_as_of_the_name() -> None:
     assert [hit.mids for hit in INDEX.find_secret("all burundian actors")] == [(1,)]
-    assert [hit.mids for hit in INDEX.find_secret("all kyrgyz actors")] == [(3,)]
+    assert [hit.mids for hit in INDEX.find_secret("all kyrgyz actors")] == [(8,)]
     assert INDEX.find_secret("all kenyan actors") == []
     public = INDEX.with_public(PublicWords.of(["burundi"]))
     assert public.find_secret("all burundian actors") == public.find_secret("all of burundi") == []
@@ -85,8 +76,7 @@ KNOWN_FACTS = {
     "Harald V": 4, "Harald VII of Brunn": 30,
 }  # fmt: skip
 KNOWN_MIDS = {name: mid for mid, name in enumerate(KNOWN_FACTS, start=1)}
-KNOWN_INDEX = NameIndex.build(NameEntry(mid, name, "name", None, True, True) for name, mid in KNOWN_MIDS.items())
-KNOWN_INDEX = KNOWN_INDEX.with_public(PublicWords.of(["president of a country", "about us"]))
+KNOWN_INDEX = index_of(KNOWN_FACTS, ["president of a country", "about us"])
 
 
 def known_counts(mids: Mids) -> npt.NDArray[np.int64]:
@@ -139,15 +129,9 @@ def test_without_a_graph_nothing_is_known_better() -> None:
     assert linked_to("when was wexler born", EntityLinker(KNOWN_INDEX)) == {"wexler": {"Wexler"}}
 
 
-def test_a_country_in_short_is_told_from_us() -> None:
-    names = ["United States of America", "Tilda Bron"]
-    index = NameIndex.build(NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(names))
-    index = index.with_public(PublicWords.of(["about us"]))
-    linker = EntityLinker(index)
-    assert [each.mids for each in linker.find_mentions("who led the us in 1944")] == [(0,)]
-    assert [each.mids for each in linker.find_mentions("who led the USA then")] == [(0,)]
-    assert linker.find_mentions("who of us was there") == []
-    assert [hit.mids for hit in index.find_secret("all of the US")] == [(0,)]
+def test_the_guard_tells_a_country_in_short_from_us() -> None:
+    index = index_of(("United States of America", "Tilda Bron"), ["about us"])
+    assert [hit.mids for hit in index.find_secret("all of the US")] == [(1,)]
     assert index.find_secret("tell us more about us") == []
 
 
@@ -156,20 +140,20 @@ COMMON_FACTS = {
     "Poet": 4, "Portuguese": 50, "Portugal": 70, "Ovar": 12, "Lawyer": 3, "lawyer": 80,
 }  # fmt: skip
 COMMON_NAMES = list(COMMON_FACTS)
-COMMON_ENTRIES = [NameEntry(mid, name, "name", None, True, True) for mid, name in enumerate(COMMON_NAMES)]
-PUBLIC = PublicWords.of(["movie", "born in", "play"])
+SHOWN = ["movie", "born in", "play"]
+PUBLIC = PublicWords.of(SHOWN)
 
 
 def common_counts(mids: Mids) -> npt.NDArray[np.int64]:
-    return np.array([list(COMMON_FACTS.values())[mid] for mid in mids.tolist()], dtype=np.int64)
+    return np.array([list(COMMON_FACTS.values())[mid - 1] for mid in mids.tolist()], dtype=np.int64)
 
 
-COMMON = EntityLinker(NameIndex.build(COMMON_ENTRIES).with_public(PUBLIC), common_counts)
+COMMON = EntityLinker(index_of(COMMON_NAMES, SHOWN), common_counts)
 
 
 def common(text: str, taken: tuple[tuple[int, int], ...] = ()) -> dict[str, set[str]]:
     named = COMMON.find_common(text, PUBLIC, taken, lambda noun: noun == "model")
-    return {text[each.start : each.end]: {COMMON_NAMES[mid] for mid in each.mids} for each in named}
+    return {text[each.start : each.end]: {COMMON_NAMES[mid - 1] for mid in each.mids} for each in named}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kg_store.loading.load import LoadedGraph, load_graph
-from kg_store.proposals.propose import preview, propose, propose_policy
+from kg_store.proposals.propose import preview, propose
 from kg_store.sources.policy import Policy
 from kg_store.sources.reader import read_sources
 from kg_store.terms import NodeKind, ValueKind
@@ -128,13 +128,6 @@ def test_wikidata_is_recognised(tmp_path: Path) -> None:
     assert "instance of" not in labels_of(loaded)
 
 
-def test_a_proposal_is_a_policy_that_can_be_written_and_read(tmp_path: Path) -> None:
-    for text in (OWN_WORDS, CLINIC, WIKIDATA):
-        policy = propose_policy([tmp_path / "a.ttl"]) if raw_of(tmp_path, text, "a.ttl") else None
-        assert policy is not None
-        assert Policy.from_toml(policy.to_toml()) == policy
-
-
 def test_a_preview_shows_what_a_model_sees_and_no_name(tmp_path: Path) -> None:
     raw = raw_of(tmp_path, CLINIC)
     seen = preview(raw, propose(raw), sample=10)
@@ -147,10 +140,6 @@ def test_a_preview_shows_what_a_model_sees_and_no_name(tmp_path: Path) -> None:
     zofia = next(entity for entity in seen.sample if entity.name == "Zofia Quarrel")
     facts = {(fact.relation, fact.end.split(" ", 1)[1]) for fact in zofia.facts}
     assert {("treated by", "(doctor)"), ("^of|seen by", "(doctor)"), ("born on", "(date)")} <= facts
-
-
-def test_a_preview_takes_fewer_entities_than_asked_for_where_there_are_fewer(tmp_path: Path) -> None:
-    assert len(preview(raw_of(tmp_path, "a\tb\tc", "a.tsv"), Policy(), 10).sample) == 2
 
 
 def test_the_hospital_works_at_the_first_try() -> None:

@@ -115,15 +115,6 @@ def test_an_error_says_field_and_allowed_values_and_quotes_nothing(text: str, sa
         assert part not in str(caught.value)
 
 
-def test_a_policy_knows_which_predicates_it_speaks_of() -> None:
-    policy = Policy(
-        names=("http://x.test/called", NAME_PREDICATES[0]),
-        composite_names=(("http://x.test/first", "http://x.test/last"),),
-        relations={"http://x.test/bornOn": RelationPolicy(hide=True)},
-    )
-    assert policy.mentioned() == {f"http://x.test/{name}" for name in ("called", "first", "last", "bornOn")}
-
-
 @pytest.mark.parametrize(
     "key", ["a." * 20_000 + "a = 1", '"a".' * 20_000 + "a = 1", "[" + "a . " * 20_000 + "a]\nb = 1"]
 )

@@ -16,7 +16,7 @@ from kg_store.formats.files import require_unpacked_within
 from kg_store.sources.raw_graph import TEXT_MARK, RawGraph, literal_of, value_term
 from kg_store.sources.reader import read_sources
 from kg_store.terms import ValueKind
-from tests.support.stores import raw_of, real_data, written
+from tests.support.stores import raw_of, written
 
 SECRET = "Zofia Quarrel"
 TRIPLES = {
@@ -366,15 +366,6 @@ def test_blank_nodes_of_two_files_stay_apart(tmp_path: Path) -> None:
     assert len(set(read_sources(paths).subjects.tolist())) == 2
 
 
-def test_progress_goes_up_to_one_over_all_files(tmp_path: Path) -> None:
-    lines = "".join(f"<http://x.test/{number}> <http://x.test/p> <http://x.test/b> .\n" for number in range(20_000))
-    seen: list[float] = []
-    read_sources([written(tmp_path, lines, "1.nt"), written(tmp_path, lines, "2.nt")], seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1.0
-    assert len(seen) > 4
-
-
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs"])), st.sampled_from(ValueKind))
 def test_a_value_term_gives_its_text_and_kind_back(text: str, kind: ValueKind) -> None:
     literal = literal_of(value_term(text, kind))
@@ -390,29 +381,18 @@ def test_a_literal_of_any_text_is_read_back(text: str) -> None:
     assert (literal.lexical, literal.language) == (text, "de")
 
 
-@pytest.mark.parametrize(
-    ("datatype", "kind"),
-    [
-        ("http://www.w3.org/2001/XMLSchema#decimal", ValueKind.NUMBER),
-        ("http://www.w3.org/2001/XMLSchema#gYear", ValueKind.DATE),
-        ("http://www.w3.org/2001/XMLSchema#boolean", ValueKind.TRUTH),
-        ("http://www.w3.org/2001/XMLSchema#duration", ValueKind.TEXT),
-    ],
-)
-def test_a_datatype_tells_how_a_value_compares(datatype: str, kind: ValueKind) -> None:
-    assert literal_of(f'"x"^^<{datatype}>').kind is kind
+LISTS = """@prefix : <http://x.test/> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
+:ivo :speaks ( :norse "Sudorian" ) ; :likes ( ) .
+:mara :speaks ( :norse ) .
+:runa :reads _:a . _:a rdf:first :saga ; rdf:rest _:a .
+_:b rdf:first :alone ; rdf:rest rdf:nil .
+"""
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "count"),
-    [
-        ("metaqa/kb.txt", 133_582),
-        ("webqsp/triples.tsv", 137_290),
-        ("opendialkg/triples.tsv", 242_591),
-        ("pathquestion/PQ-2H.kb.tsv", 1_211),
-        ("rdf/hospital.ttl", 239),
-    ],
-)
-def test_real_files_are_read_whole(name: str, count: int) -> None:
-    assert len(read_sources([real_data(name)]).subjects) == count
+def test_the_members_of_a_list_stand_in_its_place_and_a_broken_one_is_kept(tmp_path: Path) -> None:
+    found = {tuple(text.split("/")[-1] for text in row) for row in texts(raw_of(tmp_path, LISTS, "lists.ttl"))}
+    assert {("ivo", "speaks", "norse"), ("ivo", "speaks", "Sudorian"), ("mara", "speaks", "norse")} <= found
+    # A loop, and a list to which nothing leads.
+    assert len({row[0] for row in found if row[1].endswith("first")}) == 2
+    assert ("runa", "reads") in {row[:2] for row in found}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kg_store.text.inflection import fields_of, in_other_number, is_form_of, regular_plural, singular
+from kg_store.text.inflection import fields_of, in_other_number, is_form_of, singular
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,6 @@ from kg_store.text.inflection import fields_of, in_other_number, is_form_of, reg
 )
 def test_a_plural_loses_its_ending(word: str, one: str) -> None:
     assert singular(word) == one
-
-
-@pytest.mark.parametrize(
-    ("one", "several"), [("film", "films"), ("country", "countries"), ("day", "days"), ("church", "churches")]
-)
-def test_a_noun_gets_the_ending_of_a_plural(one: str, several: str) -> None:
-    assert regular_plural(one) == several
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kg_store.names.index import NameEntry, NameIndex
-from kg_store.names.linker import EntityLinker
 from kg_store.text.normalise import MARKS, is_letters, skeleton_of, undecorated
+from tests.support.linking import linker_of
 
 
 @pytest.mark.parametrize("word", ["Rose", "खन्ना", "แก้วมณี", "x\u0308y", "עַל"])
@@ -70,12 +69,6 @@ def test_the_letters_of_a_disguise_are_the_letters(name: str) -> None:
     assert not wrong
 
 
-@given(st.sampled_from(sorted(ALPHABETS)), st.text(LETTERS, min_size=1, max_size=20))
-def test_any_name_in_any_disguise_undone_is_the_name(disguise: str, name: str) -> None:
-    hidden = "".join(ALPHABETS[disguise].get(letter, letter) for letter in name)
-    assert skeleton_of(hidden).lower() == name
-
-
 @pytest.mark.parametrize("name", [each for each in DECORATED if "combining" not in each and "\u0332" not in each])
 def test_letters_of_no_language_are_undone_in_any_text(name: str) -> None:
     signs = {letter: sign for letter, sign in ALPHABETS[name].items() if len(sign) == 1}
@@ -105,11 +98,6 @@ def test_accents_strokes_and_look_alikes_go_from_a_skeleton(text: str, plain: st
     assert skeleton_of(text) == plain
 
 
-def test_ascii_text_is_the_same_object() -> None:
-    text = "who is Rose"
-    assert skeleton_of(text) is text
-
-
 @given(st.text(max_size=60))
 def test_a_skeleton_of_a_skeleton_is_itself(text: str) -> None:
     assert skeleton_of(skeleton_of(text)) == skeleton_of(text)
@@ -122,7 +110,6 @@ def test_each_character_is_read_alone(text: str) -> None:
 
 @pytest.mark.parametrize("disguise", ALPHABETS)
 def test_the_linker_finds_a_name_in_the_skeleton_of_its_disguise(disguise: str) -> None:
-    names = [NameEntry(1, "Onhu Brockshirt", "name", None, linkable=True, protected=True)]
-    linker = EntityLinker(NameIndex.build(names))
+    linker = linker_of(("Onhu Brockshirt",), public=None)
     hidden = "".join(ALPHABETS[disguise].get(letter, letter) for letter in "onhu brockshirt")
     assert [each.mids for each in linker.find_mentions(skeleton_of(f"who is {hidden}, and where"))] == [(1,)]

@@ -84,23 +84,13 @@ _ENDS: Final = frozenset(
     "birth birthday born death died due deadline discharged discharge expires expiry expired end ended ends until "
     "closed left cancelled retired".split()
 )
-_OLD: Final = Measure(
-    1,
-    -1,
-    (
-        "age",
-        "date of birth",
-        "born on",
-        "opened on",
-        "founded",
-        "established",
-        "inception",
-        "built",
-        "registered",
-        "acquired",
-    ),
-    only=_BEGINNINGS,
+_OLD_HINTS: Final = (
+    "age, date of birth, born on, opened on, founded, established, inception, built, registered, acquired"
 )
+_BIG_HINTS: Final = (
+    "population, area, size, number of beds, seats, seat count, bed count, capacity, number of employees, surface"
+)
+_OLD: Final = Measure(1, -1, tuple(_OLD_HINTS.split(", ")), only=_BEGINNINGS)
 _NEW: Final = Measure(
     0,
     1,
@@ -108,22 +98,7 @@ _NEW: Final = Measure(
     never=_ENDS,
 )
 _LATE: Final = Measure(0, 1)
-_BIG: Final = Measure(
-    1,
-    0,
-    (
-        "population",
-        "area",
-        "size",
-        "number of beds",
-        "seats",
-        "seat count",
-        "bed count",
-        "capacity",
-        "number of employees",
-        "surface",
-    ),
-)
+_BIG: Final = Measure(1, 0, tuple(_BIG_HINTS.split(", ")))
 _HIGH: Final = Measure(1, 0)
 _MUCH: Final = Measure(1, 0, ("price", "cost", "salary", "amount", "rent", "fee", "stipend", "premium", "deposit"))
 _LONG: Final = Measure(1, 0, ("duration", "length", "runtime", "distance"))

@@ -112,46 +112,31 @@ async def test_a_broken_file_is_told_by_number_and_line_and_changes_nothing(serv
     assert (await service.http.get("/admin/graphs", headers=OPERATOR)).json() == before
 
 
-BAD_UPLOADS = {
-    "no file": [("policy", (None, b"x = 1"))],
-    "another part": [("file", ("a.ttl", b"")), ("Nora", (None, b"x"))],
-    "no ending": [("file", ("Nora", b""))],
-    "another ending": [("file", ("Nora.exe", b""))],
-    "two policies": [("file", ("a.ttl", b"")), ("policy", (None, b"")), ("policy", (None, b""))],
-    "a policy of no text": [("file", ("a.ttl", b"")), ("policy", (None, b"\xff"))],
-}
-
-
-@pytest.mark.parametrize("name", BAD_UPLOADS)
-async def test_a_bad_upload_is_refused_and_leaves_nothing(service: Running, name: str) -> None:
-    reply = await service.http.post("/admin/graphs/x", files=BAD_UPLOADS[name], headers=OPERATOR)
-    refused(reply, 422, "bad_request")
-    assert "Nora" not in reply.text
-    assert not list(service.services.store.incoming.glob("*"))
-
-
+BAD_UPLOADS = (
+    ("bad_request", [("policy", (None, b"x = 1"))]),
+    ("bad_request", [("file", ("a.ttl", b"")), ("Nora", (None, b"x"))]),
+    ("bad_request", [("file", ("Nora", b""))]),
+    ("bad_request", [("file", ("Nora.exe", b""))]),
+    ("bad_request", [("file", ("a.ttl", b"")), ("policy", (None, b"")), ("policy", (None, b""))]),
+    ("bad_request", [("file", ("a.ttl", b"")), ("policy", (None, b"\xff"))]),
+    ("bad_policy", [("file", ("a.ttl", CLINIC.encode())), ("policy", (None, b"= ="))]),
+    ("bad_policy", [("file", ("a.ttl", CLINIC.encode())), ("policy", (None, b'unknown_field = "Nora Lindqvist"'))]),
+)
 CUT_OFF = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.ttl"\r\n\r\nx'
-
-
 NO_NAME = CUT_OFF + b"\r\n--b\r\nContent-Type: text/turtle\r\n\r\ny\r\n--b--\r\n"
 
 
-@pytest.mark.parametrize("body", [b"", b"--b\r\n", CUT_OFF, CUT_OFF + b"\r\n--b\r\n", NO_NAME])
-async def test_an_upload_that_is_cut_off_is_refused(service: Running, body: bytes) -> None:
-    headers = {**OPERATOR, "Content-Type": "multipart/form-data; boundary=b"}
-    refused(await service.http.post("/admin/graphs/x", content=body, headers=headers), 422, "bad_request")
-    headers["Content-Type"] = "multipart/form-data"
-    refused(await service.http.post("/admin/graphs/x", content=body, headers=headers), 422, "bad_request")
-    assert not list(service.services.store.incoming.glob("*"))
-
-
-async def test_a_bad_policy_is_refused_at_once(service: Running) -> None:
-    for policy in (b"= =", b'unknown_field = "Nora Lindqvist"'):
-        files = [("file", ("a.ttl", CLINIC.encode())), ("policy", (None, policy))]
+async def test_a_bad_upload_is_refused_and_leaves_nothing(service: Running) -> None:
+    for code, files in BAD_UPLOADS:
         reply = await service.http.post("/admin/graphs/x", files=files, headers=OPERATOR)
-        refused(reply, 422, "bad_policy")
+        refused(reply, 422, code)
         assert "Nora" not in reply.text
         assert not list(service.services.store.incoming.glob("*"))
+    for body in (b"", b"--b\r\n", CUT_OFF, CUT_OFF + b"\r\n--b\r\n", NO_NAME):
+        for kind in ("multipart/form-data; boundary=b", "multipart/form-data"):
+            headers = {**OPERATOR, "Content-Type": kind}
+            refused(await service.http.post("/admin/graphs/x", content=body, headers=headers), 422, "bad_request")
+            assert not list(service.services.store.incoming.glob("*"))
 
 
 async def test_an_upload_over_its_limit_is_refused(tmp_path: Path) -> None:
@@ -163,12 +148,12 @@ async def test_an_upload_over_its_limit_is_refused(tmp_path: Path) -> None:
         assert "AROG_MAX_UPLOAD_BYTES" in refused(reply, 413, "too_large").hint
 
 
-@pytest.mark.parametrize("name", ["Nora", "a b", "..", "x" * 64, "-x", "%2e%2e"])
-async def test_a_bad_graph_name_is_refused(service: Running, name: str) -> None:
+async def test_a_bad_graph_name_is_refused(service: Running) -> None:
     files = [("file", ("a.ttl", CLINIC.encode()))]
-    reply = await service.http.post(f"/admin/graphs/{name}", files=files, headers=OPERATOR)
-    assert reply.status_code in (404, 405, 422)
-    assert "Nora" not in reply.text
+    for name in ("Nora", "a b", "..", "x" * 64, "-x", "%2e%2e"):
+        reply = await service.http.post(f"/admin/graphs/{name}", files=files, headers=OPERATOR)
+        assert reply.status_code in (404, 405, 422)
+        assert "Nora" not in reply.text
 
 
 async def test_a_path_is_loaded_from_within_the_allowed_folder_alone(tmp_path: Path) -> None:
@@ -190,14 +175,14 @@ async def test_a_path_is_loaded_from_within_the_allowed_folder_alone(tmp_path: P
         assert "AROG_ALLOWED_LOAD_DIR" in refused(reply, 422, "bad_request").hint
 
 
-@pytest.mark.parametrize("body", [b"{}", b"[]", b"nothing", b'{"path": 1}', b'{"path": "a", "Nora": 1}'])
-async def test_a_bad_body_of_a_load_is_told_by_field(service: Running, body: bytes) -> None:
+async def test_a_bad_body_of_a_load_is_told_by_field(service: Running) -> None:
     headers = {**OPERATOR, "Content-Type": "application/json"}
-    reply = await service.http.post("/admin/graphs/x", content=body, headers=headers)
-    refused(reply, 422, "bad_request")
-    assert "Nora" not in reply.text
-    reply = await service.http.post("/admin/graphs/x", content=body, headers=OPERATOR)
-    assert "neither" in refused(reply, 422, "bad_request").message
+    for body in (b"{}", b"[]", b"nothing", b'{"path": 1}', b'{"path": "a", "Nora": 1}'):
+        reply = await service.http.post("/admin/graphs/x", content=body, headers=headers)
+        refused(reply, 422, "bad_request")
+        assert "Nora" not in reply.text
+        reply = await service.http.post("/admin/graphs/x", content=body, headers=OPERATOR)
+        assert "neither" in refused(reply, 422, "bad_request").message
 
 
 async def test_graphs_are_listed_and_deleted_with_their_conversations(service: Running) -> None:

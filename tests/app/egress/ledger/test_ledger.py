@@ -35,12 +35,6 @@ def entry(**changes: object) -> LedgerEntry:
     return LedgerEntry(**(given | changes))  # type: ignore[arg-type]
 
 
-def test_an_entry_comes_back_as_it_was_recorded(ledger: Ledger) -> None:
-    made = entry(hits=0)
-    assert ledger.record(made) == made.id
-    assert ledger.entries("t") == [made]
-
-
 @pytest.mark.parametrize("anonymity", [None, 0, 7, 12_345])
 def test_the_number_that_fit_comes_back_and_lies_sealed_with_the_body(
     ledger: Ledger, engine: Engine, anonymity: int | None
@@ -145,17 +139,6 @@ def test_an_id_is_recorded_once(ledger: Ledger, engine: Engine) -> None:
 
 def test_nothing_of_a_payload_stands_in_a_repr() -> None:
     assert "Eq7f2k" not in repr(entry())
-
-
-def test_a_reply_comes_back_with_its_request(ledger: Ledger) -> None:
-    asked, unanswered = entry(), entry()
-    reply = LedgerReply(asked, "unusable", "Vx81zp, perhaps")
-    for each in (asked, unanswered):
-        ledger.record(each)
-    ledger.record_replies([reply])
-    assert ledger.replies_to([asked, unanswered]) == {asked.id: reply}
-    assert ledger.replies_to([unanswered]) == {}
-    assert "Vx81zp" not in repr(reply)
 
 
 def test_a_reply_is_sealed_in_the_database_and_opens_with_its_own_request_alone(

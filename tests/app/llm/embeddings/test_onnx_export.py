@@ -182,13 +182,11 @@ def test_an_owners_model_is_exported_once_and_gives_the_vectors_that_torch_gives
     [
         lambda network: network.write_bytes(network.read_bytes()[:-100]),
         lambda network: network.write_bytes(network.read_bytes()[:-100] + bytes(100)),
-        lambda network: network.write_bytes(b""),
         lambda network: network.unlink(),
         lambda network: network.with_suffix(".json").write_text('{"sha256": '),
-        lambda network: network.with_suffix(".json").write_text("[]"),
         lambda network: network.with_suffix(".json").unlink(),
     ],
-    ids=["truncated", "changed", "empty", "missing", "verdict cut", "verdict of another form", "no verdict"],
+    ids=["truncated", "changed", "missing", "verdict cut", "no verdict"],
 )
 def test_a_broken_file_is_made_again(
     tiny: ModelFolder, cache: Path, exported: Path, made_again: list[Path], spoil: Callable[[Path], object]
@@ -237,13 +235,6 @@ def test_a_network_with_other_vectors_is_never_used_and_not_tried_again(
     assert not list(tmp_path.glob("*.onnx"))
     assert open_exported(tiny, tmp_path) is None
     assert exports == [tmp_path]
-
-
-def test_other_weights_have_a_network_of_their_own(
-    tiny: ModelFolder, tmp_path: Path, cache: Path, exports: list[Path]
-) -> None:
-    changed = ModelFolder(tiny.path, {**tiny.digests, "model.safetensors": "0" * 64})
-    assert module._key_of(changed) != module._key_of(tiny) == network_in(cache).stem
 
 
 def test_a_model_that_does_not_take_the_mean_runs_on_torch(tmp_path: Path, cache: Path, exports: list[Path]) -> None:

@@ -105,11 +105,6 @@ async def test_a_format_that_is_refused_or_breaks_the_server_leads_to_the_next(
     assert found == Capabilities(Dialect(mode))  # type: ignore[arg-type]
 
 
-async def test_a_schema_beside_the_object_is_found(server: ModelServer) -> None:
-    found = await probed(server, serves("object_schema", refuses=("json_schema",), status=500))
-    assert (found.dialect.mode, found.enforces_schema) == ("object_schema", True)
-
-
 async def test_a_model_that_takes_no_temperature_is_found(server: ModelServer) -> None:
     found = await probed(server, serves("json_schema", plain=False))
     assert found.dialect == Dialect("json_schema", is_plain=False)

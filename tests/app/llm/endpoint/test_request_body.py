@@ -21,20 +21,15 @@ from app.llm.endpoint.request_body import (
     body_of,
     read_step,
     statics_of,
-    step_text,
 )
 from app.llm.tasks import (
     AnswerInput,
     CallOptions,
-    Candidate,
-    Evidence,
-    PathTriple,
     SchemaStep,
     StepInput,
     StructureInput,
     Task,
     TaskKind,
-    Thing,
     Turn,
 )
 from app.strategies.prompts import AROG_TASKS, REPLY, STRUCTURE
@@ -134,17 +129,6 @@ def test_a_dialect_says_where_the_schema_and_the_limits_go() -> None:
     assert body("json_schema", salted=True)["cache_salt"] == "5a17"
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-def test_every_kind_says_its_task_its_schema_and_its_instructions(kind: TaskKind[Any]) -> None:
-    empty = StructureInput(question="", dialogue=[], things=[])
-    body = json.loads(body_of(Task(kind, empty), RequestTemplate("the model", max_tokens=4_096)).body)
-    assert (body["model"], body["temperature"], body["max_tokens"]) == ("the model", kind.temperature, kind.max_tokens)
-    schema = body["response_format"]["json_schema"]
-    assert (body["response_format"]["type"], schema["name"], schema["strict"]) == ("json_schema", kind.name, True)
-    assert [message["role"] for message in body["messages"]] == ["system", "user"]
-    assert body["messages"][0]["content"] == kind.instructions
-
-
 @pytest.mark.parametrize("form", ["tree", "choice"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_text_and_list_of_a_reply_is_bounded_by_what_endpoints_enforce(kind: TaskKind[Any], form: Any) -> None:
@@ -203,38 +187,6 @@ def test_where_no_ways_are_offered_functions_may_name_a_relation_in_either_direc
         question="?", dialogue=[], path=[], things=[], evidence=[], relations=["treated by"], last_round=True
     )
     assert words_offered(asked) == ["treated by", "^treated by"]
-
-
-GIVEN = StepInput(
-    question="who treats Eq7f2k?",
-    dialogue=[Turn(role="user", text="and Eq7f2k?")],
-    things=[Thing(name="Eq7f2k", concept="patient", size="1"), Thing(name="Sk3mmd", concept="doctor, person")],
-    evidence=[
-        Evidence(start="Eq7f2k", path=["lives in"], end="Sa1b2c", end_concept="city, place", size="2-5"),
-        Evidence(start="Sa1b2c", start_concept="city", path=["^lives in", "age"], end="Vx81zp", end_concept="number"),
-    ],
-    path=[PathTriple(head="Eq7f2k", relation="treated by", tail="doctor")],
-    candidates=[
-        Candidate(number=1, start="Eq7f2k", path=["treated by"], concept="doctor"),
-        Candidate(
-            number=12, start="Eq7f2k", path=["has admission|admitted to", "^works in"], concept="doctor, person"
-        ),
-    ],
-    hint="way(1)",
-    further=4,
-    round=2,
-)
-
-
-def test_what_was_written_is_read_again() -> None:
-    assert read_step(step_text(GIVEN)) == GIVEN
-
-
-def test_lines_hold_the_path_as_it_is_walked() -> None:
-    text = step_text(GIVEN)
-    assert '"way(12): Eq7f2k > has admission|admitted to > ^works in: doctor, person"' in text
-    assert '"Eq7f2k > lives in > Sa1b2c: city, place, 2-5"' in text
-    assert '"Eq7f2k: patient, 1"' in text
 
 
 @pytest.mark.parametrize("broken", ["{", '{"question": 1}', '{"question": "q", "candidates": ["Eq7f2k > a: b"]}'])

@@ -6,83 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.reader.language.answer_form import read_form
-from app.reader.language.question_words import WordUsage, content_words, reading_orders
-from app.reader.language.relation_wording import hop_words, kinds_in, voice_of
-from kg_store.text.inflection import singular
+from app.reader.language.question_words import content_words, reading_orders
+from app.reader.language.relation_wording import hop_words, voice_of
 from kg_store.text.labels import readable_step, typed_step
 from kg_store.text.words import is_pseudonym
-
-
-@pytest.mark.parametrize(
-    ("question", "form"),
-    [("When was Eq7f2k first shown?", "things"), ("What best describes Eq7f2k?", "things"),
-     ("Which is the best film of Eq7f2k?", "extreme"), ("What was the first visit of Eq7f2k?", "extreme"),
-     ("Can you name a film directed by Eq7f2k?", "things")],
-)  # fmt: skip
-def test_the_form_is_read_after_that(question: str, form: str) -> None:
-    assert read_form(question, 1).form == form
-
-
-def said(question: str, topic: str = "Eq7f2k") -> list[str]:
-    """The single words of the question that may name something, in walking order."""
-    spans = [span for span in reading_orders(question, topic)[0].spans if span.end == span.start + 1]
-    return [span.text for span in sorted(spans, key=lambda span: span.start)]
-
-
-def test_after_a_possessive_the_right_side_comes_first() -> None:
-    assert said("which doctor treats Eq7f2k's mother") == ["mother", "treats", "doctor"]
-    assert said("which doctor treats Eq7f2k’s mother") == ["mother", "treats", "doctor"]
-
-
-def test_words_on_both_sides_of_the_topic_are_walked() -> None:
-    assert set(said("films that Eq7f2k directed")) == {"films", "directed"}
-
-
-def test_without_its_topic_a_question_is_read_from_its_end() -> None:
-    assert said("who treats the patient", "Ez9y8x") == ["patient", "treats"]
 
 
 def test_neighbours_are_spans_in_reading_order_and_pseudonyms_break_them() -> None:
     texts = {span.text for span in reading_orders("the place of birth of Ez9y8x spouse Eq7f2k", "Eq7f2k")[0].spans}
     assert "place of birth" in texts
     assert not any("Ez9y8x" in text for text in texts)
-
-
-def usages(question: str, text: str) -> set[WordUsage]:
-    spans = {span.text: span for walked in reading_orders(question, "Eq7f2k") for span in walked.spans}
-    return set(spans[text].usages)
-
-
-@pytest.mark.parametrize(
-    ("question", "text", "usage"),
-    [
-        ("who was treated by Eq7f2k", "treated", WordUsage.SUBJECT),
-        ("which films did Eq7f2k direct", "direct", WordUsage.SUBJECT),
-        ("who directed Eq7f2k", "directed", WordUsage.OBJECT),
-        ("Eq7f2k was directed by whom", "directed", WordUsage.OBJECT),
-        ("where was Eq7f2k born", "born", WordUsage.UNDERGOES),
-        ("the director of Eq7f2k", "director", WordUsage.HOLDER),
-        ("Eq7f2k's mother", "mother", WordUsage.HOLDER),
-        ("films whose director is Eq7f2k", "director", WordUsage.FILLER),
-        ("which films was Eq7f2k the director of", "director", WordUsage.FILLER),
-    ],
-)
-def test_how_a_word_holds_on_to_the_topic(question: str, text: str, usage: WordUsage) -> None:
-    assert usage in usages(question, text)
-
-
-def test_a_word_that_follows_the_topic_directly_is_walked_both_ways() -> None:
-    first, second = reading_orders("the director of Eq7f2k movies", "Eq7f2k")
-    orders = [[span.text for span in sorted(w.spans, key=lambda s: s.start) if span.end == span.start + 1]
-              for w in (first, second)]  # fmt: skip
-    assert orders == [["director", "movies"], ["movies", "director"]]
-
-
-def test_words_for_what_is_shared_are_no_content() -> None:
-    (walked,) = reading_orders("films that have the same director as Eq7f2k", "Eq7f2k")
-    assert walked.is_shared
-    assert "same" not in {word for span in walked.spans for word in span.text.split()}
 
 
 @given(
@@ -107,15 +40,6 @@ def test_content_words_leave_out_grammar_and_pseudonyms() -> None:
 )
 def test_pseudonyms_are_told_from_words(word: str, is_one: bool) -> None:
     assert is_pseudonym(word) is is_one
-
-
-@pytest.mark.parametrize(
-    ("plural", "one"),
-    [("patients", "patient"), ("cities", "city"), ("diagnoses", "diagnose"), ("wishes", "wish"), ("boxes", "box"),
-     ("classes", "class"), ("class", "class"), ("virus", "virus"), ("diagnosis", "diagnosis"), ("gas", "gas")],
-)  # fmt: skip
-def test_plural_endings_are_taken_off(plural: str, one: str) -> None:
-    assert singular(plural) == one
 
 
 def test_a_label_is_worded_by_its_last_part_and_its_kind() -> None:
@@ -166,11 +90,6 @@ def test_hints_say_less_than_words_and_are_none() -> None:
     words = hop_words("salary (wage, ~envelope)", "number")
     assert (words.further, words.hints) == (("wage",), ("envelope",))
     assert not any("envelope" in text for text in words.relation)
-
-
-def test_concepts_that_say_nothing_are_no_kinds() -> None:
-    assert kinds_in("doctor, thing") == ("doctor",)
-    assert kinds_in("") == kinds_in("number") == ()
 
 
 def test_freebase_labels_are_read_by_their_last_part() -> None:

@@ -6,10 +6,7 @@ import pytest
 
 from app.reader.scoring.path_scoring import PathScorer
 from app.reader.step import plan_step
-from tests.app.reader.meaning.test_read_meaning import scorer
 from tests.support.library import asked, read
-
-__all__ = ["scorer"]
 
 
 def test_the_reading_most_like_the_whole_question_decides(scorer: PathScorer) -> None:

@@ -35,14 +35,6 @@ def test_facts_and_candidates_make_paths_from_the_root() -> None:
     assert (far.candidate, far.concepts, far.concept) == (2, ("doctor", "", "city"), "city")
 
 
-def test_a_path_may_come_back_to_its_root() -> None:
-    shown = step("q", [TOPIC], (), [
-        fact("Eq7f2k", "child", end="Sa1b2c", to="person"), fact("Sa1b2c", "^child", end="Eq7f2k", to="person"),
-    ])  # fmt: skip
-    ends = {path.steps: path.end for path in known_paths(shown, TOPIC)}
-    assert ends[("child", "^child")] == "Eq7f2k"
-
-
 PLACES = st.sampled_from(["Eq7f2k", "Sa1b2c", "Sd3e4f"])
 
 
@@ -91,9 +83,3 @@ def test_a_kind_stands_where_its_word_stands(embedder: Embedder, question: str) 
     scored = score_paths(PathScorer(embedder), question, shown, [kind], [kind])
     assert {each.path.candidate for each in scored} == {1, 2}
     assert scored[0].score >= scored[1].score
-
-
-def test_a_composed_path_has_the_concepts_that_its_single_steps_show() -> None:
-    ways = [way(1, "Eq7f2k", "treated by", to="doctor"), way(2, "Eq7f2k", "treated by", "salary", to="number")]
-    concepts = {path.steps: path.concepts for path in known_paths(step("q", [TOPIC], ways), TOPIC)}
-    assert concepts == {("treated by",): ("doctor",), ("treated by", "salary"): ("doctor", "number")}

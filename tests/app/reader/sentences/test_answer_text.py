@@ -7,9 +7,8 @@ import re
 import pytest
 
 from app.llm.tasks import StepInput
-from app.reader.sentences.answer_text import reply_text, told_answer
+from app.reader.sentences.answer_text import deciding_values, reply_text, told_answer
 from app.reader.sentences.phrases import phrase_of
-from kg_store.text.inflection import plural
 from tests.support.tasks import fact, step, thing, way
 
 X, Y = thing("Eq7f2k", "patient"), thing("Ez9y8x", "doctor")
@@ -160,22 +159,42 @@ def test_no_word_of_the_question_is_in_the_answer(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("noun", "several"),
-    [
-        ("child", "children"), ("person", "people"), ("diagnosis", "diagnoses"), ("city", "cities"), ("day", "days"),
-        ("box", "boxes"), ("branch", "branches"), ("woman", "women"), ("date of birth", "dates of birth"),
-        ("dose in mg", "doses in mg"), ("geographic location", "geographic locations"),
-    ],
-)  # fmt: skip
-def test_plurals(noun: str, several: str) -> None:
-    assert plural(noun) == several
-
-
-@pytest.mark.parametrize(
     "step", ["in language", "upregulates", "same as", "a|^b", "^has admission|admitted to", "of", ""]
 )
 def test_what_is_not_certainly_english_is_not_said(step: str) -> None:
     assert phrase_of(step) is None
+
+
+TREATING = fact("Eq7f2k", "treated by", end="Sa1b2c", to="doctor", size="2-5")
+PATIENTS = fact("Ez9y8x", "^treated by", end="Sp1b2c", to="patient", size="2-5")
+
+
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ('exists(filter(Eq7f2k, "hired on", =, Vd4t33))', [('reach(Eq7f2k, "hired on")', "Eq7f2k was hired on {1}")]),
+        ("exists(intersect(Sa1b2c, Ez9y8x))", [("Sa1b2c", "Eq7f2k is treated by {1}")]),
+        (
+            'exists(intersect(reach(Eq7f2k, "lives in"), Ez9y8x))',
+            [('reach(Eq7f2k, "lives in")', "Eq7f2k lives in {1}")],
+        ),
+        (
+            'exists(intersect(compare(Eq7f2k, Ez9y8x, "date of birth"), Eq7f2k))',
+            [
+                ('reach(Eq7f2k, "date of birth")', "Eq7f2k's date of birth {1:is|are} {1}"),
+                ('reach(Ez9y8x, "date of birth")', "Ez9y8x's date of birth {1:is|are} {1}"),
+            ],
+        ),
+        ("exists(intersect(Eq7f2k, Sk3mmd))", [("", "Eq7f2k is a patient")]),
+        # Steps backwards lead to many, and a count or a truth tells all by itself.
+        ("exists(intersect(Sp1b2c, Eq7f2k))", []),
+        ('exists(having(Sk3mmd, "email"))', []),
+        ("count(Sa1b2c)", []),
+    ],
+)
+def test_what_decides_a_yes_or_no_is_told_beside_it(expression: str, told: list[tuple[str, str]]) -> None:
+    shown = step("Is Eq7f2k treated by Ez9y8x?", [X, Y, DOCTORS], evidence=[TREATING, PATIENTS])
+    assert deciding_values(expression, shown) == told
 
 
 def test_what_is_asked_beside_the_answer_is_told_behind_it() -> None:

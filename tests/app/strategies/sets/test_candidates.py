@@ -29,7 +29,7 @@ from app.strategies.sets.candidates import (
     RetrievedWays,
     WaySelector,
 )
-from kg_store.graph.traversal import concept_of, kind_of, members_of, steps_from
+from kg_store.graph.traversal import concept_of, kind_of, steps_from
 from kg_store.terms import Path
 from tests.support.asking import Asked, Bench, bench_of
 from tests.support.retrievers import FavouringRetriever, untrained
@@ -70,11 +70,6 @@ def wide(embedder: Embedder, tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return bench_of(tmp_path_factory.mktemp("wide"), embedder, PREFIXES + text)
 
 
-def kind_place(asked: Asked, concept: str) -> NodeSet:
-    mids = members_of(asked.graph.blind, concept)
-    return NodeSet(asked.table.of_kind(concept, mids), mids, concept, kind_of(asked.graph.blind, mids))
-
-
 def offer(
     asked: Asked, embedder: Embedder, question: str, frontier: list[NodeSet], earlier: list[NodeSet]
 ) -> CandidateList:
@@ -96,13 +91,6 @@ def test_single_steps_and_paths_of_two_are_offered(asked: Asked, embedder: Embed
     assert max(len(path) for path in offered) == 2
 
 
-def test_nothing_is_composed_from_a_value(asked: Asked, embedder: Embedder) -> None:
-    zofia = one(asked, "Zofia Quarrel")
-    starts = {path[0] for path in paths(asked, offer(asked, embedder, "q", [zofia], []), zofia) if len(path) == 2}
-    assert "date of birth" not in starts
-    assert "treated by" in starts
-
-
 def test_of_earlier_places_the_single_steps_stay_on_offer(asked: Asked, embedder: Embedder) -> None:
     zofia, doctor = one(asked, "Zofia Quarrel"), one(asked, "Ottoline Brackwater")
     found = offer(asked, embedder, "which ward does the doctor work in", [doctor], [zofia])
@@ -121,15 +109,6 @@ def test_a_hub_keeps_all_its_ways_and_all_its_members(hub: Bench, embedder: Embe
     arrival = arrive(asked.inquiry(EmbeddedReasoner(embedder), "who lives there"), way)
     assert arrival is not None
     assert len(arrival[0].mids) == RESIDENTS
-
-
-def test_from_very_many_things_single_steps_are_still_offered(hub: Bench, embedder: Embedder) -> None:
-    asked = hub.asked()
-    patients = kind_place(asked, "patient")
-    assert len(patients.mids) == RESIDENTS
-    found = offer(asked, embedder, "where do patients live", [patients], [])
-    assert paths(asked, found, patients) == {("lives in",), ("treated by",)}
-    assert found.cut == 0
 
 
 def test_a_cut_keeps_what_the_question_is_about_and_is_counted(wide: Bench, embedder: Embedder) -> None:
@@ -172,17 +151,6 @@ def test_no_way_is_on_two_pages_and_what_no_page_holds_is_counted(asked: Asked, 
     assert len(shown) == len(set(shown)) <= MAX_OFFERED
     assert shelf.behind(0) == len(shown) - len(shelf.pages[0])
     assert shelf.behind(len(shelf.pages) - 1) == 0
-
-
-def test_of_three_steps_the_first_two_stand_beside_them(asked: Asked, embedder: Embedder) -> None:
-    question = "Who is treated by the doctor of the spouse of Zofia Quarrel?"
-    longer = asked.inquiry(EmbeddedReasoner(embedder), question, profile=Profile.KIND)
-    page = labels(
-        asked,
-        shelves_of(longer, {}, one(asked, "Zofia Quarrel")).of([one(asked, "Zofia Quarrel")], [], set()).pages[0],
-    )
-    assert ("married to", "treated by", "^treated by") in page
-    assert {path[:2] for path in page if len(path) == 3} <= set(page)
 
 
 def test_once_a_walked_path_covers_the_question_little_is_shown(asked: Asked, inquiry: StrategyInput) -> None:

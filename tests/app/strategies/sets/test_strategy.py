@@ -21,12 +21,10 @@ from evaluation.fakes.scripted_endpoint import ScriptedEndpoint
 from tests.support.asking import Bench, bench_of, plan_along, secrets_in
 from tests.support.processes.model_server import (
     Canned,
-    ModelServer,
     Replies,
     Request,
     in_turn,
     reply,
-    sent_to,
 )
 from tests.support.stores import PREFIXES
 from tests.support.talk import Talk
@@ -156,18 +154,6 @@ async def test_a_graph_without_anything_that_has_a_kind_is_not_asked_about(
     assert len(finding.notes) == 1
 
 
-async def test_what_is_cut_by_rank_is_told(
-    server: ModelServer, model: PromptedReasoner, embedder: Embedder, tmp_path: Path
-) -> None:
-    many = range(MAX_OFFERED + 9)
-    facts = "".join(f':f1 :hasPart{n}Of :m{n} . :m{n} rdfs:label "Mollusk{n} Vane" .\n' for n in many)
-    asked = bench_of(tmp_path, embedder, PREFIXES + facts + ':f1 rdfs:label "Gribblewerk" .').asked(model)
-    server.replies = in_turn(step("not_in_graph"))
-    finding = await SetsStrategy(embedder).find(asked.inquiry(model, "What is part of Gribblewerk?"))
-    assert len(sent_to(server, "step")[0]["candidates"]) == MAX_OFFERED
-    assert [note.startswith("Step 1: ") for note in finding.notes] == [True]
-
-
 async def test_a_reply_that_chooses_and_answers_at_once_takes_one_call(talk: Talk) -> None:
     def replies(request: Request) -> Canned:
         number = number_of(request, "has admission|admitted to")
@@ -196,13 +182,6 @@ async def test_where_no_candidate_fits_the_further_ones_are_shown(talk: Talk, no
     assert inputs[-1]["further"] == 0
     assert (finding.draft, finding.rounds) == (None, 1)
     assert [note.startswith("Step 1: ") for note in finding.notes] == [True]  # A kind has more ways than numbers.
-
-
-async def test_pages_that_nobody_needed_are_no_cut(talk: Talk) -> None:
-    talk.server.replies = lambda request: step("answer", answer=[f"way({request.input['candidates'][0]['number']})"])
-    finding = await talk.find(SetsStrategy, profile=Profile.KIND)
-    assert talk.sent("step")[0]["further"] > 0
-    assert finding.notes == ()
 
 
 async def test_what_a_prompt_shared_with_the_one_before_it_stands_first_and_unchanged(talk: Talk) -> None:

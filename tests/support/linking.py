@@ -1,0 +1,38 @@
+"""Names as the store holds them: an index and a linker of a few, by the text that is linked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kg_store.names.index import NameEntry, NameIndex
+from kg_store.names.linker import EntityLinker
+from kg_store.terms import ValueKind
+from kg_store.text.english import PublicWords
+
+
+def named(mid: int, text: str) -> NameEntry:
+    return NameEntry(mid, text, "name", None, linkable=True, protected=True)
+
+
+def valued(mid: int, text: str, kind: ValueKind = ValueKind.TEXT) -> NameEntry:
+    return NameEntry(mid, text, "value", kind, linkable=True, protected=True)
+
+
+def index_of(
+    names: Iterable[str], public: Iterable[str] | None = (), texts: Mapping[int, str] | None = None
+) -> NameIndex:
+    """Of names, whose MIDs count from 1, and text values by MID; without public words where `public` is None."""
+    entries = [named(mid, name) for mid, name in enumerate(names, start=1)]
+    index = NameIndex.build([*entries, *(valued(mid, text) for mid, text in (texts or {}).items())])
+    return index if public is None else index.with_public(PublicWords.of(public))
+
+
+def linker_of(
+    names: Iterable[str], public: Iterable[str] | None = (), texts: Mapping[int, str] | None = None
+) -> EntityLinker:
+    return EntityLinker(index_of(names, public, texts))
+
+
+def linked(linker: EntityLinker, text: str) -> dict[str, tuple[int, ...]]:
+    """The parts of `text` that are mentions, and what they name."""
+    return {text[each.start : each.end]: each.mids for each in linker.find_mentions(text)}
