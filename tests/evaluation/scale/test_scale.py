@@ -25,7 +25,8 @@ from evaluation.scale.guard_and_ledger import (
     scale_measures,
 )
 from evaluation.scale.made_up import TREATED, entries_of, made_names, write_graph
-from evaluation.scale.speed_run import MAX_TIMES_IDEAL, LoadReport, SpeedFigure, measures, run_load
+from evaluation.scale.speed_run import SpeedFigure, measures
+from evaluation.tables.endpoint_table import MAX_TIMES_IDEAL, LoadReport, run_load
 from evaluation.tables.measures import Measure
 
 
