@@ -303,6 +303,26 @@ def linking(
 
 
 @app.command()
+def concepts(
+    data: Data = DATA,
+    labels: Annotated[list[Path] | None, typer.Option(help="Labels, one JSON object a line; ours without it")] = None,
+    graphs: Annotated[Path | None, typer.Option(help="JSON object: each graph's files; ours without it")] = None,
+    out: Out = None,
+) -> None:
+    """Show how many concepts are right where a graph has no types; ends with code 1 when the bound is missed."""
+    from app.llm.embeddings.embedder import Embedder
+    from app.reader.concept_namer import ConceptNamer
+    from app.settings import load_settings
+    from evaluation.tables.concepts import LABELS, SETS, by_graph, measures, not_right, run_concepts
+
+    settings = load_settings()
+    namer = ConceptNamer(Embedder(settings.embedder, settings.cache_dir))
+    files, graph_files = labels or LABELS, graphs or SETS / "graphs.json"
+    judged = _shown(lambda show: run_concepts(files, graph_files, data, namer.name, show))
+    end_measured(measures(judged), out, "concepts", further="\n".join((by_graph(judged), not_right(judged))))
+
+
+@app.command()
 def words(data: Data = DATA, out: Out = None, limit: Limit = 1000, seed: Seed = 0) -> None:
     """Show which common words of everyday questions are replaced; ends with code 1 when a bound is missed."""
     from evaluation.attacks.common_words import markdown, measure_common_words
