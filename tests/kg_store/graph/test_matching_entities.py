@@ -56,7 +56,7 @@ def cases(draw: st.DrawFn) -> tuple[CompactGraph, EntityDescription]:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=300)
 @given(cases())
 def test_the_count_is_that_of_walking_from_each(case: tuple[CompactGraph, EntityDescription]) -> None:
     graph, said = case

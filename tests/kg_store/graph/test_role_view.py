@@ -172,7 +172,7 @@ def test_a_part_holds_its_version_and_goes_with_it(tmp_path: Path) -> None:
 
 
 @given(graphs(), st.data())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 def test_any_part_is_the_graph_of_the_facts_that_are_shown(
     built: tuple[Adjacency, Schema, list[tuple[int, int, int]]], data: st.DataObject
 ) -> None:
