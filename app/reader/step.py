@@ -262,7 +262,7 @@ def _told_beside(text: str, question: str) -> list[str]:
         return []
     if text.startswith(("most(", "fewest(")):
         return [f"count(reach({text}, {operands_of(text)[1]}))"]
-    return [f"count({text})"] if text.startswith(("reach(", "intersect(", "filter(", "having(")) else []
+    return [f"count({text})"] if text.startswith(("reach(", "intersect(", "filter(", "having(", "S")) else []
 
 
 def _scores_of(score: float, asked: ParsedQuestion) -> ReadingScores:

@@ -207,7 +207,7 @@ def told_answer(expressions: Sequence[str], shown: StepInput) -> tuple[list[str]
     """Returns the expressions of an answer and its text; a yes or no gets the values that decide it as well."""
     text, parts = reply_text(expressions[0], shown), [*expressions]
     if len(parts) == 2:
-        text = text.removesuffix(".") + (": {2}." if expressions[0].startswith("count(") else " ({2}).")
+        text = text.removesuffix(".") + (": {2}." if expressions[0].startswith("count(") else " ({2} in all).")
     for expression, sentence in deciding_values(expressions[0], shown) if len(expressions) == 1 else ():
         parts += [expression] if expression else []
         text += f" {sentence.replace('{1', f'{{{len(parts)}')}."

@@ -127,6 +127,12 @@ def test_members_and_their_number_are_asked_for_in_one(scorer: PathScorer, quest
     assert reply.answer == [each.format("intersect(Sa1b2c, Sk3mmd)") for each in answer]
 
 
+def test_of_those_that_have_the_most_it_is_told_how_many_they_have(scorer: PathScorer) -> None:
+    reply = stepped(scorer, "Who insures the most patients, and how many?", [PATIENTS])
+    insures = 'most(reach(Sp4t1n, "insured by"), "^insured by")'
+    assert reply.answer == [insures, f'count(reach({insures}, "^insured by"))']
+
+
 def test_a_graph_that_does_not_say_what_its_things_are_is_read_loosely(scorer: PathScorer) -> None:
     partner = fact("Eq7f2k", "spouse", end="Es1p2o", to="person", of="person")
     given = step("Who is the other half of Eq7f2k?", [thing("Eq7f2k", "person")], evidence=[partner])

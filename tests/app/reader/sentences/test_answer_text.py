@@ -200,4 +200,4 @@ def test_what_decides_a_yes_or_no_is_told_beside_it(expression: str, told: list[
 def test_what_is_asked_beside_the_answer_is_told_behind_it() -> None:
     count, given = f"count({END})", reached("^treats")
     assert told_answer([count, END], given)[1].endswith("is {1}: {2}.")
-    assert told_answer([END, count], given)[1] == f"{reply_text(END, given)[:-1]} ({{2}})."
+    assert told_answer([END, count], given)[1] == f"{reply_text(END, given)[:-1]} ({{2}} in all)."
