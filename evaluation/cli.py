@@ -5,7 +5,6 @@ What has bounds ends with code 1 when one is missed.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -73,6 +72,8 @@ def qa(
     json: Annotated[Path | None, typer.Option(help="Write all figures and outcomes here")] = None,
 ) -> None:
     """Load a graph, ask every question through the service, and report how right, dear, fast and tight it was."""
+    import asyncio
+
     from evaluation.bench.bench import sample
     from evaluation.bench.report import RunLabel, markdown, stages_markdown, write_json
     from evaluation.datasets.questions import read_questions
@@ -372,6 +373,7 @@ def model_table(
 
 def _shown(run: Callable[[Show], Awaitable[_ResultT]]) -> _ResultT:
     """Runs `run` with a progress bar and gives its result."""
+    import asyncio
 
     async def running(show: Show) -> _ResultT:
         return await run(show)

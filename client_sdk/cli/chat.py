@@ -32,7 +32,7 @@ from client_sdk.cli.render import (
     trace_as_dict,
 )
 from client_sdk.client import Chat
-from client_sdk.crypto.key_file import create_private, read_private
+from client_sdk.crypto.private_files import create_private, read_private
 from client_sdk.errors import ArogError, RefusedError, UnknownConversationError
 from client_sdk.protocol import RatingWord
 

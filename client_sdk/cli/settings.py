@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from client_sdk.crypto.private_files import config_folder, read_private
 from client_sdk.errors import NotConfiguredError
 from client_sdk.transport.address import DEFAULT_GRAPH, checked_key, secret_of, url_on_this_machine
 
@@ -38,9 +39,6 @@ def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
 def _client_file() -> dict[str, str]:
     """The settings of client.toml in the config folder, none where there is no file; one that others can read is
     refused."""
-    # A help page needs no cryptography.
-    from client_sdk.crypto.key_file import config_folder, read_private
-
     path = config_folder() / "client.toml"
     content = read_private(path)
     if content is None:
