@@ -3,7 +3,6 @@ to a graph, and the parts that dialogues rest on."""
 
 from __future__ import annotations
 
-import asyncio
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -74,6 +73,8 @@ def turns(
     ] = "shut",
 ) -> None:
     """Tell how many labelled turns are read as what they are; ends with code 1 below 0.93."""
+    import asyncio
+
     from evaluation.dialogue.labelled import MIN_RIGHT, read_turns, right, turns_table
 
     with shown_progress():
@@ -118,6 +119,8 @@ def hubs(
     out: Out = None,
 ) -> None:
     """Tell how often the right relation of a thing with very many is offered, by likeness and by a retriever."""
+    import asyncio
+
     from app.settings import load_settings
     from evaluation.dialogue.hubs import hubs_table
 

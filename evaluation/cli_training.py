@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -41,6 +40,8 @@ def reasoner(
     seed: TrainingSeed = 0,
 ) -> None:
     """Ask questions whose answers are known, and learn how they word the relations of this graph."""
+    import asyncio
+
     from app.llm.embeddings.trained_weights import write_head
     from app.settings import load_settings
     from evaluation.bench.bench import sample
