@@ -43,6 +43,7 @@ def young_garbage() -> Iterator[None]:
     gc.unfreeze()
 
 
+@pytest.mark.process
 def test_every_file_of_the_corpus_loads_as_it_is(tmp_path: Path) -> None:
     assert len(SECRETS) >= 10
     for name, data in files().items():

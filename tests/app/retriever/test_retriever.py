@@ -103,6 +103,7 @@ def test_a_file_gives_the_same_network_and_is_small(tmp_path: Path, embedder: Em
     assert size < 5_000_000
 
 
+@pytest.mark.model
 @pytest.mark.parametrize(
     ("parts", "is_read"), [({}, True), ({"edges": False}, False), ({"trained_relations": 2}, False)]
 )

@@ -56,6 +56,7 @@ def test_a_statement_about_a_fact_is_a_node_between_its_ends(tmp_path: Path) -> 
     assert {("leads", "Kestrel Wing"), ("leads details of", "Kestrel Wing"), ("since", "1993")} <= found
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["table.ods", "table.xls"])
 def test_an_older_workbook_is_read_like_todays(tmp_path: Path, name: str) -> None:
     assert facts_in(tmp_path, name, files()[name]) == facts_in(tmp_path, "table.xlsx", files()["table.xlsx"])
@@ -71,6 +72,7 @@ def test_what_is_not_read_of_a_contact_or_a_person_is_counted(tmp_path: Path, na
     assert note.startswith(f"1 {'properties' if name == 'a.vcf' else 'entries'} of {name}")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["a.ged", "a.vcf", "a.graphml", "a.xls", "a.ods", "a.xlsb"])
 def test_what_is_none_of_these_is_refused_and_not_quoted(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
