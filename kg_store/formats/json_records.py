@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -36,6 +37,8 @@ them. Chosen by hand."""
 MIN_ALIKE: Final = 5
 """So are this many objects with the same keys within one. Chosen by hand."""
 KEY, VALUE = "key", "value"
+MAX_DIGITS_OF_NUMBER: Final = 4000
+_LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
 
 
 @dataclass(slots=True)
@@ -123,11 +126,26 @@ def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[
     return rows
 
 
+class _JsonBytes(BoundedRuns):
+    """Bytes for ijson, whose C parser ends the process at an integer that is too long for Python's `int` (4,300
+    digits). Raises LoadError before it reads one."""
+
+    def __init__(self, stream: IO[bytes], file: str) -> None:
+        super().__init__(stream, file, b'"')
+        self._before = b""
+
+    def _count(self, data: bytes) -> None:
+        super()._count(data)
+        if _LONG_NUMBER.search(self._before + data):
+            raise LoadError(f"a number of more than {MAX_DIGITS_OF_NUMBER:,} digits", self._file)
+        self._before = (self._before + data)[-MAX_DIGITS_OF_NUMBER:]
+
+
 def records_of(path: Path) -> Iterator[tuple[str, int, Record]]:
     """Every object of the file's lists as it stands: with the key of its list, and the number of its line or place."""
     name = path.name.removesuffix(".gz").lower()
     with open_bytes(path) as stream, _json_errors(path.name):
-        bounded = BoundedRuns(stream, path.name, b'"')
+        bounded = _JsonBytes(stream, path.name)
         if name.endswith(LINES_ENDINGS) or _has_lines(path):
             yield from _lines(bounded, path.name)
         elif _is_record(path):
@@ -142,7 +160,7 @@ def _is_record(path: Path) -> bool:
 
     depth = 0
     with open_bytes(path) as stream, _json_errors(path.name):
-        for event, _ in ijson.basic_parse(cast(IO[bytes], BoundedRuns(stream, path.name, b'"')), use_float=False):
+        for event, _ in ijson.basic_parse(cast(IO[bytes], _JsonBytes(stream, path.name)), use_float=False):
             if depth == 0 and event != "start_map":
                 return False
             if depth == 1 and event not in ("map_key", "start_array", "end_map"):

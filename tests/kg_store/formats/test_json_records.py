@@ -104,3 +104,11 @@ def test_a_list_of_signs_refers_to_the_rows_that_they_tell_apart(tmp_path: Path)
     (table,) = read_and_propose([written(tmp_path, json.dumps(lands), "lands.json")])[1].tables
     assert table.names == ("name common",)
     assert (table.columns["borders"].table, table.columns["borders"].by) == ("lands.json", "sign")
+
+
+@pytest.mark.parametrize("text", ['{"people": %s}', '[{"name": "Ada", "n": %s}]', '{"people": [{"n": %s}]}'])
+def test_a_number_that_would_end_the_parser_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "people.json"
+    file.write_text(text % ("9" * 5000))
+    with pytest.raises(LoadError, match=r"digits|JSON|no record"):
+        sheets_of(file)
