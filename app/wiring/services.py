@@ -105,7 +105,7 @@ def _turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifie
     return TurnClassifier(model, lambda text: embedder.sentences([text])[0])
 
 
-MOST_WARMED: Final = 8
+MAX_WARMED: Final = 8
 """Graphs, the newest first; each keeps its maps in memory."""
 MIN_THINGS: Final = 5_000
 """Of a graph whose questions are tried, too; the first question to a smaller one takes little time."""
@@ -271,7 +271,7 @@ async def warm_graphs(services: Services, told: Callable[[int, int], None]) -> N
     says why to whoever asks it."""
     try:
         async with asyncio.timeout(WITHIN_S):
-            newest = await asyncio.to_thread(services.store.catalog.newest, MOST_WARMED)
+            newest = await asyncio.to_thread(services.store.catalog.newest, MAX_WARMED)
             for done, (tenant, name) in enumerate(newest):
                 told(done, len(newest))
                 await _warm(services, tenant, name)

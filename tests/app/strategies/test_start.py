@@ -55,7 +55,7 @@ def test_a_value_that_the_graph_does_not_hold_is_shown_beside_kinds(asked: Asked
 
 
 SIGNATURES = 2_000
-MOST_PASSES = 3
+MAX_PASSES = 3
 
 
 class Counted(tuple[Signature, ...]):
@@ -75,4 +75,4 @@ def test_a_large_schema_is_gone_through_a_few_times_alone() -> None:
     for _ in range(3):
         assert may_say_when(schema)
         assert not declares_kinds(schema)
-    assert Counted.passes <= MOST_PASSES
+    assert Counted.passes <= MAX_PASSES

@@ -38,7 +38,7 @@ async def test_graphs_are_open_and_questions_about_large_ones_tried_before_anybo
 ) -> None:
     monkeypatch.setattr(wiring, "MIN_THINGS", min_things)
     assert await told_while_warming(services) == [(0, 2), (1, 2)]
-    assert services.store.catalog.newest(wiring.MOST_WARMED) == [("two", "second"), ("one", "first")]
+    assert services.store.catalog.newest(wiring.MAX_WARMED) == [("two", "second"), ("one", "first")]
     assert services.store.catalog.newest(1) == [("two", "second")]
     opened = services.store.catalog.open("one", "first")
     assert ("suggestions" in opened.blind.schema.derived) == (min_things == 0)

@@ -110,5 +110,5 @@ def test_a_list_of_signs_refers_to_the_rows_that_they_tell_apart(tmp_path: Path)
 def test_a_number_that_would_end_the_parser_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "people.json"
     file.write_text(text % ("9" * 5000))
-    with pytest.raises(LoadError, match=r"digits|JSON|no record"):
+    with pytest.raises(LoadError, match="digits"):
         sheets_of(file)
