@@ -17,6 +17,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+# Before numpy is loaded, here and in programs that tests start: there is a worker for each core, and threads of theirs
+# would but wait for one another.
+os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
 from app.settings import load_settings
 from tests.fuzz.examples import MANY
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,17 +117,22 @@ def test_a_reply_that_was_changed_is_told_from_one_with_a_payload_behind_a_name(
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(("attack", "limit"), [("echoes", 12), ("injection", None)])
-async def test_the_service_keeps_every_bound(attack: str, limit: int | None) -> None:
-    lines = await run_attacks(attack, limit=limit)
-    assert lines
+async def test_instructions_that_are_stored_change_no_reply_and_are_in_nothing_that_is_sent() -> None:
+    async with AttackTargets() as targets:
+        target = await targets.open(DEMO)
+        # Every third question: each payload still stands behind a name and a value.
+        (key,) = targets._targets
+        targets._targets[key] = replace(target, questions=target.questions[::3])
+        lines = await injection.injection(targets)
     assert [line.name for line in lines if not line.passed] == []
+    assert [line.tries for line in lines if line.name.startswith("replies changed")] == [13, 13]
 
 
 @pytest.mark.model
 async def test_the_service_keeps_every_bound_of_conversations_that_were_recorded_once() -> None:
-    async with AttackTargets() as targets:
-        lines = {attack: await ATTACKS[attack](targets) for attack in ("restorations", "conversations", "capsules")}
+    attacks = ("restorations", "conversations", "capsules", "echoes")
+    async with AttackTargets(limit=9) as targets:
+        lines = {attack: await ATTACKS[attack](targets) for attack in attacks}
     assert all(lines.values())
     assert [(attack, line.name) for attack, found in lines.items() for line in found if not line.passed] == []
 

@@ -290,7 +290,11 @@ def test_the_judge_and_the_families_share_nothing_with_what_is_judged() -> None:
 
 @pytest.mark.slow
 @pytest.mark.model
-async def test_the_service_is_asked_by_every_family_and_nothing_of_a_name_leaves() -> None:
+async def test_the_service_is_asked_by_every_family_and_nothing_of_a_name_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    small = form_graphs.turtle(200)
+    monkeypatch.setattr(form_graphs, "turtle", lambda: small)
     found = await run_attacks("forms", limit=1)
     names = [line.name for line in found]
     assert [name for number in range(1, 13) for name in names if name.startswith(f"forms, {number} ")]

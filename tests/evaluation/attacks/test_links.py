@@ -66,6 +66,7 @@ async def test_what_a_model_writes_beside_an_answer_is_never_shown(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     drafts, written, ground = list[str](), links.DraftingEndpoint.written, grounding.ground
+    monkeypatch.setitem(links._TOLD, "prose", links._TOLD["prose"][:6])
 
     def remembered(self: links.DraftingEndpoint, task: TaskName, block: str, reply: TaskModel) -> str:
         drafts.append(json.loads(text := written(self, task, block, reply))["text"])

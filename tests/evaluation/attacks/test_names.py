@@ -26,6 +26,7 @@ from evaluation.checks.leak_scan import LeakScanner
 from kg_store.text.english import PublicWords
 
 NAMES = ["Rosalind Quillmore", "Thaddeus O'Brockhurst", "Jörg Fährmann"]
+LIMIT = 48
 PUBLIC = PublicWords.of(["lives in"])
 
 
@@ -98,8 +99,8 @@ def test_a_leak_a_block_and_a_blind_scanner_are_all_missed_bounds() -> None:
 
 @pytest.mark.model
 async def test_no_name_leaves_the_service() -> None:
-    found = await run_attacks("names", limit=80)
+    found = await run_attacks("names", limit=LIMIT)
     assert [line.name for line in found if not line.passed] == []
     tries = {line.name.removeprefix("names in egress, "): line.tries for line in found}
-    assert tries["all"] == 3 * 80
-    assert min(tries[f"sent by {strategy}"] for strategy in ("sets", "arog", "dialogue")) >= 50
+    assert tries["all"] == 3 * LIMIT
+    assert min(tries[f"sent by {strategy}"] for strategy in ("sets", "arog", "dialogue")) >= 0.6 * LIMIT

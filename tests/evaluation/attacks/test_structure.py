@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from app.llm.tasks import Candidate, Evidence, StepInput
+from evaluation.attacks import structure as attack
 from evaluation.attacks.exchanges import (
     Exchange,
     askable,
@@ -189,7 +190,10 @@ def test_pseudonyms_and_order_make_no_difference_and_all_else_does() -> None:
 
 
 @pytest.mark.model
-async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests() -> None:
+async def test_asked_of_the_same_thing_again_the_service_makes_the_same_requests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(attack, "REPLAYED", 4)
     async with AttackTargets(limit=3) as targets:
         target = await targets.open(DEMO, "scripted")
         graph = target.bench.graph(target.loaded)

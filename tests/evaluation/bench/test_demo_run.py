@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from app.demo import GRAPH_FILE, POLICY_FILE, QUESTIONS_FILE
-from evaluation.bench.bench import TO_THE_MODEL, Bench, ReasonerName, sample
+from evaluation.bench.bench import TO_THE_MODEL, Bench, sample
 from evaluation.bench.report import RunLabel
 from evaluation.cli import app
 from evaluation.datasets.questions import Question, read_questions
@@ -21,18 +22,15 @@ DATA = Path(os.environ.get("AROG_DATA", Path(__file__).parents[4] / "shared" / "
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(
-    ("reasoner", "strategy", "least"), [("scripted", "sets", 40), ("scripted", "arog", 40), ("embedded", "sets", 36)]
-)
-async def test_the_demo_questions_are_answered_and_nothing_leaks(
-    reasoner: ReasonerName, strategy: str, least: int
-) -> None:
-    label = RunLabel(set_name="demo", strategy=strategy, reasoner=reasoner)
-    async with Bench(reasoner, changes=TO_THE_MODEL) as bench:
+@pytest.mark.parametrize("strategy", ["sets", "arog"])
+async def test_the_demo_questions_are_answered_and_nothing_leaks(strategy: str) -> None:
+    """Those of the embedded reasoner are a row of its table, below."""
+    label = RunLabel(set_name="demo", strategy=strategy, reasoner="scripted")
+    async with Bench("scripted", changes=TO_THE_MODEL) as bench:
         loaded = bench.load("demo", [GRAPH_FILE], POLICY_FILE.read_text("utf-8"))
         report, outcomes = await bench.ask(loaded, label, QUESTIONS)
         assert bench.contract_breaks == []
-    assert sum(outcome.score.f1 == 1.0 for outcome in outcomes) >= least
+    assert sum(outcome.score.f1 == 1.0 for outcome in outcomes) == 40
     assert (report.unanswerable, report.unanswerable_answered, report.problems) == (5, 0, {})
     assert report.leaks.leaks == 0
     assert report.leaks.payloads >= len(outcomes)
@@ -79,7 +77,7 @@ def test_the_table_of_the_embedded_reasoner_is_printed_and_written(tmp_path: Pat
     arguments = ["embedded", "--data", str(tmp_path), "--only", "demo", "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(app, arguments)
     written = (tmp_path / "out" / "embedded.md").read_text("utf-8")
-    assert "| the 40 demo questions | 40 | 36 right |" in written
+    assert re.search(r"\| the 40 demo questions \| 40 \| 36 right \| \d+ right \| pass \|", written)
     assert "| of these the unanswerable | 5 | 0 answered | 0 answered | pass |" in written
     assert "| names that reached the reasoner, all runs | 40 | 0 | 0 | pass |" in written
     assert written in result.output

@@ -28,6 +28,7 @@ from app.llm.embeddings.embedder import Embedder
 from app.llm.embeddings.model_files import BOXED_MODEL, TokenVectors
 from evaluation import cli_training
 from evaluation.cli import app as evaluation
+from evaluation.dialogue import extractor_run
 from evaluation.dialogue.extractor_run import figures
 from evaluation.training.extractor import (
     ExtractorNetwork,
@@ -159,9 +160,10 @@ def test_each_answer_of_a_list_begins_and_ends_at_its_own_words(reader: Remember
 @pytest.mark.slow
 def test_the_commands_train_a_file_and_measure_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AROG_DATA_DIR", str(tmp_path / "service"))
+    monkeypatch.setattr(extractor_run, "TEST_PAIRS", 30)
     data, file, out = write_graphs(tmp_path / "data"), tmp_path / "extractor.safetensors", tmp_path / "out"
     runner = CliRunner()
-    words = ["extractor", "--data", str(data), "--out", str(file), "--pairs", "300"]
+    words = ["extractor", "--data", str(data), "--out", str(file), "--pairs", "60"]
     done = runner.invoke(cli_training.app, words)
     assert done.exit_code == 0, done.output
     assert read_weights(file, BOXED_MODEL).config == ExtractorConfig()
