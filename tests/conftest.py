@@ -9,6 +9,7 @@ import gc
 import ipaddress
 import os
 import re
+import ssl
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +67,15 @@ def no_power_cuts() -> Iterator[None]:
     """Nothing waits for the disk: what this process writes outlives it without that, and no test cuts the power."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "fsync", lambda _file: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_authorities() -> Iterator[None]:
+    """Every HTTP client reads the list of those who vouch for other machines, which is more work than most tests are;
+    none of them reaches another machine."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ssl.SSLContext, "load_verify_locations", lambda *_context, **_files: None)
         yield
 
 
