@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from tests.door.test_how_to import PAGES
 from tests.support.documents import DOCUMENTS, ROOT, SHELLS, Block, blocks_of, fences_of, shows
 from tests.support.processes.demo_service import DemoService, demo_service
+from tests.support.processes.forked_commands import forked
 
 # Their blocks are run against a proxy by tests/door/test_how_to.py.
 OF_THE_DOOR = {f"docs/how-to/{page}.md" for page in PAGES}
@@ -30,7 +31,9 @@ WITHIN_S = 300
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoService]:
-    with demo_service(tmp_path_factory.mktemp("documents")) as running:
+    """What is typed starts no Python of its own: it is a fork of one that has imported all commands."""
+    folder = tmp_path_factory.mktemp("documents")
+    with demo_service(folder) as running, forked(folder / ".venv" / "bin" / "arog", tmp_path_factory.mktemp("forks")):
         yield running
 
 
