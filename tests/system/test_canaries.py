@@ -290,7 +290,7 @@ def walk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     (allowed / "broken.nt").write_text('<http://house.invalid/p1> <http://house.invalid/of> "Muddlethwaite\n')
     settings = {
         "ADMIN_KEY": OPERATOR_KEY, "ALLOWED_LOAD_DIR": str(allowed.parent), "REASONER": request.param,
-        "MAX_BODY_BYTES": "20000", "REQUESTS_PER_MINUTE": "150",
+        "MAX_BODY_BYTES": "20000", "REQUESTS_PER_MINUTE": "150", "SUGGESTIONS": "1",
     }  # fmt: skip
     with ExitStack() as stack:
         endpoint = stack.enter_context(Endpoint()) if request.param == "endpoint" else None

@@ -68,6 +68,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
         settings = {
             "ADMIN_KEY": OPERATOR_KEY, "REASONER": "endpoint", "ENDPOINT_URL": endpoint.url,
             "ENDPOINT_MODEL": "scripted", "DISCLOSURE": "tell", "REQUESTS_PER_MINUTE": "100000",
+            "SUGGESTIONS": "1",
         }  # fmt: skip
         with serving(tmp_path_factory.mktemp("odd"), **settings) as service:
             for number, (what, odd) in enumerate(ODD_FILES.items()):
