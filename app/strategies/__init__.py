@@ -1,4 +1,4 @@
-"""Strategies: they decide which steps of the graph a question follows, and how much of them prompts show.
+"""Strategies: each decides which relations of the graph are followed for a question, and what prompts show of them.
 
 Imports `egress`, `llm` and the terms of the graph.
 """
