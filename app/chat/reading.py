@@ -43,14 +43,14 @@ from kg_store.text.inflection import singular, with_article
 from kg_store.text.normalise import Normalised, normalise
 
 MAX_OF_A_NAME: Final = 10
-"""The greatest number of things of one name whose labels are looked at. Chosen by hand."""
+"""The greatest number of things with one name whose labels are compared with the turns. Chosen by hand."""
 
 
 def language_of(run: QuestionRun) -> str:
-    """Returns the language that the request asks for, else that of the labels in the latest turn that has any.
+    """Returns the language in which the answer's names are restored, as a code ("de"); empty if unclear.
 
-    Empty if those labels have no language or several. The result stays inside the service, where it chooses the names
-    of the capsule.
+    It is the one that the request asks for, else that of the labels that the user typed, in the latest turn with any.
+    It stays inside the service.
     """
     asked = run.request.options.language
     if asked:
@@ -63,7 +63,7 @@ def language_of(run: QuestionRun) -> str:
 
 
 def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
-    """Returns the language of the labels of `records` in the latest of `turns` that has any; empty if unclear."""
+    """Returns the language of the labels of `records` that the latest turn with any of them holds; "" if unclear."""
     records = list(records)
     for turn in reversed(turns) if records else ():
         text = normalise(turn)
@@ -74,8 +74,10 @@ def language_typed(turns: Sequence[str], records: Iterable[VaultRecord]) -> str:
 
 
 def _language_in(text: Normalised, record: VaultRecord) -> str | None:
-    """The language of the label in `text`; empty for the preferred name or several languages, None if there is no
-    label."""
+    """Returns the language of the record's label in `text`; None if `text` holds no label of it.
+
+    Empty for the preferred name, and for a label of several languages.
+    """
     typed = {(label, language) for language, label in record.labels if _holds(text, label)}
     if not typed:
         return "" if _holds(text, record.names[0]) else None
@@ -91,11 +93,12 @@ def _holds(text: Normalised, name: str) -> bool:
 
 
 MIN_WORDS_OF_TALK: Final = 3
-"""A turn with fewer words, after other turns, is not taken for small talk by likeness alone. Chosen by hand."""
+"""A turn with fewer words after other turns counts as small talk only by its wording, not by its likeness to small
+talk. Chosen by hand."""
 
 
 class QuestionOpener:
-    """Opens the graph and the conversation of a question. A role's view of a graph is made at its first use."""
+    """Opens the graph and the conversation of a question."""
 
     def __init__(
         self, catalog: Catalog, conversations: ConversationStore, reader: Language, options: ChatOptions
@@ -103,7 +106,10 @@ class QuestionOpener:
         self._catalog, self._conversations, self._reader, self._options = catalog, conversations, reader, options
 
     def open(self, caller: Caller, request: ChatRequest) -> QuestionRun:
-        """Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError."""
+        """Returns a run with the graph as the caller's role sees it, and the conversation.
+
+        Raises StrategyNotOfferedError, BadPublicKeyError, UnknownGraphError, UnknownConversationError.
+        """
         if not self._options.offers(request.strategy):
             raise StrategyNotOfferedError
         if request.public_key is not None:
@@ -118,14 +124,14 @@ class QuestionOpener:
 
 
 def strategy_for(turn: TurnKind, asked: str) -> str:
-    """Returns the strategy for a turn; `asked` is the one in the request, which wins unless it is "auto"."""
+    """Returns the strategy for a turn: the one that the request asked for, or by the kind of turn if it is "auto"."""
     if asked != AUTO:
         return asked
     return "dialogue" if turn in ("tell", "talk") else DEFAULT_STRATEGY
 
 
 class QuestionReader:
-    """Replaces names by pseudonyms, and completes the question from earlier turns."""
+    """Reads the last turn: replaces names by pseudonyms, completes it from earlier turns, and finds its kind."""
 
     def __init__(self, options: ChatOptions) -> None:
         self._options = options
@@ -133,7 +139,7 @@ class QuestionReader:
     def read(self, run: QuestionRun) -> QuestionRun:
         completed = self._completed(run)
         dialogue = completed.read.dialogue
-        # An offered question is read alone, as it was when it was offered.
+        # A question that the service itself offered is read without earlier turns, as it was before it was offered.
         offered = was_offered(dialogue)
         needs = needs_context(dialogue) and not offered
         # The open profile sends all turns; other profiles send earlier ones only if the question needs them.
@@ -155,7 +161,10 @@ class QuestionReader:
         return replace(read_so_far, known=known, invites=invites(talk))
 
     def _talk(self, run: QuestionRun) -> Talk | None:
-        """Judged by likeness only if the turn names nothing and holds no word of the graph."""
+        """Returns the kind of small talk if the turn is small talk, else None.
+
+        Likeness to known small talk counts only if the turn names nothing and holds no word of the graph.
+        """
         question = str(run.read.dialogue.question)
         words = question.lower().split()
         is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" is a follow-up.
@@ -197,7 +206,10 @@ class QuestionReader:
 
 
 def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
-    """The dialogue as it was read, then readings in which fewer words are names; these may need earlier turns."""
+    """Yields the readings of a dialogue in the order in which they are tried.
+
+    First as it was read, then with fewer words taken for names, then with common nouns, and last with text values.
+    """
     first, *others = read.readings()
     yield QuestionReading(first, needs)
     yield from (QuestionReading(each, needs_context(each.dialogue)) for each in others)
@@ -208,7 +220,7 @@ def _readings(read: Anonymised, needs: bool) -> Iterator[QuestionReading]:
 
 
 def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | None:
-    """The reply to small talk, or to a question for the kind of a thing; else None."""
+    """Returns the result of small talk or of a question for the kind of a thing, which need no search; else None."""
     if talk:
         return RetrievalResult(None, (), (), 0, said=reply_to(talk, kinds_of(run.graph.blind.schema)))
     question = run.read.dialogue.question
@@ -220,7 +232,7 @@ def _needs_no_search(run: QuestionRun, talk: Talk | None) -> RetrievalResult | N
 
 
 def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
-    """Returns an answer with the kind of `pseudonym`; None if the graph does not know it."""
+    """Returns an answer that states the kind of the thing `pseudonym`; None if the graph does not know its kind."""
     graph, table = run.graph.blind, run.conversation.table
     concept = concept_of(graph, table.resolve(pseudonym, graph)[0])
     if concept in ("", "thing"):
@@ -230,7 +242,7 @@ def describe_kind(run: QuestionRun, pseudonym: str) -> RetrievalResult | None:
 
 
 def _with_names_out(run: QuestionRun) -> str:
-    """The turn as typed, with the names of the graph replaced by NAME. It stays inside the service."""
+    """Returns the last turn as typed, with NAME in place of each name of the graph. It stays inside the service."""
     question, table = str(run.read.dialogue.question), run.conversation.table
     for word in table.known(question):
         meaning = table.meaning(word)
@@ -240,9 +252,9 @@ def _with_names_out(run: QuestionRun) -> str:
 
 
 def _as_worded(question: str, table: PseudonymTable) -> str:
-    """The question with words restored that were replaced only because the lexicon lacks them; they show its language.
+    """Returns the question with those words as typed that were replaced only because the lexicon lacks them.
 
-    It stays inside the service.
+    They show in which language the question is. The text stays inside the service.
     """
     for word in table.known(question):
         meaning = table.meaning(word)
