@@ -273,7 +273,7 @@ def _key_of(model: ModelFolder) -> str:
 
 
 def _network_of(model: ModelFolder, cache: Path) -> Path | None:
-    """Returns the network's file, which is written if missing; None if it is known to give other vectors than torch."""
+    """Returns the network's file, written if it is missing; None if it is known to give other vectors than torch."""
     network, verdict = (cache / f"{_key_of(model)}.{suffix}" for suffix in ("onnx", "json"))
     if not _fits(network, verdict):
         _log.info("writing the sentence model's network for ONNX Runtime, once")
