@@ -41,7 +41,7 @@ class CaseAdmin:
         return CasesChanged(cases=self._cases.approve(tenant, graph, self._chosen(tenant, graph, wanted)))
 
     def forget(self, tenant: str, graph: str, wanted: CaseChoice) -> CasesChanged:
-        """Deletes cases. Raises UnknownGraphError, UnknownCaseError."""
+        """Deletes the chosen cases and returns how many. Raises UnknownGraphError, UnknownCaseError."""
         return CasesChanged(cases=self._cases.forget(tenant, graph, self._chosen(tenant, graph, wanted)))
 
     def _chosen(self, tenant: str, graph: str, wanted: CaseChoice) -> list[str]:

@@ -111,7 +111,10 @@ class ConversationStore:
         return Conversation(conversation_id, tenant, key_id, graph, row.version, *_read(plain, schema))
 
     def graph_of(self, tenant: str, key_id: str, conversation_id: str) -> str | None:
-        """Returns the graph that a key's conversation is about; None if there is none or it has expired."""
+        """Returns the name of the graph that a conversation is about.
+
+        None if this API key has no such conversation, or it has expired.
+        """
         query = select(conversations.c.graph).where(
             conversations.c.id == conversation_id,
             conversations.c.tenant == tenant,

@@ -47,7 +47,8 @@ class PronounResolver:
                 self.spoken = [each for each in self.spoken if each != word] + [word]
 
     def replaced_in(self, text: str) -> str:
-        """Returns `text` with each `he` or `she` replaced by a person, if the dialogue has mentioned a fitting one."""
+        """Returns `text` with each form of "he" and "she" replaced by the person meant, if the dialogue has mentioned
+        one that fits."""
         done, at = "", 0
         for found in _PERSONAL.finditer(text):
             person = self._meant(_PRONOUNS[found[0].lower()])

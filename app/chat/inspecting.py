@@ -52,7 +52,7 @@ class Tracer:
         self._ledger, self._conversations, self._catalog, self._budget = ledger, conversations, catalog, budget
 
     def trace(self, caller: Caller, answer_id: str, public_key: str) -> SealedTrace:
-        """Returns the sealed trace of an answer.
+        """Returns the trace of an answer, encrypted to `public_key`.
 
         Raises UnknownAnswerError, BadPublicKeyError, LedgerUnavailableError, NamesUsedUpError.
         """

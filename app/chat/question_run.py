@@ -87,7 +87,7 @@ ReadBack = Callable[[str, str, str], tuple[str, ...]]
 """Reads the object of a relation from a text: (text, subject, relation label) -> texts that state the object."""
 
 Suggest = Callable[[Caller, str], Awaitable[GraphSuggestions]]
-"""Returns questions that a graph answers, for a caller who may ask it."""
+"""Returns questions that the named graph can answer, for a caller who may ask it: (caller, graph) -> suggestions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class ChatOptions:
     names: NamesBudget | None = None
 
     def offers(self, strategy: str) -> bool:
-        """True if the profile lets prompts show as much as the strategy needs."""
+        """Returns True if the privacy profile lets prompts show as much as the strategy needs."""
         return self.profile.is_open or strategy not in OPEN_PROFILE_STRATEGIES
 
     def offered(self, strategies: Iterable[str]) -> list[str]:
@@ -171,11 +171,11 @@ T = TypeVar("T")
 
 
 def no_progress(_stage: str, _number: int | None) -> None:
-    """Reports no progress: for callers who wait for the whole answer."""
+    """Does nothing when a stage begins: for callers who do not want to hear of progress."""
 
 
 class StageTimer:
-    """Adds up the time of each stage in seconds; a stage that runs twice counts both times."""
+    """Measures the time of each stage, and reports when one begins. The times of a stage that runs twice are added."""
 
     def __init__(self, on_stage: OnStage = no_progress) -> None:
         self._on_stage = on_stage

@@ -1,4 +1,4 @@
-"""The first two stages: open the graph and conversation of a question, and put the question into pseudonyms."""
+"""Runs the first two stages: opens the graph and conversation of a question, and replaces its names by pseudonyms."""
 
 from __future__ import annotations
 
@@ -167,7 +167,8 @@ class QuestionReader:
         """
         question = str(run.read.dialogue.question)
         words = question.lower().split()
-        is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1  # "What for?" is a follow-up.
+        # A short turn after others, such as "What for?", is mostly a follow-up.
+        is_short = len(words) < MIN_WORDS_OF_TALK and len(run.request.messages) > 1
         if is_short or run.conversation.table.known(question) or any(map(run.lexicon.is_own, words)):
             return talk_of(run.request.messages[-1].content)
         return talk_of(question, self._options.likeness)

@@ -140,7 +140,7 @@ def _explanation(run: QuestionRun, budget: NamesBudget | None) -> ChatAnswer:
     shown = {relation.label for relation in run.graph.blind.schema.relations}
     steps = (part for fact in reason.facts for step in fact.path for part in step.replace("^", "").split("|"))
     if not shown.issuperset(steps):
-        reason = Reason()  # The caller may no longer see every relation in it.
+        reason = Reason()  # The caller may not see a relation of the reason any more, so none is given.
     text = reason_of(reason.facts, reason.expressions)
     answer = ChatAnswer(
         id=run.answer_id,

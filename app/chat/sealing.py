@@ -1,4 +1,7 @@
-"""Encrypts the names of replies to the caller's public key, and finds facts that tell apart things with one name."""
+"""Encrypts the names of replies to the caller's public key, and finds facts that tell apart things with one name.
+
+The encrypted part of a reply is called its capsule.
+"""
 
 from __future__ import annotations
 

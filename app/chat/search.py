@@ -152,7 +152,7 @@ ODD_COUNTS: Final = "The model's endpoint reported counts of tokens that can not
 
 
 Strategies = Mapping[str, Strategy]
-"""Strategies by name."""
+"""The strategies of a service by their names, such as "sets"."""
 
 
 class GraphSearch:

@@ -201,7 +201,7 @@ class QuestionSuggester:
         opened = await asyncio.to_thread(self._catalog.open_as, caller.tenant, graph, role)
         kept = opened.blind.schema.derived
         if _KEY_ID not in kept:
-            async with self._asking:  # Several requests at once wait for one search.
+            async with self._asking:  # If several requests come at once, one searches and the others wait for it.
                 if _KEY_ID not in kept:
                     kept[_KEY_ID] = await self._answered(replace(caller, key_id=_KEY_ID), graph, opened)
         return GraphSuggestions(questions=kept[_KEY_ID])

@@ -1,4 +1,4 @@
-"""Explains to the asker what a question was understood to name, and how its answer was computed."""
+"""Tells the asker which things a question was understood to name, and how its answer was computed."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def worked_out(run: QuestionRun) -> list[str]:
 
 
 def in_words(expression: Expression, describe: _Describe, is_date: Callable[[str], bool]) -> str:
-    """Returns `expression` as an English phrase; `describe` says what a pseudonym stands for."""
+    """Returns `expression` as an English phrase; `describe` returns the words for a pseudonym."""
     if isinstance(expression, Name):
         return describe(expression.pseudonym)
     parts = [in_words(each, describe, is_date) for each in expression.operands]

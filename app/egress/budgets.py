@@ -13,7 +13,7 @@ from typing import Protocol
 
 
 class BudgetUsedUpError(Exception):
-    """A request was not sent because it might have used more tokens than were left."""
+    """A request was not sent, because it might have used more tokens, or shown more facts, than were left."""
 
 
 class QuestionBudgetUsedUpError(BudgetUsedUpError):

@@ -23,7 +23,7 @@ MIN_STATIC_BYTES: Final = 16
 """Static segments shorter than this are read as well, because a name could be split around one. Chosen by hand."""
 
 MAX_READINGS: Final = 64
-_BORDER = "\n|\n"  # Stands for a static segment. A space would not do, as names may hold spaces.
+_BORDER = "\n|\n"  # Stands for a static segment. White space alone would not do, because names may hold spaces.
 _SHORT_ESCAPES: Final = (
     ('\\"', '"'), ("\\n", "\n"), ("\\t", "\t"), ("\\/", "/"),
     ("\\'", "'"), ("\\r", "\r"), ("\\b", "\b"), ("\\f", "\f"),
@@ -94,7 +94,7 @@ class Guard:
         for reading in readings(self._dynamic_text(egress)):
             found.update(self._secret(reading, issued))
             if _undo_json(reading) != reading:
-                continue  # Escapes would be read as letters, as `nIn` for a line end and "In".
+                continue  # With JSON escapes in it, a line end and "In" would be read as the word `nIn`.
             # If nothing was found, the text is read again with look-alike letters and number words replaced.
             if not found:
                 for plain in {skeleton_of(reading), in_figures(reading)} - {reading}:

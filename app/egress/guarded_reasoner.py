@@ -163,7 +163,7 @@ class GuardedReasoner:
         return self
 
     async def __aexit__(self, *_raised: object) -> None:
-        """Records the replies, also those of a question that failed. Raises LedgerUnavailableError."""
+        """Records the replies and counts the tokens, also if the question failed. Raises LedgerUnavailableError."""
         if self.heard or self.account is not None:
             await asyncio.to_thread(self._close)
 
@@ -192,7 +192,7 @@ class GuardedReasoner:
         return self._fit([self.inner.egress_of(self._worded(task)) for task in tasks])
 
     def may_leave(self, text: str) -> bool:
-        """True if the guard would let `text` pass; nothing is sent or recorded."""
+        """Returns True if the guard would let `text` pass; nothing is sent or recorded."""
         try:
             self.guard.clear(Egress((Segment(text.encode()),)), self.pseudonyms().issued)
         except BlockedError:

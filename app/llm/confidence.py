@@ -59,7 +59,7 @@ def features_of(scores: ReadingScores, *, doubtful_names: bool) -> dict[str, flo
 
 
 def confidence_of(scores: ReadingScores, *, doubtful_names: bool) -> float:
-    """Returns the confidence, from 0.01 to 0.99, rounded to two places."""
+    """Returns the confidence of an answer by its reading's scores, from 0.01 to 0.99, rounded to two places."""
     return chance(features_of(scores, doubtful_names=doubtful_names), weights_of(scores.road))
 
 

@@ -80,7 +80,7 @@ class Evidence(TaskModel):
 
 
 class Cluster(TaskModel):
-    """Things that one head reaches by one relation, described by the relations that leave them."""
+    """A numbered group of things that one head reaches by one relation, described by the relations around them."""
 
     number: int
     relations: list[str]

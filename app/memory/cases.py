@@ -26,7 +26,7 @@ LabelPath = tuple[str, ...]
 
 Rating = Literal["right", "wrong"]
 MAX_RATABLE = 20
-"""The number of answers of one conversation that can still be rated. Chosen by hand."""
+"""The greatest number of answers of one conversation that can be rated, the newest ones. Chosen by hand."""
 MAX_CORRECTED_CONFIDENCE = 0.5
 """The highest confidence (0 to 1) of an answer that follows a path learnt from a correction. It was not measured how
 often corrections are right, so the answer counts as no surer than a coin. Chosen by hand.

@@ -90,7 +90,7 @@ class ArogStrategy:
         self._embedder = embedder
 
     async def find(self, inquiry: StrategyInput) -> RetrievalResult:
-        inquiry = replace(inquiry, profile=Profile.OPEN)  # Prompts show facts of single things.
+        inquiry = replace(inquiry, profile=Profile.OPEN)  # The paper's prompts show the facts of single things.
         start = starting_places(inquiry, self._embedder)
         progress = _Progress(CheckedDrafts(inquiry), (*start.frontier, *start.kinds), start.frontier)
         if not start.frontier:

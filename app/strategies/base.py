@@ -59,7 +59,7 @@ class Pseudonyms(Protocol):
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
         """Returns the positions of `keys` in a shuffled order, which is fixed for one thread of the conversation.
 
-        So the same facts give the same bytes in every prompt of the thread.
+        A thread is a row of questions that depend on each other. In its prompts the same facts give the same bytes.
         """
         ...
 
@@ -101,7 +101,7 @@ class StrategyInput:
     def asked(self) -> str:
         """The question for the language reader inside the service.
 
-        Pseudonyms in `typed` are replaced by the typed words, and the masks of relations by the relations' names.
+        Pseudonyms in `typed` are replaced by the typed words, and the words that mask relations by the real labels.
         """
         return _RUN.sub(lambda run: self._as_typed(run[0]), self.dialogue.question)
 

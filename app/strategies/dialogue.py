@@ -29,7 +29,7 @@ from kg_store.graph.traversal import concept_of
 from kg_store.terms import Mid, NodeKind, as_mids
 
 Told = Sequence[tuple[str, tuple[int, ...]]]
-"""Sentences, each with the positions in the evidence of the facts that it states."""
+"""Sentences, each with the facts that it states, given as positions in the evidence."""
 
 RECOMMENDED: Final = "You may want to look at {0}."
 ASKED_ON: Final = "Shall I tell you about {0}?"
@@ -43,7 +43,7 @@ def written(language: Language, given: ReplyInput, reply: DialogueReply) -> Told
     """
     chosen = [at - 1 for at in dict.fromkeys(reply.facts) if 1 <= at <= len(given.evidence)]
     if reply.manner == "compare":
-        # Sorted by relation first, so that the same fact of both things stands side by side.
+        # Sorted by relation, so that facts of both things by the same relation stand side by side.
         chosen.sort(key=lambda at: given.evidence[at].path)
     sentences = language.word_reply(given.model_copy(update={"ranked": tuple(chosen)})) if chosen else []
     told = [(each.text, each.facts) for each in sentences]

@@ -120,7 +120,7 @@ def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFa
         return None
     kind = kind_of(inquiry.graph, members)
     # If one start reaches one end, the end is shown as a single thing. If several starts share one value, it stays a
-    # set, so that the prompt does not show that they share it.
+    # set, which holds the pairs of start and end: a sum counts the value once for each start.
     if len(edges.tails) == 1 and kind is not NodeKind.MEDIATOR:
         one = Mid(int(members[0]))
         pseudonyms = inquiry.pseudonyms

@@ -161,7 +161,7 @@ class Services:
         return self.thinking.note
 
     async def close(self) -> None:
-        """Waits for running loads, then closes the endpoint and the database."""
+        """Waits for running jobs, then closes the connections to endpoints and the database."""
         await asyncio.to_thread(self.jobs.close)
         await self.thinking.close()
         self.store.close()

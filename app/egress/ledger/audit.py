@@ -70,9 +70,9 @@ def kept_checkpoints(lines: Iterable[str]) -> list[Checkpoint]:
 
 
 def check_export(lines: Iterable[str], key: str | None = None) -> Checked:
-    """Checks an export against `key`, the public key in hex; without one, against the key that the file names.
+    """Checks the lines of an export. Raises ExportError if they are not one.
 
-    Raises ExportError.
+    `key`: the public key (hex) that must have signed its checkpoints; without it, the key that the file itself names.
     """
     told = ((number, _read(number, line)) for number, line in enumerate(lines, start=1))
     header = next(told, (1, {}))[1]

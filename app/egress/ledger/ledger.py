@@ -203,4 +203,4 @@ class InHouseLog:
         return entry.id
 
     def record_replies(self, replies: Sequence[LedgerReply]) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""

@@ -122,7 +122,7 @@ class LedgerUpkeep:
             return [each for each in checkpoints_of(connection, tenant) if not isinstance(each, int)]
 
     def tenants(self) -> list[str]:
-        """Returns every tenant with a row, a head or a checkpoint."""
+        """Returns the ids of all tenants that have a ledger: a row, a chain's head or a checkpoint."""
         tables = (ledger_entries, ledger_heads, ledger_checkpoints)
         with self._engine.connect() as connection:
             return sorted(connection.execute(union(*(select(table.c.tenant) for table in tables))).scalars())

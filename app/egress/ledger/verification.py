@@ -98,10 +98,11 @@ class CheckProgress:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of checking one chain: the numbers of its first and last row, the checkpoints, the faults.
+    """The result of checking one chain.
 
-    `wrong` counts all faults; `findings` holds the first MAX_FINDINGS of this call. `progress` is set if rows are left
-    to be checked.
+    `rows` and `checkpoints`: how many were checked. `first` and `last`: numbers of rows. `wrong`: the number of all
+    faults; `findings`: the first MAX_FINDINGS of this call. `remarks`: sentences that report no fault. `progress` is
+    set if rows are left to be checked.
     """
 
     tenant: str

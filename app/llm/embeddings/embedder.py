@@ -63,7 +63,7 @@ class BatchingEncoder:
         return mine.vectors
 
     def _run_next(self) -> None:
-        """Runs the next batch. The caller holds the lock before and after; others can queue during the run."""
+        """Runs the next batch. The caller holds the lock; it is released during the run, so that others can queue."""
         self._is_running, requests = True, self._next()
         self._turn.release()
         try:

@@ -22,7 +22,7 @@ BATCH = 64
 class OnnxEncoder:
     """Implements Encoder with an exported network and the model's own tokenizer.json. Thread-safe.
 
-    Raises ImportError if onnxruntime is missing, and whatever onnxruntime or tokenizers raise for a broken file.
+    Raises ImportError if onnxruntime is missing, and the errors of onnxruntime or tokenizers if a file is broken.
     """
 
     def __init__(self, network: Path, folder: Path, recipe: EncoderConfig) -> None:

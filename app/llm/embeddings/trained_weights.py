@@ -178,7 +178,10 @@ def write_head(head: RelationAdapter, file: Path, model: str) -> None:
 
 
 def read_head(file: Path, model: str) -> RelationAdapter:
-    """Returns the adapter in `file` for vectors of the sentence model `model`. Raises AdapterError."""
+    """Returns the adapter in `file`.
+
+    Raises AdapterError if it is unusable or was trained for another sentence model than `model`.
+    """
     try:
         with file.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}

@@ -243,7 +243,7 @@ class ModelEndpoint:
         return self._is_in_doubt or self.breaker.state != "closed"
 
     def speak(self, dialect: Dialect) -> None:
-        """Makes later requests use `dialect`."""
+        """Sets the form in which later requests are made."""
         self._wording = replace(self._wording, dialect=dialect)
 
     async def probe(self) -> Capabilities:

@@ -105,7 +105,7 @@ def _query(inquiry: StrategyInput, ways: Sequence[CandidatePath]) -> RetrievalQu
 
 
 MAX_OFFERED = 60  # Candidates are numbered, and the guard lets only numbers up to 99 pass as public words.
-MAX_COMPOSED_FROM = 2_000  # From a set with more members, only single steps are candidates, to save time.
+MAX_COMPOSED_FROM = 2_000  # From a set with more members, only single steps are candidates; longer paths wait a round.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Narrows the paths of a question to the time that it asks about: who was governor in 1957, who is her husband now.
 
-Graphs mostly store such facts as mediators with a start and an end date. A path through mediators is walked in two
-steps, and only mediators with fitting dates are kept. Promise: only the embedded reasoner uses narrowed paths.
+Graphs mostly store such facts as mediators (nodes without a name) with a start and an end date. A path through them is
+walked in two steps, and only those with fitting dates are kept. Promise: only the embedded reasoner uses such paths.
 """
 
 from __future__ import annotations
