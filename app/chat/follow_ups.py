@@ -258,9 +258,9 @@ class FollowUps:
         return all(self._table.meaning(word) is not None or word.lower() in _AROUND for word in words)
 
     def _same_question(self, fragment: str, before: DialogueState, *, strictly: bool) -> CompletedQuestion:
-        """Returns the last question with the things that `fragment` names in place of an old one.
+        """Returns the last question with the things that `fragment` names in place of a thing that it named.
 
-        `strictly`: the old thing has to be of the same kind or list; if there is none, the question only points.
+        `strictly`: the replaced thing must be of the same concept or list; if there is none, the question only points.
         """
         new = self._table.known(fragment)
         old = self._old_topic(new[0], before, strictly=strictly)

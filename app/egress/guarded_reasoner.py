@@ -32,8 +32,7 @@ class PseudonymSubstitution:
     """Replaces the service's pseudonyms and masks by other words in what is sent.
 
     `words`: for each word its own replacement. `issued`: all pseudonyms of the conversation. Promise: a word with a
-    replacement never leaves. Limit: what is asked about a thing, or where a relation leads, may tell that two words
-    mean the same.
+    replacement never leaves. Limit: the facts shown for two words may reveal that they stand for the same thing.
     """
 
     words: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -49,7 +49,7 @@ class Reply(Generic[ReplyT]):
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """There is no usable reply yet; the same task should be asked again with the options `manner`.
+    """Says that there is no usable reply yet: the same task should be asked again with the options `manner`.
 
     The new request is checked and recorded like any other. `tokens`: those of the failed call, if it had a reply;
     `words`: that reply, for the ledger only.

@@ -110,7 +110,8 @@ class CandidatePath:
 def arrive(inquiry: StrategyInput, way: CandidatePath) -> tuple[NodeSet, FoundFact] | None:
     """Walks a candidate path; returns the set that it reaches and the fact that states it.
 
-    Under the open profile, None if it reaches nothing. Other profiles must not show that a thing lacks something.
+    Under the open profile, None if it reaches nothing. Under the others never None, because prompts must not show that
+    a thing lacks a relation.
     """
     if not inquiry.profile.is_open:
         return _arrive_unseen(inquiry, way)

@@ -41,7 +41,7 @@ class ExportError(Exception):
 def export(
     engine: Engine, master: MasterKey, upkeep: LedgerUpkeep, tenant: str, payloads: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yields the lines of an export: a header, every checkpoint, the last made now, and the rows up to that one.
+    """Yields the lines of an export: a header, every checkpoint, a new one that is made first, and the rows up to it.
 
     Raises BrokenHeadError.
     """

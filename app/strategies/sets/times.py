@@ -280,9 +280,9 @@ class TimedPaths:
 
     @property
     def may_stand(self) -> bool:
-        """True if an answer may stand that no date could narrow.
+        """True if an answer may be given although no date could narrow it.
 
-        So it is with "now", because most graphs hold only what is true now, and if the time is still in the question.
+        So it is if "now" is asked, as most graphs hold only what is true now, or if the time is still in the question.
         """
         return not self.is_cut or (self.asked.relation == "now" and not self.of_mediators)
 
