@@ -38,6 +38,7 @@ from kg_store.version_builder import (
     BaseVersion,
     Builder,
     Built,
+    CollectedNames,
     GraphInfo,
     NameConcepts,
     Progress,
@@ -115,10 +116,15 @@ class GraphLoad:
 
     def seal(self) -> None:
         """Writes all names and values, sealed; the version is whole then, and may be looked at."""
-        for share in self._builder.seal_records(self._scope, self._loaded):
+        names = CollectedNames()
+        for share in self._builder.seal_records(self._scope, self._loaded, names):
             self._progress("sealing names and values", 0.55 + 0.25 * share)
-        self._progress("indexing names", 0.8)
-        self.names = self._builder.seal_names(self._scope, self._loaded, self.schema, self.policy)
+        public = self._builder.public_words(self.schema, self.policy)
+
+        def indexing(share: float) -> None:
+            self._progress("indexing names", 0.8 + 0.15 * share)
+
+        self.names = self._builder.seal_names(self._scope, names, public, indexing)
         self._progress("measuring anonymity", 0.95)
 
     def swap(self) -> GraphInfo:

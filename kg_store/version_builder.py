@@ -16,13 +16,13 @@ from kg_store.graph.adjacency import Adjacency
 from kg_store.graph.pruning import RemovalSet, facts_of, pruned, refuse_unknown_words, unknown_words
 from kg_store.graph.schema import notes_on, phrases_of, refuse_telling, schema_bytes, with_concepts
 from kg_store.loading.default_masks import MaskedTerm, MaskReason
-from kg_store.loading.load import LoadedGraph, placeholder_schema
-from kg_store.names.index import NameIndex
-from kg_store.names.name_words import NameWords
+from kg_store.loading.load import LoadedGraph, LoadedNode, placeholder_schema
+from kg_store.names.index import NameIndex, Spellings
+from kg_store.names.name_words import CollectedWords, NameWords
 from kg_store.sources.policy import Policy
 from kg_store.storage.data_folder import DataFolder
 from kg_store.storage.master_key import MasterKey
-from kg_store.storage.vault import Vault, VaultScope, write_records
+from kg_store.storage.vault import Vault, VaultRecord, VaultScope, write_records
 from kg_store.storage.versions import SealedParts
 from kg_store.terms import Edges, Mids, NodeKind, Schema
 from kg_store.text.english import PublicWords
@@ -78,6 +78,22 @@ _COUNTED = (NodeKind.ENTITY, NodeKind.VALUE, NodeKind.MEDIATOR)
 
 
 @dataclass(frozen=True, slots=True)
+class CollectedNames:
+    """The names of a load, collected while its nodes pass by."""
+
+    spellings: Spellings = field(default_factory=Spellings)
+    words: CollectedWords = field(default_factory=CollectedWords)
+
+    def collect(self, nodes: Iterable[LoadedNode]) -> Iterator[tuple[int, VaultRecord]]:
+        """Yield the MID and the record of each of `nodes`."""
+        for node in nodes:
+            for entry in node.entries():
+                self.spellings.add(entry)
+            self.words.add(node.record)
+            yield node.mid, node.record
+
+
+@dataclass(frozen=True, slots=True)
 class Built(SealedParts):
     """A version that is whole on the disk and in the vault, and what its row is to say."""
 
@@ -126,20 +142,23 @@ class Builder:
         self._write_arrays(scope, loaded.adjacency, schema, loaded.unseen)
         return schema, notes
 
-    def seal_records(self, scope: VaultScope, loaded: LoadedGraph) -> Iterator[float]:
-        """Writes the vault's records of a load; gives the share that is written, now and then."""
+    def seal_records(self, scope: VaultScope, loaded: LoadedGraph, names: CollectedNames) -> Iterator[float]:
+        """Write the vault's records of a load, and collect their `names` on the way: what is secret is made once.
+        Yields the share that is written, now and then."""
         total = max(1, sum(loaded.counts.values()))
-        records = ((node.mid, node.record) for node in loaded.nodes())
-        for written in write_records(self._engine, self._master, scope, records):
+        for written in write_records(self._engine, self._master, scope, names.collect(loaded.nodes())):
             yield min(1.0, written / total)
 
-    def seal_names(self, scope: VaultScope, loaded: LoadedGraph, schema: Schema, policy: Policy) -> NameIndex:
-        """Writes the index of a load's names, and the words of them."""
-        index = NameIndex.build(entry for node in loaded.nodes() for entry in node.entries())
-        index = index.with_public(self.public_words(schema, policy))
+    def seal_names(
+        self, scope: VaultScope, names: CollectedNames, public: PublicWords, progress: Callable[[float], None]
+    ) -> NameIndex:
+        """Write the index of the names that `seal_records` collected, and the words of them; return the index."""
+        index = names.spellings.index()
+        progress(0.4)
+        index = index.with_public(public)
+        progress(0.8)
         self._sealer.write(scope, NAMES_FILE, index.to_bytes())
-        words = NameWords.of(node.record for node in loaded.nodes())
-        self._sealer.write(scope, WORDS_FILE, words.to_bytes())
+        self._sealer.write(scope, WORDS_FILE, names.words.words().to_bytes())
         return index
 
     def finish(

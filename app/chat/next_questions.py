@@ -91,6 +91,7 @@ class NextQuestion:
     wordings: tuple[str, ...]
     relation: str
     expected: Mids = field(repr=False)
+    step: Step = ()
 
 
 def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
@@ -175,7 +176,7 @@ def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
         if texts := run.reader.word_question(asked):
             # A source may state a fact twice, plainly and through a node of its own.
             relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
-            yield NextQuestion(subject, tuple(texts), relation, way.members)
+            yield NextQuestion(subject, tuple(texts), relation, way.members, way.step)
 
 
 @cached_by_version
@@ -230,6 +231,18 @@ def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
 
 MAX_TRIED: Final = 6
 MAX_WORDINGS: Final = 2
+MAX_FAILURES: Final = 2
+"""How many failures with things of one kind end a wording: then no name is the reason. Chosen by hand."""
+
+_WordingOfKind = tuple[str, str, Step, bool]
+"""A wording with THING in it, the kind of its subject, the step that it asks for, and whether that leads to one thing.
+"""
+
+
+@cached_by_version
+def _failures(_schema: Schema) -> dict[_WordingOfKind, int]:
+    """How often a question in this wording failed; 0 once one was answered. It holds no name."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +250,9 @@ class NextQuestions:
     """Checks follow-up questions before they are suggested.
 
     Promise: each suggested question was answered by exactly what its relation leads to, on the graph as the asker sees
-    it and in a copy of the conversation. Nothing of the attempts is kept: no turn, no pseudonym, no row in the ledger,
-    no budget.
+    it: this question in a copy of the conversation, or one in the same wording about another thing of the kind. Of the
+    attempts only that is kept, for as long as the version is open: no turn, no pseudonym, no row in the ledger, no
+    budget.
 
     `most`: the greatest number for one answer. Condition: `chat` asks a reasoner inside the service, so nothing
     leaves. Limit: a model that answers later may read the same question differently.
@@ -253,11 +267,10 @@ class NextQuestions:
         if not run.ended.grounded or run.read.ambiguous:
             return ()
         candidates = await asyncio.to_thread(next_questions, run)
-        saved = await asyncio.to_thread(run.conversation.table.to_bytes, run.graph.blind.schema)
         chosen: list[SuggestedQuestion] = []
         asked = set[str]()
         for candidate, wording in islice(_in_turn(candidates, asked), MAX_TRIED):
-            if await self._holds(run, saved, candidate, wording):
+            if await self._holds(run, candidate, wording):
                 asked.add(candidate.relation)
                 mid, table = candidate.subject.mid, run.conversation.table
                 text = wording if mid is None else wording.replace(THING, table.of_entity(mid))
@@ -266,10 +279,22 @@ class NextQuestions:
                 break
         return tuple(chosen)
 
-    async def _holds(self, run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> bool:
+    async def _holds(self, run: QuestionRun, candidate: NextQuestion, wording: str) -> bool:
+        """True if the question is answered by what its hop leads to; it is asked unless others of its wording were."""
+        failures, key = _failures(run.graph.blind.schema), _wording_of_kind(run, candidate, wording)
+        # What the rule of disclosure refuses depends on the thing.
+        if key is None or self.chat.options.disclosure.k > 1:
+            return await self._is_answered(run, candidate, wording)
+        if key in failures and (failures[key] == 0 or failures[key] >= MAX_FAILURES):
+            return failures[key] == 0 and _has_own_name(run, candidate)
+        is_answered = await self._is_answered(run, candidate, wording)
+        failures[key] = 0 if is_answered else failures.get(key, 0) + 1
+        return is_answered
+
+    async def _is_answered(self, run: QuestionRun, candidate: NextQuestion, wording: str) -> bool:
         """True if the question, asked as the next turn, is answered by what its hop leads to."""
         try:
-            following = await asyncio.to_thread(_next_run, run, saved, candidate, wording)
+            following = await asyncio.to_thread(_next_run, run, candidate, wording)
             if following is None:
                 return False
             ended = await self.chat.concluded(following, StageTimer())
@@ -298,10 +323,25 @@ def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterato
                 yield candidate, wording
 
 
-def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> QuestionRun | None:
+def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) -> _WordingOfKind | None:
+    """The part of a question that it shares with those about other things of the kind; None of a set of things."""
+    if candidate.subject.mid is None:
+        return None
+    kind = concept_of(run.graph.blind, candidate.subject.mids)
+    return wording, kind, candidate.step, len(candidate.expected) == 1
+
+
+def _has_own_name(run: QuestionRun, candidate: NextQuestion) -> bool:
+    """True if nothing else is called like the subject: a question about it would be asked back."""
+    mid = candidate.subject.mid
+    record = run.graph.vault.records([mid]).get(mid) if mid is not None else None
+    return record is not None and run.graph.names.named(readable_name(record, run.language)) == (mid,)
+
+
+def _next_run(run: QuestionRun, candidate: NextQuestion, wording: str) -> QuestionRun | None:
     """A run that asks the question as the next turn in a copy of the conversation; None if it would be too long."""
     before, schema = run.conversation, run.graph.blind.schema
-    table = PseudonymTable.from_bytes(saved, schema)
+    table = PseudonymTable.from_bytes(before.table.to_bytes(schema), schema)
     text = _as_asked(run, candidate, wording, table)
     if not text or len(text) > MAX_MESSAGE_CHARS:
         return None

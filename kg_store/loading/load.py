@@ -44,6 +44,9 @@ from kg_store.storage.master_key import mids_of, refuse_collisions
 from kg_store.storage.vault import VaultRecord
 from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signature, ValueKind
 
+_VALUE, _MEDIATOR = NodeKind.VALUE, NodeKind.MEDIATOR
+"""Looked up once: Python 3.11 takes longer over a member of an enumeration than over all else of a node."""
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedNode:
@@ -213,22 +216,23 @@ class _NodeSource:
         """Every node's record, by MID: neighbours in the database, and no trace of the file's order. Then those of
         masked and hidden relations, which are no nodes: what they are called is guarded like a value."""
         local, labels = self._local_names(), labels_by_language(self.triples, self.policy)
-        all_nodes = np.flatnonzero(self.triples.nodes)
-        for term in all_nodes[np.argsort(self.mids[all_nodes])].tolist():
-            linkable, protected = bool(self.showing.linkable[term]), bool(self.showing.protected[term])
-            record = self._record(term, local, labels.get(term, ()))
-            yield LoadedNode(int(self.mids[term]), record, linkable, protected)
+        terms = np.flatnonzero(self.triples.nodes)
+        terms = terms[np.argsort(self.mids[terms])]
+        showing = self.showing
+        columns = (terms, self.mids[terms], self.node_kinds[terms], showing.linkable[terms], showing.protected[terms])
+        for term, mid, kind, linkable, protected in zip(*(column.tolist() for column in columns), strict=True):
+            record = self._record(term, KINDS[kind], local, labels.get(term, ()))
+            yield LoadedNode(mid, record, linkable, protected)
         for mid, (best, *further) in sorted(self.unsaid.items()):
             record = VaultRecord(NodeKind.VALUE, (), ValueKind.TEXT, best, hidden=True)
             yield LoadedNode(mid, record, linkable=False, protected=True, also=tuple(further))
 
-    def _record(self, term: int, local: Names, labels: tuple[tuple[str, str], ...]) -> VaultRecord:
-        kind = KINDS[self.node_kinds[term]]
-        if kind is NodeKind.VALUE:
-            lexical = self.triples.raw.literal(term).lexical
+    def _record(self, term: int, kind: NodeKind, local: Names, labels: tuple[tuple[str, str], ...]) -> VaultRecord:
+        if kind is _VALUE:
+            lexical = self.triples.raw.text(term)
             value_kind = VALUE_KINDS[self.codes[term]]
             return VaultRecord(kind, (), value_kind, lexical, bool(self.showing.hidden[term]))
-        if kind is NodeKind.MEDIATOR:
+        if kind is _MEDIATOR:
             return VaultRecord(kind)
         names = self.named.get(term)
         if names is None:

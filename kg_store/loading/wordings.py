@@ -75,6 +75,7 @@ class NamesOfGraph:
         candidates: Sequence[WordsToShow],
     ) -> None:
         runs = {run for each in candidates for run in _runs(each.words)}
+        vocabulary = {word for run in runs for word in run.split(" ")}
         doubtful = {word for each in candidates for word in _doubtful(each.words)}
         somebody = {word for each in candidates for word in _after_prepositions(each.words)}
         self._whole: dict[str, set[int]] = defaultdict(set)
@@ -83,7 +84,9 @@ class NamesOfGraph:
         for node, text, is_name in _texts_of_nodes(triples, named, policy.local_part_names):
             words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
             # The file "summer rivers.csv" makes things of the class "summer river".
-            for spelled in {" ".join(words), singular_phrase(words)} & runs if words else ():
+            # In the singular one word is another: of two the first or the last stands in a run as it is.
+            may_be_run = len(words) == 1 or (words and not vocabulary.isdisjoint((words[0], words[-1])))
+            for spelled in {" ".join(words), singular_phrase(words)} & runs if may_be_run else ():
                 self._whole[spelled].add(node)
             for word in doubtful.intersection(words) if is_name and doubtful else ():
                 # Wards are called wards: what a thing is of its class tells of nobody.
@@ -127,16 +130,19 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
 def _texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
     """Names of nodes, given or by their local part, and short text values: with the node, and whether it is a name."""
     raw, kinds = triples.raw, triples.raw.kinds()
-    for node in np.flatnonzero(triples.nodes).tolist():
-        if kinds[node] == TermKind.LITERAL:
-            lexical = raw.literal(node).lexical
+    nodes = np.flatnonzero(triples.nodes)
+    literal, cell, iri = TermKind.LITERAL, TermKind.TEXT, TermKind.IRI
+    for node, kind in zip(nodes.tolist(), kinds[nodes].tolist(), strict=True):
+        if kind == literal:
+            lexical = raw.text(node)
             if len(lexical) <= MAX_LINKABLE_CHARS:
                 yield node, lexical, False
             continue
-        yield from ((node, text, True) for text in named.get(node, ()))
-        if kinds[node] == TermKind.TEXT:
+        for text in named.get(node, ()):
+            yield node, text, True
+        if kind == cell:
             yield node, raw.text(node), True
-        elif kinds[node] == TermKind.IRI and has_local_names:
+        elif kind == iri and has_local_names:
             yield node, local_name(raw.text(node)), True
 
 

@@ -22,7 +22,7 @@ from kg_store.terms import Mids, ValueKind
 from kg_store.text.english import PublicWords, is_ordinary
 from kg_store.text.literals import canonical
 from kg_store.text.normalise import MARKS, Normalised, is_unspaced, is_word_character, normalise
-from kg_store.text.words import WordMatcher, without_accents, words_of
+from kg_store.text.words import PLAIN_WORDS, WordMatcher, without_accents, words_of
 
 EntryKind = Literal["name", "value"]
 
@@ -94,11 +94,13 @@ def stands_in(name: str, text: str) -> bool:
 
 def can_be_found(pattern: str) -> bool:
     """False for punctuation alone, which JSON is full of."""
-    return any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
+    return pattern[:1].isalnum() or any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
 
 
 def spellings_of(pattern: str) -> list[str]:
     """Returns the pattern and other spellings: Michael J Fox, zoe muller, "child 's play", "a k" for A.K."""
+    if PLAIN_WORDS.fullmatch(pattern) and not pattern.startswith("saint "):
+        return [pattern]
     plain = _POINT.sub("", pattern).strip(AROUND_NAMES)
     typed = dict.fromkeys((pattern, plain, without_accents(pattern), without_accents(plain)))
     typed |= dict.fromkeys(_without_signs(spelling) for spelling in tuple(typed))
@@ -208,18 +210,10 @@ class NameIndex:
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:
         """Builds the index; spellings that normalise to the same text share one pattern."""
-        groups: dict[tuple[str, int], list[int]] = {}
-        too_short: set[int] = set()
+        spellings = Spellings()
         for entry in entries:
-            pattern = normalise(entry.text).text.strip(AROUND_NAMES)
-            if not can_be_found(pattern):
-                too_short.add(entry.mid)
-                continue
-            for spelling in spellings_of(pattern):
-                groups.setdefault((spelling, _flags_of(entry)), []).append(entry.mid)
-            for key in _keys_of(entry):
-                groups.setdefault((key, _flags_of(entry) | _KEY), []).append(entry.mid)
-        return cls._of_groups(groups, too_short)
+            spellings.add(entry)
+        return spellings.index()
 
     @classmethod
     def _of_groups(cls, groups: dict[tuple[str, int], list[int]], too_short: set[int]) -> NameIndex:
@@ -404,6 +398,28 @@ class NameIndex:
         for end in self._text_ends:
             yield self._texts[start:end].decode()
             start = end
+
+
+class Spellings:
+    """Collects the spellings of a graph's names, entry by entry, for the index of them."""
+
+    def __init__(self) -> None:
+        self._groups: dict[tuple[str, int], list[int]] = {}
+        self._too_short: set[int] = set()
+
+    def add(self, entry: NameEntry) -> None:
+        pattern = normalise(entry.text).text.strip(AROUND_NAMES)
+        if not can_be_found(pattern):
+            self._too_short.add(entry.mid)
+            return
+        flags = _flags_of(entry)
+        for spelling in spellings_of(pattern):
+            self._groups.setdefault((spelling, flags), []).append(entry.mid)
+        for key in _keys_of(entry):
+            self._groups.setdefault((key, flags | _KEY), []).append(entry.mid)
+
+    def index(self) -> NameIndex:
+        return NameIndex._of_groups(self._groups, self._too_short)
 
 
 def _flags_of(entry: NameEntry) -> int:

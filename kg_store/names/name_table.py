@@ -18,7 +18,7 @@ from kg_store.lexicon.lexicon import in_lexicon, places_called
 from kg_store.terms import Mids
 from kg_store.text.english import PublicWords, frequent_ordinary, is_ordinary
 from kg_store.text.normalise import is_letters, normalise
-from kg_store.text.words import NearWords, WordForms, words_of
+from kg_store.text.words import PLAIN_WORDS, NearWords, WordForms, forms_of, words_of
 
 Numbers = npt.NDArray[np.int32]
 _NO_ROWS = np.empty(0, dtype=np.int32)
@@ -259,6 +259,11 @@ def _hash_of(key: str) -> int:
 
 def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
     """The words of a name: in plain Latin letters, and transliterated where that differs."""
+    if PLAIN_WORDS.fullmatch(name):
+        plain = tuple(forms_of(word)[0] for word in name.split(" "))
+        needed = tuple(map(_tells, plain))
+        yield plain, needed if any(needed) else (True,) * len(plain)
+        return
     words = words_of(name)
     if not words:
         return
@@ -277,8 +282,11 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
 
 def _is_needed(text: str, word: WordForms, opened: int) -> bool:
     """True of a word that a mention can't leave out. A figure can't be, however short: `ward 1` is not the ward."""
-    is_small = text in SMALL_WORDS or text in _SUFFIXES or (len(text) == 1 and not text.isdigit())
-    return not is_small and word.start < opened
+    return _tells(text) and word.start < opened
+
+
+def _tells(word: str) -> bool:
+    return not (word in SMALL_WORDS or word in _SUFFIXES or (len(word) == 1 and not word.isdigit()))
 
 
 def _keys_of(words: Sequence[str]) -> Iterator[str]:

@@ -287,21 +287,10 @@ class NameWords:
 
     @classmethod
     def of(cls, records: Iterable[VaultRecord]) -> NameWords:
-        parts: set[str] = set()
-        phrases: set[str] = set()
-        hashes: set[int] = set()
-        alone: set[str] = set()
+        collected = CollectedWords()
         for record in records:
-            for words in _named_in(record):
-                known = [_everyday(word) for word in words]
-                parts.update(form for forms in known for form in forms)
-                if record.names or all(word[0].isupper() for word in words):
-                    alone.update(form for forms in known for form in forms)
-                hashes.update(map(hash_of, _asked_alone(words, known)))
-                if len(words) > 1 and all(known):
-                    phrases.add(" ".join(forms[0] for forms in known))
-        named = frozenset(part for part in parts if may_name(part) or is_short_name(part))
-        return cls(named, frozenset(phrases), WordHashes.of(hashes), named & alone)
+            collected.add(record)
+        return collected.words()
 
     @classmethod
     def union(cls, each: Iterable[NameWords]) -> NameWords:
@@ -334,6 +323,30 @@ class NameWords:
             raise NameWordsVersionError("the words of the graph's names are of another version of the service")
         parts, phrases, alone = (frozenset(section.split("\n")) - {""} for section in sections[:3])
         return cls(parts, phrases, WordHashes.from_text(sections[3]), alone)
+
+
+class CollectedWords:
+    """Collects the words of names, record by record."""
+
+    def __init__(self) -> None:
+        self._parts: set[str] = set()
+        self._phrases: set[str] = set()
+        self._hashes: set[int] = set()
+        self._alone: set[str] = set()
+
+    def add(self, record: VaultRecord) -> None:
+        for words in _named_in(record):
+            known = [_everyday(word) for word in words]
+            self._parts.update(*known)
+            if record.names or all(word[0].isupper() for word in words):
+                self._alone.update(*known)
+            self._hashes.update(map(hash_of, _asked_alone(words, known)))
+            if len(words) > 1 and all(known):
+                self._phrases.add(" ".join(forms[0] for forms in known))
+
+    def words(self) -> NameWords:
+        named = frozenset(part for part in self._parts if may_name(part) or is_short_name(part))
+        return NameWords(named, frozenset(self._phrases), WordHashes.of(self._hashes), named & self._alone)
 
 
 def may_name(word: str) -> bool:

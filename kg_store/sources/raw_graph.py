@@ -115,7 +115,7 @@ def text_of(term: Term) -> str:
     """The bare text of an IRI, a blank node's label or a cell; for a literal its lexical form."""
     if term[0] == "<":
         return term[1:-1]
-    return literal_of(term).lexical if term[0] == '"' else term[1:]
+    return _unescape(term[1 : term.rindex('"')]) if term[0] == '"' else term[1:]
 
 
 def literal_of(term: Term) -> Literal:
@@ -123,9 +123,7 @@ def literal_of(term: Term) -> Literal:
     if term[0] == TEXT_MARK:
         return Literal(term[1:])
     end = term.rindex('"')
-    lexical, rest = term[1:end], term[end + 1 :]
-    if "\\" in lexical:
-        lexical = _ESCAPE.sub(_unescaped, lexical)
+    lexical, rest = _unescape(term[1:end]), term[end + 1 :]
     if rest.startswith("^^"):
         return Literal(lexical, datatype=rest[3:-1])
     return Literal(lexical, language=rest[1:].partition("--")[0].lower())
@@ -140,6 +138,10 @@ def plain_term(lexical: str) -> Term:
     """The term of a value without a kind."""
     escaped = lexical.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\r", "\\r")
     return f'"{escaped}"'
+
+
+def _unescape(text: str) -> str:
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -40,6 +40,8 @@ _MIN_BEFORE_CASE = 3
 _SHORTENED = {"st": "saint", "mt": "mount", "ft": "fort", "&": "and"}
 _STRETCH = re.compile(rf"[\w'&][\w{MARKS}'& .,]*")
 _NO_BREAK = re.compile(r"[ .,]{0,3}")
+PLAIN_WORDS = re.compile("[a-z0-9]+(?: [a-z0-9]+)*")
+"""Matches a normalised text of English letters and digits with single spaces: most names, which need no rules."""
 
 
 @dataclass(frozen=True, slots=True)
