@@ -249,9 +249,7 @@ def _compare(text: str, topics: int) -> AskedForm | None:
 
 
 def _than(text: str) -> AskedForm | None:
-    """Returns the form of "wards with fewer beds than X" (all things that compare so with the named one), else
-    None.
-    """
+    """Returns the form of "wards with fewer beds than X" (all things that compare so with X), else None."""
     if _TRUTH.match(text) or not re.search(r"\bthan (?:the )?(?-i:E[a-z0-9]{5})\b", text, re.IGNORECASE):
         return None
     for words in (_COMPARATIVES, _LESSER):

@@ -132,9 +132,7 @@ def _right_is_nearer(left: list[str], right: list[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """The words on one side of the topic: those before it (`backwards`: read from the last one on) or those after
-    it.
-    """
+    """The words before the topic (`backwards`: they are read from the last one on), or those after it."""
 
     words: list[str]
     backwards: bool
@@ -182,9 +180,7 @@ def _behind_topic(span: list[str], before: str, after: str, first: bool) -> Iter
 
 
 def _has_object(after: str) -> bool:
-    """Returns True if the verb before `after` has an object ("X directed which films"), False in "where was X
-    born".
-    """
+    """Returns True if the verb before `after` has an object ("X directed which films"; not "where was X born")."""
     return after not in ("", *PREPOSITIONS)
 
 

@@ -107,8 +107,7 @@ _EVERYTHING = frozenset({"thing", "", "number", "text", "yes or no"})
 
 @dataclass(frozen=True, slots=True)
 class HopWords:
-    """The wordings of one step: of its `relation`, of what is `reached` by it, the `kinds` at its end, and its
-    direction.
+    """The wordings of one step: its `relation`, the thing `reached`, the `kinds` of that thing, and its direction.
 
     `verbs`: base forms of the action, or of what its agent does: direct for `directed by`, star and act for `starred
     actors`. `further`: words that the owner or the sources give beside the label; `everyday`: words that people use
@@ -183,9 +182,7 @@ def verbs_named(relation: str) -> frozenset[str]:
 
 
 def verbs_said(texts: Iterable[str]) -> frozenset[str]:
-    """Returns the base forms of verbs in `texts` that stand alone or before a preposition: `paid`, `pays in` ->
-    pay.
-    """
+    """Returns the base forms of verbs that stand alone or before a preposition in `texts`: `pays in` -> pay."""
     words = (text.lower().split() for text in texts)
     done = (each[0] for each in words if len(each) == 1 or each[1] in _PLACED)
     return frozenset[str]().union(*map(verbs_of, done))
@@ -237,9 +234,7 @@ class SchemaVocabulary:
     verbs: frozenset[str]
 
     def lacks(self, text: str) -> list[str]:
-        """Returns the content words of `text` that no relation and no concept of the schema uses, each once, in
-        order.
-        """
+        """Returns the content words of `text` that no relation or concept of the schema uses, each once, in order."""
         return [word for word in dict.fromkeys(filter(is_telling, words_in(plainer(text)))) if not self._has(word)]
 
     def _has(self, word: str) -> bool:

@@ -143,8 +143,7 @@ class FirstOf:
 
 
 def first_in(words: Sequence[str], roles: Sequence[str], numbers: Collection[str]) -> dict[int, FirstOf]:
-    """Returns how many things are asked for ("the three largest"), by the position of the superlative that orders
-    them.
+    """Returns how many things are asked for ("the three largest"), by the position of the superlative that sorts them.
 
     `numbers`: the pseudonyms of values that are numbers.
     """
