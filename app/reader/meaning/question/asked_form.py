@@ -1,4 +1,4 @@
-"""The form of answer and the time that a question asks about."""
+"""Reads the form of answer, and the time, that a question asks about."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ _OF_ONE: Final = re.compile(
     r"|\b(?:is|was|['’]s)\s+the\s+(?!\w+s\b)\w+\s+of\b",
     re.IGNORECASE,
 )
-"""Wordings that ask for the one holder of an office, such as "who is the head of"."""
+"""Matches wordings that ask for the only holder of an office, such as "who is the head of"."""
 _OF_DATE: Final = re.compile(r"\b(?:when|date|day|month|year|season|since\s+when|how\s+long)\b", re.IGNORECASE)
 
 
 def asked_time(question: str, dates: Collection[str]) -> AskedTime | None:
-    """Returns the time that `question` asks about; None if it names no time, or several.
+    """Returns the time that `question` asks about, or None if it names no time, or several.
 
     `dates`: the pseudonyms in the question that stand for dates.
     """
@@ -124,7 +124,9 @@ def _of_things(question: str) -> AskedTime | None:
 
 
 def _whole(question: str, match: re.Match[str]) -> tuple[int, int]:
-    """Start and end of the words to remove: all of "is the last time" in "when is the last time they won"."""
+    """Returns the start and end of the words to remove, as of all of "is the last time" in "when is the last time
+    they won".
+    """
     before = _OF_TIMES.search(question, 0, match.start()) if "time" in match[0].lower() else None
     return (before.start() if before else match.start()), match.end()
 
@@ -142,7 +144,7 @@ TRUTHS = frozenset(
 _ANYBODY = frozenset("anyone anybody someone somebody".split())
 IN_TIME = frozenset({"before", "after"})
 MAX_APART = 4
-"""Most tokens between X and Y in "films by X are newer than Y". Chosen by hand; not fitted."""
+"""Greatest distance in tokens from X to Y in "films by X are newer than Y". Chosen by hand; not fitted."""
 _UNIVERSAL = frozenset({"all", "every", "each"})
 _EVERYBODY = frozenset({"both", "everyone", "everybody"})
 _AT_ALL = frozenset({"at", "in", "above", "after"})
@@ -157,8 +159,10 @@ ASKING = ("who", "whom", "when", "where", "which", "what", "whose")
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The group that a question asks per (see AskedQuestion); `silent` are tokens that only say that
-    there is a group.
+    """The group for each of which a question asks a number: "per ward", "per year".
+
+    `at`: position where its noun may begin, else -1. `silent`: positions of words that only say that there is a group.
+    `period`, `function`: see `AskedQuestion`.
     """
 
     at: int = -1
@@ -168,7 +172,7 @@ class Group:
 
 
 def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int], Group]:
-    """Returns the form, the positions of the words that say it, and the group that is asked per."""
+    """Returns the form of a question, the positions of the words that say it, and the group that it asks per."""
     if less := _by_how_much(words, roles):
         return "minus", less, Group()
     counts = _counting(words, roles)
@@ -193,14 +197,14 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
 
 
 def _is_bound(words: Sequence[str], things: Sequence[int]) -> bool:
-    """True if the second thing bounds a set: "films by X newer than Y", "films by X out before Y"."""
+    """Returns True if the second thing bounds a set: "films by X newer than Y", "films by X out before Y"."""
     before = words[things[1] - 1]
     is_near = before in IN_TIME or (before == "than" and things[1] - things[0] <= MAX_APART)
     return is_near and words[0] not in (*TRUTHS, "how", "by")
 
 
 def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["average", "sum", ""], list[int]]:
-    """The function over all values that is asked for (sum or average) and the positions of its words."""
+    """Returns the function over all values that is asked for (sum or average), and the positions of its words."""
     for function, names in _FUNCTIONS:
         said = [at for at, word in enumerate(words) if word in names]
         if said and not (roles[said[0]] == "content" and roles.count("content") == 1):
@@ -209,8 +213,9 @@ def _total(words: Sequence[str], roles: Sequence[Role]) -> tuple[Literal["averag
 
 
 def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function: str) -> Group:
-    """The group of a question: the noun after "per" or "each", after "by" for a sum, or after a count's second
-    question word.
+    """Returns the group of a question.
+
+    Its noun follows "per" or "each", or "by" if a sum is asked for, or the second question word of a count.
     """
     for at in range(1, len(words) - 1):
         word, after = words[at], words[at + 1]
@@ -226,7 +231,9 @@ def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function
 
 
 def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """Positions of the words that ask by how much one thing's value exceeds another's; empty if none do."""
+    """Returns the positions of the words that ask by how much one thing's value exceeds another's; empty if none
+    do.
+    """
     if list(roles).count("thing") != 2:
         return []
     if "difference" in words and "comparative" not in roles:
@@ -239,7 +246,7 @@ def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """Positions of the words that ask for a count: how many, the number of, count."""
+    """Returns the positions of the words that ask for a count: "how many", "the number of", "count"."""
     found = [part for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "many") for part in (at - 1, at)]
     found += occurrences_in(words)
     for at, word in enumerate(words[:-1]):
@@ -250,8 +257,9 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """Positions of the words that make a yes/no question: the first verb and a tag at the end; empty for other
-    questions.
+    """Returns the positions of the words that make a yes/no question; empty for other questions.
+
+    These are the first verb and a tag at the end.
     """
     if len(words) > 1 and roles[0] == "thing" and words[1] in TRUTHS:
         if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING or _asks_at_end(words, roles):
@@ -263,8 +271,9 @@ def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
-    """True of "X is in which country" and "X was the director of which films"; false of "... the film in which X
-    plays".
+    """Returns True for "X is in which country" and "X was the director of which films".
+
+    False for "... the film in which X plays", where "which" asks nothing.
     """
     for at in range(3, len(words)):
         if words[at] in ("which", "what", "whom") and words[at - 1] in PREPOSITIONS:
@@ -274,7 +283,7 @@ def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
 
 
 def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
-    """Position of "all", "every" or "each"; -1 if there is none; those in "at all" and "each month" do not count."""
+    """Returns the position of "all", "every" or "each", or -1; those in "at all" and "each month" do not count."""
     if "superlative" in roles:
         return -1
     for at in range(1, len(words) - 1):
@@ -285,7 +294,7 @@ def universal_in(words: Sequence[str], roles: Sequence[Role]) -> int:
 
 
 def denied_in(words: Sequence[str], roles: Sequence[Role]) -> int:
-    """Position of the only "none" or "no", if it denies the whole yes/no question; else -1."""
+    """Returns the position of the only "none" or "no" if it denies the whole yes/no question, else -1."""
     negations = [at for at, role in enumerate(roles) if role == "negation"]
     if len(negations) != 1 or words[negations[0]] not in ("none", "no"):
         return -1
