@@ -42,8 +42,7 @@ FURTHER: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A span of the question that says a hop: the bit mask `used` of its tokens, and their likeness (0 to 1) to the
-    hop.
+    """A span of a question that says a hop: the bit mask `used` of its tokens and their likeness (0 to 1).
 
     `first` and `last`: positions of its outer tokens; `count`: number of its content words.
     """
@@ -210,8 +209,7 @@ _SAYING_LITTLE: Final = frozenset({"code", "type"}) | _HEADS["date"] | _HEADS["n
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """The words of a hop in the singular, as sets: those that say it `alone`, and those that say it `beside` other
-    words.
+    """The words of a hop in the singular: those that say it `alone`, and those that say it `beside` other words.
 
     `verbs`: its verbs. `whole`: all content words of its own label. `heads`: nouns for the type of its values
     ("date"). `everyday`: words that are not from its label. `hints`: words of its comment, which are weaker evidence.
@@ -281,8 +279,7 @@ class _Wording:
 
 
 def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Returns verbs that are synonyms of the relation of a hop walked backwards between two kinds: "acted" for the
-    cast of a film.
+    """Returns verbs that are synonyms of a backward hop between two kinds: "acted" for the cast of a film.
 
     Nouns for people are left out, because they name the other end.
     """

@@ -30,9 +30,7 @@ def says_where(labels: Iterable[str]) -> bool:
 
 
 def are_only_places(labels: Iterable[str]) -> bool:
-    """Returns True if each of `labels` says only where something is: `home address`, not `born in` or `place of
-    birth`.
-    """
+    """Returns True if each of `labels` says only where something is: `home address`, not `place of birth`."""
     words = [set(label.lstrip("^").lower().split()) for label in labels]
     return bool(words) and all(each <= _PLACED and each & (WHERE | PART) for each in words)
 
@@ -237,9 +235,7 @@ class StatedUnit:
     period: str = ""
 
     def fits(self, label: str, value: str) -> bool:
-        """Returns True if values of the relation `label` may be in this unit: 25 kilos fit neither a price nor a
-        date.
-        """
+        """Returns True if values of the relation `label` may have this unit: kilos fit neither a price nor a date."""
         unit = unit_of_label(label)
         if value != "number" or not self._is_for(label):
             return False
@@ -256,8 +252,7 @@ class StatedUnit:
 def without_units(
     words: Sequence[str], labels: Collection[str], numbers: Collection[str]
 ) -> tuple[list[str], dict[str, StatedUnit]]:
-    """Returns `words` without the units that relations of `labels` use, and the unit and period stated after each
-    value.
+    """Returns `words` without the units that relations of `labels` use, and by value the unit and period after it.
 
     "Heavier" before a value with a unit becomes "more". `numbers`: the pseudonyms of values that are numbers.
     """
@@ -284,9 +279,7 @@ def without_units(
 
 
 def is_foreign_unit(word: str) -> bool:
-    """Returns True for the name of a unit that no relation uses, so that it cannot be compared; False for units of
-    time.
-    """
+    """Returns True for the name of a unit that no relation uses and so cannot be compared; not for units of time."""
     units = units_called(word)
     return bool(units) and not any(unit.is_time for unit in units)
 
