@@ -1,6 +1,4 @@
-"""Applies superlatives: the members of a set with the greatest or least value, or with the most or fewest of
-something.
-"""
+"""Applies superlatives: the members of a set with the greatest or least value, or the most or fewest of something."""
 
 from __future__ import annotations
 
@@ -89,16 +87,14 @@ class Extremes:
         return self._nouns.get(at + 1)
 
     def _is_degree(self, at: int) -> bool:
-        """Returns True for "the most" and "most often" at the end of a question, which say how much something is
+        """Returns True for "the most" and "most often" at the end of a question: they say how much something is
         done.
         """
         words = self._asked.words
         return words[at] in _COUNTS and (at + 1 == len(words) or words[at + 1] in OFTEN) and at > 1
 
     def _is_aside(self, each: Reading) -> bool:
-        """Returns True for a set that is not the one asked for, such as the orders in "which customer orders the
-        most".
-        """
+        """Returns True for a set that is not the one asked for, as the orders in "which customer orders the most"."""
         return each.said > min(self._nouns, default=0)
 
     def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
@@ -178,9 +174,7 @@ class Extremes:
         return hop.shown.startswith("^") == (is_done_to and before != ["by"]) or "|" in base
 
     def _frequent(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the values or things to which most members lead: "the most common reason", "the most popular
-        course".
-        """
+        """Yields the values or things to which most members lead: "the most common reason", "the most popular one"."""
         function = _COUNTS.get(self._asked.words[at], "")
         cost = HOP * (1 + hop.label.count("|"))
         if not function or not each.is_whole:
@@ -304,9 +298,7 @@ class Extremes:
     def _more_than(
         self, each: Reading, text: str, hop: SchemaHop, compared: tuple[int, int], counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """Yields members that lead to more (or fewer) things than a named thing does: "authors with more books than
-        X".
-        """
+        """Yields members that lead to more (or fewer) things than a named thing: "authors with more books than X"."""
         used, (at, thing) = counted[0], compared
         if each.used & used or not hop.leads_to_all_of(counted[1]):
             return
@@ -355,8 +347,7 @@ def _first(text: str, label: str, sign: int, first: FirstOf) -> str:
 
 
 def sign_of(measure: Measure, hop: SchemaHop) -> int:
-    """Returns 1 if more of the measure means a greater value of `hop`, -1 if a lesser one, 0 if it does not measure
-    it.
+    """Returns 1 if more of the measure means a greater value of `hop`, -1 if a lesser one, 0 if it does not apply.
 
     A year counts as a date, even if it is stored as a number.
     """

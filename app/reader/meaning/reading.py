@@ -118,9 +118,7 @@ class Reading(NamedTuple):
         return self._replace(used=self.used | used, near=min(self.near, near), far=max(self.far, far))
 
     def paid(self, said: Said | None, cost: float) -> Reading:
-        """Returns this reading after one more hop at this cost. `said`: the words that say the hop, or None if no
-        word does.
-        """
+        """Returns this reading after one more hop at this cost; `said`: the words that say the hop, or None."""
         if said is None:
             return self._replace(score=self.score - cost, silent=self.silent + 1)
         return self._replace(
@@ -143,9 +141,7 @@ class Reading(NamedTuple):
         return 0.0 if said.first > self.far else OUT_OF_ORDER
 
     def merged(self, other: Reading, expression: str, further: int = 0) -> Reading:
-        """Returns the intersection of this reading and `other`; `further` is the bit mask of the tokens that join
-        them.
-        """
+        """Returns the intersection of this reading and `other`; `further`: bit mask of the tokens that join them."""
         return self.spanning(other.used | further)._replace(
             expression=expression,
             kinds=self.kinds & other.kinds,
@@ -284,8 +280,8 @@ class PlacesWithin:
         self._places, self._persons = named.places - named.groups, named.persons
 
     def of(self, place: Reading) -> Iterator[Reading]:
-        """Yields the things of each noun behind the shortest way through smaller places, if only one way is so
-        short.
+        """Yields the things of each noun behind the shortest way through smaller places, if there is only one such
+        way.
         """
         if not place.is_bare or not self._is_within(place):
             return
@@ -326,8 +322,9 @@ class PlacesWithin:
 
 
 def is_chain_of_places(text: str) -> bool:
-    """Returns True for things that lead to one place through smaller places only, which people say as one step:
-    "customers in Norway".
+    """Returns True for things that lead to one place through places only, which people say as one step.
+
+    Example: "customers in Norway".
     """
     labels = LABEL.findall(text)
     is_plain = _PLAIN_CHAIN.fullmatch(re.sub(r'"[^"]*"', "", text)) is not None
@@ -335,10 +332,10 @@ def is_chain_of_places(text: str) -> bool:
 
 
 def within_parts(text: str, steps: Collection[SchemaStep], things: Mapping[str, str]) -> str:
-    """Returns `text` extended from each place to its parts, if the graph has places that are parts of places of one
-    kind.
+    """Returns `text` changed so that what is in a place includes what is in its parts.
 
-    `things`: the kinds of each place, by its pseudonym.
+    Only for places whose kind has one relation to parts of the same kind. `things`: the kinds of each place, by its
+    pseudonym.
     """
 
     def widened(found: re.Match[str]) -> str:
