@@ -146,7 +146,7 @@ def hop_words(label: str, concept: str) -> HopWords:
 
 @lru_cache(maxsize=65_536)
 def particle_verbs(label: str) -> frozenset[tuple[str, str]]:
-    """Returns the phrasal verbs that say the step `label`, as pairs: ("look", "after"), ("put", "out")."""
+    """Returns the phrasal verbs that express the step `label`, as pairs: ("look", "after"), ("put", "out")."""
     texts = (text.lower().split() for text in hop_words(label, "").relation)
     return frozenset((words[0], words[1]) for words in texts if len(words) == 2 and words[1] in _PARTICLES)
 
@@ -193,7 +193,7 @@ def _agents(words: list[str]) -> list[str]:
 
 
 def _relation_words(label: str) -> list[str]:
-    """Returns the ways to say a relation.
+    """Returns the ways to express a relation.
 
     If it passes through a record, its last hop comes first: `has admission|admitted to` -> "admitted to".
     """

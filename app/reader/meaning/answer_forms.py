@@ -75,8 +75,8 @@ class IdleWords:
     def of(self, expression: str, left: int, value: str, is_head: bool, kind: str) -> int:
         """Returns the bit mask of the tokens in `left` that `expression` need not explain.
 
-        `value`: the value type that `expression` ends in, else empty. `is_head`: the asked noun says its last hop;
-        `kind`: the asked noun if it names the kind that this hop leads to, else empty.
+        `value`: the value type that `expression` ends in, else empty. `is_head`: the asked noun expresses its last
+        hop; `kind`: the asked noun if it names the kind that this hop leads to, else empty.
         """
         labels = set(LABEL.findall(expression))
         idle = 0
@@ -97,14 +97,17 @@ class IdleWords:
         return idle | self._light(labels, left & ~idle)
 
     def _light(self, labels: set[str], left: int) -> int:
-        """Returns the bit mask of the verbs in `left` whose object names a value that a relation leads to."""
+        """Returns the bit mask of the light verbs in `left` whose object is explained, if a relation of `labels`
+        leads to values.
+        """
         if not any(self._builder.values.get(label) for label in labels):
             return 0
         return mask(at for at, said in self._objects.items() if left >> at & 1 and said and not left & said)
 
     def _is_light(self, at: int, word: str) -> bool:
-        """Returns True for a light verb that no relation uses: "keep" is one, unless a relation is called "kept
-        at".
+        """Returns True for a verb with little meaning of its own ("take", "keep") that no relation uses.
+
+        If a relation is called "kept at", "keep" is not light.
         """
         verbs = verbs_of(word)
         if self._asked.roles[at] != "content" or verbs.isdisjoint(_LIGHT):
@@ -131,7 +134,7 @@ class Meaning:
 
     `left`: bit mask of the tokens that it does not explain. `is_whole`: it uses everything that is named, and its kind
     is the kind asked for; `may_be_whole`: the same, except that the kind asked for may be unknown. `weakest`: likeness
-    (0 to 1) of the worst explained step; `silent`: number of steps that no word says.
+    (0 to 1) of the worst explained step; `silent`: number of steps that no word expresses.
     """
 
     expression: str
@@ -240,9 +243,10 @@ class AnswerForms:
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
 
     def _is_roundabout(self, expression: str) -> bool:
-        """Returns True for "all wards of the clinic that X works at" if X itself has a ward.
+        """Returns True if the expression takes a detour.
 
-        The question must name no other kind than the ward.
+        Example: "all wards of the clinic that X works at", if X itself has a ward and the question names no other
+        kind.
         """
         found = _BACK.fullmatch(expression)
         if found is None or len(self._builder.nouns) != 1 or self._noun < 0:
@@ -278,8 +282,8 @@ class AnswerForms:
     def _strays(self, used: int, reading: Reading) -> bool:
         """Returns True if the answer would be something else than what was asked for.
 
-        That is so if the asked noun says a step on the way and not the end, or says the end with likeness below
-        MIN_HEAD.
+        That is so if the asked noun expresses a step on the way and not the end, or expresses the end with likeness
+        below MIN_HEAD.
         """
         return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
 

@@ -80,9 +80,7 @@ class Comparisons:
         return any(each.label == hop.label for each, _ in self._graph.leaving(other.kinds))
 
     def outnumbering(self, each: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """Yields tests if one set is larger than another: "are there more doctors than nurses", "more customers in
-        X than in Y".
-        """
+        """Yields tests if one set is larger than another: "are there more doctors than nurses"."""
         asked = self._asked
         if not self._counts_things or self._than < 0 or asked.words[0] not in TRUTHS or each.value or each.is_bare:
             return
@@ -99,7 +97,9 @@ class Comparisons:
             yield f"outnumbers({', '.join(sides)})", each.used | used | word, score + 1.0
 
     def _beside(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Yields the set before "than", repeated for the only thing or value named after "than"."""
+        """Yields the set before "than", repeated for the only thing or value after it: "more customers in X than in
+        Y".
+        """
         asked = self._asked
         named = [at for role in ("thing", "value") for at in asked.at(role)]
         if len(named) != 2 or not min(named) < self._than < max(named):
@@ -168,7 +168,7 @@ class Comparisons:
                     yield _less(sides, sign > 0), used | tokens, gained + 1.0 + gain - HOP
 
     def _measured(self, hop: SchemaHop, each: Reading, used: int) -> Iterator[tuple[int, int, float]]:
-        """Yields (sign, bit mask of tokens, gain) for each way to say `hop`.
+        """Yields (sign, bit mask of tokens, gain) for each way to express `hop`.
 
         The sign is 1 if more of the measure means a greater value, -1 if it means a lesser one.
         """
@@ -260,9 +260,7 @@ class Truths:
                 yield f"none({text.removeprefix('exists(')}", used | 1 << denied, gain
 
     def _all_are(self, whole: Reading, readings: Sequence[Reading]) -> Iterator[Answer]:
-        """Yields answers to "are all patients of X smokers": true if no member of the first set is outside the
-        other.
-        """
+        """Yields answers to "are all patients of X smokers": true if all members of the first set are in the other."""
         text = self._builder.text(whole)
         if not text or not self._is_meant(whole) or (self._of_subject and not self._is_of_subject(whole)):
             return
@@ -321,9 +319,7 @@ class Truths:
                     yield text, each.used | said.used | 1 << self._non, gain_of(said) - HOP
 
     def _is_meant(self, whole: Reading) -> bool:
-        """Returns True if the set is what the words after "all" name, as the doctors in "do all doctors treat a
-        smoker".
-        """
+        """Returns True if the set is what the words after "all" name, as the doctors in "do all doctors smoke"."""
         asked = self._asked
         named = min((at for role in ("thing", "value") for at in asked.at(role) if at > self._all), default=-1)
         if self._noun >= 0 and (named < 0 or self._noun < named or asked.words[named + 1 : named + 2] == ("'s",)):
@@ -331,7 +327,10 @@ class Truths:
         return bool(whole.used >> named & 1) if named >= 0 else True
 
     def _stands_apart(self, used: int, whole: Reading) -> bool:
-        """Returns True if the tokens lie behind "all X", or before "all" if the question names something there."""
+        """Returns True if the tokens `used` may state what is asked of all members.
+
+        They must lie behind "all X", or before "all" if the question names something there.
+        """
         if self._before:
             return 0 < used < 1 << self._all and (self._of_subject or whole.near > self._all)
         return used > 1 << whole.far
@@ -339,7 +338,7 @@ class Truths:
     def _holds_too(self, other: Reading) -> bool:
         """Returns True for the set of all things with a yes/no property.
 
-        A question if X has such a property is answered by the value of X itself.
+        A question about the property of X is answered by the value of X itself, not by this set.
         """
         found = _OF_KIND.fullmatch(other.expression) if _OF_SOME.isdisjoint(self._asked.words) else None
         return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)

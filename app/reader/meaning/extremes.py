@@ -87,9 +87,7 @@ class Extremes:
         return self._nouns.get(at + 1)
 
     def _is_degree(self, at: int) -> bool:
-        """Returns True for "the most" and "most often" at the end of a question: they say how much something is
-        done.
-        """
+        """Returns True for "the most" and "most often" at the end of a question, where they say how much is done."""
         words = self._asked.words
         return words[at] in _COUNTS and (at + 1 == len(words) or words[at + 1] in OFTEN) and at > 1
 
@@ -136,9 +134,9 @@ class Extremes:
     def _with_most(
         self, each: Reading, text: str, hop: SchemaHop, at: int, counted: tuple[int, frozenset[str]]
     ) -> Iterator[Reading]:
-        """Yields the members of a set that lead to the most things, or that most things lead to.
+        """Yields the members that lead to the most things ("who directed the most films").
 
-        Example: "who directed the most films".
+        Also yields the things that most members lead to.
         """
         used, kinds = counted
         function = _COUNTS[self._asked.words[at]]
@@ -161,10 +159,10 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=score)
 
     def _is_way_round(self, hop: SchemaHop, each: Reading, at: int) -> bool:
-        """Returns True unless `hop` joins things of one kind and runs against the count.
+        """Returns True if `hop` has the direction in which things are counted.
 
-        Example: who manages the most people is a manager, so the people they manage are counted, not their own
-        managers.
+        Only a hop between things of one kind can have the wrong one: who manages the most people is a manager, so the
+        people they manage are counted, not their own managers.
         """
         if hop.ends.isdisjoint(each.kinds):
             return True
@@ -194,9 +192,7 @@ class Extremes:
                 yield longer._replace(expression=chosen, score=each.score + 1.0 + gain - cost, is_whole=False)
 
     def _most_done(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the thing to which most others lead by the hop that the participle says: "the most prescribed
-        drug".
-        """
+        """Yields the thing to which most others lead by the hop of the participle: "the most prescribed drug"."""
         if hop.value or "|" in hop.label or not each.is_whole or each.said < 0:
             return
         for said in self._said.of(hop, self._asked.content & ~each.used, MIN_LIKENESS):
@@ -223,8 +219,8 @@ class Extremes:
             yield 0, ONLY_ONE
 
     def _counts_ends(self, each: Reading, at: int) -> bool:
-        """Returns True if the noun after the superlative says a relation to things: "the most routes" are counted,
-        not measured.
+        """Returns True if the noun after the superlative names a relation to things: "most routes" are counted, not
+        measured.
         """
         hops = (hop for hop, _ in self._graph.leaving(each.kinds) if not hop.value and "|" not in hop.label)
         return any(self._ends_said(hop, each, at) for hop in hops)
@@ -237,7 +233,9 @@ class Extremes:
         return [one for one in said if one.first == at + 1 and one.likeness >= SURELY_SAID]
 
     def _most_ends(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the members from which the relation of that noun (see `_counts_ends`) leads to the most things."""
+        """Yields the members with the most ends of the relation that the noun after the superlative names: "most
+        routes".
+        """
         if hop.value or "|" in hop.label or not each.is_whole:
             return
         for said in self._ends_said(hop, each, at):
@@ -316,7 +314,7 @@ class Extremes:
     ) -> Iterator[tuple[Said | None, float]]:
         """Yields the ways to take `hop` as the value that an adjective measures, each with the gain in score.
 
-        A way is the words that say the hop, or None if no word does. With None, the hop is a usual value of the
+        A way is the words that express the hop, or None if no word does. With None, the hop is a usual value of the
         adjective (age for "old"), or the only value of its type that can be meant.
         """
         nouns = {tokens for tokens, _ in self._nouns.values()}

@@ -72,8 +72,9 @@ class Groups:
             yield f"count({text})", each.used | sum(said[:1]), 0.0
 
     def counted_values(self, each: Reading, text: str) -> Iterator[Answer]:
-        """Yields the answer to "how many beds has X": the number that X itself has, or, for several things, the sum
-        of theirs.
+        """Yields the answer to "how many beds has X": the number that X itself has.
+
+        For several things, it is the sum of their numbers.
         """
         if both := _BOTH.fullmatch(text):
             if not TOTALS.isdisjoint(self._asked.words) and both[2] == both[4]:
@@ -108,8 +109,9 @@ class Groups:
             yield text, each.used | said.used | nouns, gain_of(said) + nouns.bit_count() - UNSAID_BEFORE_NOUN - 2 * HOP
 
     def of_all(self, each: Reading) -> Iterator[Answer]:
-        """Yields the answer to "how many beds are there": the sum over all things that have beds, if these are of
-        one kind only.
+        """Yields the answer to "how many beds are there": the sum over all things that have beds.
+
+        Only one kind of things may have them.
         """
         asked = self._asked
         if (
@@ -124,7 +126,7 @@ class Groups:
                 yield f'sum({self._builder.text(each)}, "{label}")', said.used, gain_of(said) - HOP
 
     def _numbers(self, hop: SchemaHop, each: Reading) -> Iterator[Said]:
-        """Yields the words of the question that say `hop`, if its values count something."""
+        """Yields the words of the question that express `hop`, if its values count something."""
         words = hop.shown.lower().split()
         is_count = not {"number", "count"}.isdisjoint(words) or singular(words[-1]) != words[-1]
         if hop.value == "number" and "|" not in hop.label and is_count:
@@ -156,8 +158,9 @@ class Groups:
                 yield f'average({text}, "{hop.label}")', each.used | said.used, gain_of(said) - HOP
 
     def _ways_to_group(self, each: Reading) -> Iterator[tuple[str, int, float]]:
-        """Yields the labels that lead to the group after "per" in one or two hops, with the bit mask of tokens used
-        and a score.
+        """Yields the labels that lead to the group after "per" in one or two hops.
+
+        Each comes with the bit mask of the tokens used and a score.
         """
         grouped = self._asked.grouped
         noun, kinds = self._builder.nouns.get(grouped, (0, frozenset[str]()))
@@ -177,7 +180,7 @@ class Groups:
     def _further(
         self, each: Reading, hop: SchemaHop, noun: int, kinds: frozenset[str]
     ) -> Iterator[tuple[str, int, float]]:
-        """Yields labels of two hops to the group, if words of the question say the first hop.
+        """Yields labels of two hops to the group, if words of the question express the first hop.
 
         Example: "patients per city of their clinic".
         """
@@ -205,8 +208,9 @@ class Groups:
                         yield f'{function}({text}, "{label}", "{hop.label}")', used, score - cost
 
     def _all_with(self, each: Reading, measure: str, label: str) -> str:
-        """Returns the set of the reading; if no word names one, all things that have both the measure and the
-        group's relation.
+        """Returns the set of the reading.
+
+        If no word names one, returns all things that have both the measure and the relation to the group.
         """
         if not each.is_implied:
             return self._builder.text(each)
@@ -233,8 +237,8 @@ class Groups:
 
 
 def _leads_to_parts(hop: SchemaHop) -> bool:
-    """Returns True for a hop from a whole to its parts: its label reads "part of", "in" or "belongs to" from the
-    other side.
+    """Returns True for a hop from a whole to its parts: read from the other side, its label is "part of" or the
+    like.
     """
     base = hop.shown.removeprefix("^").lower().split()
     return hop.label.startswith("^") and "|" not in hop.label and not _WHOLES.isdisjoint(base)

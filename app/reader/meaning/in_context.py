@@ -200,9 +200,9 @@ def _tells_nothing(asked: AskedQuestion, compared: int) -> bool:
 
 
 def _to_compare(found: Meanings) -> Iterator[Meaning]:
-    """Yields at most MAX_COMPARED meanings with different senses.
+    """Yields the meanings to compare, at most MAX_COMPARED, each with another sense.
 
-    They leave no operator of the question unexecuted; the words they leave unexplained may say a hop.
+    They execute every operator of the question; only content words may be left unexplained.
     """
     seen: set[object] = set()
     for each in found.ranked:
@@ -220,9 +220,9 @@ def _to_compare(found: Meanings) -> Iterator[Meaning]:
 
 
 def _is_accounted_for(found: Meanings, meaning: Meaning) -> bool:
-    """Returns True if each run of unexplained words can belong to a hop that no word says, one run for each hop.
+    """Returns True if there are at least as many hops that no word expresses as runs of unexplained words.
 
-    False if an unexplained word names another relation of the schema.
+    Each run may then stand for one hop. False if an unexplained word names another relation of the schema.
     """
     if any(found.builder.is_elsewhere(at) for at in range(len(found.asked.words)) if meaning.left >> at & 1):
         return False

@@ -58,8 +58,9 @@ class Joins:
         self._may_deny = "negation" in asked.roles and (asked.form != "truth" or asked.asks_if_any)
 
     def of(self, level: Sequence[Reading], known: Sequence[Reading]) -> Iterator[Reading]:
-        """Yields combinations of each of `level` with each of `known` that uses other words and may share members
-        with it.
+        """Yields combinations of each of `level` with each of `known`.
+
+        The two must use different words and may share members.
         """
         sets = [each for each in known if _is_set(each)]
         for first in filter(_is_set, level):
@@ -102,8 +103,9 @@ class Joins:
         return is_listed and LABEL.findall(first.expression) != LABEL.findall(second.expression)
 
     def _with_most_of(self, first: Reading, second: Reading) -> Iterator[Reading]:
-        """Yields `first` with the things it counts narrowed to `second`, which follows it: "the most patients in
-        Arnsbridge".
+        """Yields `first` with the things it counts narrowed to `second`: "the most patients in Arnsbridge".
+
+        The words of `second` must follow those of the counted things.
         """
         begins = (first.counted & -first.counted).bit_length() - 1
         is_said = (
@@ -160,7 +162,7 @@ def _undoes(text: str, taken: str) -> bool:
 
 
 def _contradict(first: str, second: str) -> bool:
-    """Returns True if one of the two excludes the things that the other one requires."""
+    """Returns True if one of the two sets requires a relation and the other one excludes everything that has it."""
     pairs = ((first, second), (second, first))
     return any(lacks(one, label) for one, other in pairs for label in _HAVING.findall(other) if one != other)
 
@@ -228,9 +230,7 @@ class Limits:
             )
 
     def _unsaid(self, each: Reading, hop: SchemaHop, limit: ValueLimit) -> float:
-        """Returns the cost of a value whose relation no word says; it is low if the value occurs only with this
-        relation.
-        """
+        """Returns the cost of a value whose relation no word expresses; low if it occurs with that relation alone."""
         if hop.value == "text" and each.said >= 0:
             own = {reversed_label(label) for name in limit.names for label in self._named.own.get(name, ())}
             if [other.label for other, _ in self._graph.leaving(each.kinds) if other.label in own] == [hop.label]:
@@ -269,9 +269,7 @@ class Limits:
                 yield stepped.spanning(1 << at)._replace(expression=chosen, score=stepped.score + 1.0, anchor=-1)
 
     def _leaves(self, between: range, said: int) -> bool:
-        """Returns True if one of the tokens in `between` has meaning that the tokens of the bit mask `said` do not
-        explain.
-        """
+        """Returns True if one of the tokens in `between` has meaning and is not in the bit mask `said`."""
         roles = self._asked.roles
         return any(roles[at] not in ("grammar", "unknown") and not said >> at & 1 for at in between)
 
@@ -321,7 +319,7 @@ class Limits:
     ) -> Iterator[tuple[Said | None, int, str]]:
         """Yields the ways to say that the ends of `hop` are counted, each as (words, noun, set).
 
-        Words: those that say the hop, or None. Noun: bit mask of the noun that is counted, 0 if the hop itself is
+        Words: those that express the hop, or None. Noun: bit mask of the noun that is counted, 0 if the hop itself is
         called so, as in "two children". Set: expression of the counted set, empty unless the hop leads to other things
         as well.
         """
@@ -374,8 +372,9 @@ class Limits:
         yield longer._replace(expression=chosen, final=final, is_whole=False, is_implied=False)
 
     def _denial_of(self, each: Reading, hop: SchemaHop, said: Said, explained: int) -> tuple[int, int]:
-        """Returns the position of the token that denies what is `said` (-1 for none), and the bit mask of filler
-        words in between.
+        """Returns the position of the token that denies what is `said`, or -1.
+
+        Also returns the bit mask of the filler words between the two.
         """
         asked, at, filling = self._asked, said.first - 1, 0
         # "Not at weekends", "not work at weekends": the property "at weekends" is denied.
@@ -395,7 +394,7 @@ class Limits:
         return (at if is_negated else -1), filling
 
     def _is_more_behind(self, each: Reading, hop: SchemaHop, last: int, explained: int) -> bool:
-        """Returns True if what is denied follows the verb.
+        """Returns True if words after the verb are what is denied.
 
         "Not work at weekends" denies the weekends, not the relation to the place of work.
         """
@@ -409,9 +408,9 @@ class Limits:
         return hop.ends.isdisjoint(kinds)
 
     def _leads_by_the_way(self, each: Reading, hop: SchemaHop, said: Said) -> bool:
-        """Returns True if a plainer hop leads to the kind that the words name.
+        """Returns True if the denied words mean a plainer hop than `hop`.
 
-        "No doctor" means more than no appointment with a doctor.
+        Example: "no doctor" does not mean "no appointment with a doctor".
         """
         kinds = next((kinds for used, kinds in self._nouns.values() if used == said.used), frozenset[str]())
         words = {singular(word) for word in self._asked.words[said.first : said.last + 1]}
@@ -423,7 +422,7 @@ class Limits:
 
 
 def says_having(asked: AskedQuestion, each: Reading, hop: SchemaHop, said: Said) -> bool:
-    """Returns True if the words say `hop` in its own direction and nothing beyond it.
+    """Returns True if the words express `hop` in its own direction and nothing beyond it.
 
     False if the verb says the opposite direction, or if `hop` leads to more than the words say: an animal without a
     vaccination may have visits.

@@ -75,15 +75,15 @@ class ReadMeaning:
         return self.by_whole or is_said
 
     def by_nearest(self, nearest: NearestMeaning) -> ReadMeaning:
-        """Returns the same question with the meaning most like the whole of it."""
+        """Returns this result with `nearest` as the best meaning."""
         return ReadMeaning(nearest.meaning, nearest.scores.margin, (), nearest=nearest, by_whole=True)
 
 
 def executed(scorer: PathScorer, given: StepInput, text: str) -> str:
     """Returns the expression that is executed for the reading `text`.
 
-    Conditions on values of one record are asked of one and the same record, and what is in a place includes what is in
-    its parts.
+    In it, several conditions on a record must hold for the same record, and what is in a place includes what is in its
+    parts.
     """
     places = {
         thing.name: thing.concept for thing in given.things
@@ -196,8 +196,9 @@ def _unmasked(wording: str, given: StepInput, plain: SchemaGraph) -> tuple[str, 
 
 
 def _is_about_earlier(asked: AskedQuestion, builder: ReadingBuilder) -> bool:
-    """Returns True if the question's subject is in earlier turns: it asks nothing of what it names, or names
-    nothing.
+    """Returns True if the subject of the question is in earlier turns.
+
+    That is so if it asks nothing of the things that it names, or names nothing.
     """
     if OF_THEM.search(" ".join(asked.words)):
         return True
@@ -274,7 +275,7 @@ def _meant(scorer: PathScorer, found: Meanings, held: Sequence[_HeldReading]) ->
 
 
 def _is_whole(found: Meanings, meaning: Meaning) -> bool:
-    """Returns True if the meaning leaves no word unexplained and has few enough steps that no word says.
+    """Returns True if the meaning leaves no word unexplained and has few enough steps that no word expresses.
 
     Such steps may join things that the question names, but from a single thing they could lead anywhere.
     """

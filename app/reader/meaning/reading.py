@@ -54,10 +54,10 @@ class Reading(NamedTuple):
     its values. `anchor`: position of the thing it starts from, -1 for kinds; `near`, `far`: leftmost and rightmost
     token used. `said`: position of the noun that names its kinds, -1 if none. `is_bare`: it is a thing of the question
     itself; `is_whole`: it is everything of its kinds. `is_of_whole`: it is what all things of a kind lead to.
-    `is_implied`: no word names its kind. `silent`: number of hops that no word says; `unsaid`: those of them with the
-    full cost UNSAID. `weakest`: least likeness of words to their hop. `partner`: a second thing that each hop leaves
-    from too; the set is their common end. `final`: tokens that say what the last hop leads to. `counted`: tokens of
-    the noun of which its members have the most.
+    `is_implied`: no word names its kind. `silent`: number of hops that no word expresses; `unsaid`: those of them with
+    the full cost UNSAID. `weakest`: least likeness of words to their hop. `partner`: a second thing that each hop
+    leaves from too; the set is their common end. `final`: tokens that say what the last hop leads to. `counted`:
+    tokens of the noun of which its members have the most.
     """
 
     expression: str
@@ -97,7 +97,9 @@ class Reading(NamedTuple):
 
     @property
     def key(self) -> object:
-        """A key; two readings with the same key differ only in their score and other figures."""
+        """The key by which readings are compared; readings with equal keys differ only in score and similar
+        figures.
+        """
         return (
             self.expression,
             self.partner,
@@ -118,7 +120,7 @@ class Reading(NamedTuple):
         return self._replace(used=self.used | used, near=min(self.near, near), far=max(self.far, far))
 
     def paid(self, said: Said | None, cost: float) -> Reading:
-        """Returns this reading after one more hop at this cost; `said`: the words that say the hop, or None."""
+        """Returns this reading after one more hop at this cost; `said`: the words that express the hop, or None."""
         if said is None:
             return self._replace(score=self.score - cost, silent=self.silent + 1)
         return self._replace(
@@ -130,7 +132,7 @@ class Reading(NamedTuple):
         )
 
     def _disorder(self, said: Said) -> float:
-        """Returns the cost of words out of order. Words farther from the topic should say later hops.
+        """Returns the cost of words out of order. Words farther from the topic should express later hops.
 
         Otherwise "X's mother's children" could be read as the mother of X's children.
         """
@@ -159,7 +161,7 @@ class Reading(NamedTuple):
 
 
 def gain_of(said: Said) -> float:
-    """Returns the gain of words that say a hop: their number at likeness 1, falling to 0 at likeness 0.5."""
+    """Returns the gain of words that express a hop: their number at likeness 1, falling to 0 at likeness 0.5."""
     return said.count * (2 * said.likeness - 1)
 
 
@@ -280,8 +282,9 @@ class PlacesWithin:
         self._places, self._persons = named.places - named.groups, named.persons
 
     def of(self, place: Reading) -> Iterator[Reading]:
-        """Yields the things of each noun behind the shortest way through smaller places, if there is only one such
-        way.
+        """Yields the things of each noun behind the shortest way through smaller places.
+
+        Yields none if there are several such ways.
         """
         if not place.is_bare or not self._is_within(place):
             return

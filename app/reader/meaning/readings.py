@@ -96,7 +96,7 @@ class ReadingBuilder:
         return sorted(found.values(), key=lambda each: -each.score)
 
     def said(self, hop: SchemaHop, used: int) -> list[Said]:
-        """Returns the spans that say `hop` without the tokens of the bit mask `used`."""
+        """Returns the spans that express `hop` without the tokens of the bit mask `used`."""
         return self._said.of(hop, self._asked.content & ~used, MIN_LIKENESS)
 
     def kinds_of(self, name: str) -> frozenset[str]:
@@ -112,7 +112,9 @@ class ReadingBuilder:
         return is_shared and self._named.values.get(first) == self._named.values.get(second)
 
     def explained(self, label: str) -> int:
-        """Returns the bit mask of the tokens that say the relation `label`, even if no reading uses them for it."""
+        """Returns the bit mask of the tokens that express the relation `label`, even if no reading uses them for
+        it.
+        """
         return self._said.explained(label, SURELY)
 
     def is_elsewhere(self, at: int) -> bool:
@@ -202,7 +204,7 @@ class ReadingBuilder:
             yield from self.extremes.than(each, text, hop)
 
     def _ways_to_say(self, hop: SchemaHop, start: Reading) -> Iterator[tuple[Said | None, float]]:
-        """Yields the words that say `hop`, or None for no words, with the cost of each."""
+        """Yields the words that express `hop`, or None for no words, with the cost of each."""
         is_own = not start.is_bare or all(self._named.has(name, hop.label) for name in start.names)
         free = self._asked.content & ~start.used
         if start.is_bare and start.anchor == self._filler:
@@ -239,7 +241,7 @@ class ReadingBuilder:
         return [each.label for each in leading] == [hop.label]
 
     def _by_preposition(self, start: Reading, hop: SchemaHop) -> float:
-        """Returns the gain of a hop whose label has the preposition used: "at X" means "works at" rather than
+        """Returns the gain of a hop whose label has the preposition used: "doctors at X" prefers "works at" to
         "leads".
         """
         words = self._asked.words[max(0, start.anchor - 2) : start.anchor] if start.is_bare else ()
@@ -248,7 +250,7 @@ class ReadingBuilder:
         return BY_PREPOSITION if set(words) & set(PREPOSITIONS) & set(hop.shown.split()) else 0.0
 
     def _is_contrary(self, start: Reading, hop: SchemaHop, said: Said) -> bool:
-        """Returns True if the verb of the question says `hop` in the opposite direction."""
+        """Returns True if the verb of the question expresses `hop` in the opposite direction."""
         name, words = start.expression, self._asked.words
         if not start.is_bare:
             return start.near > said.last and is_turned_clause(words, said.first, hop.label)
@@ -284,7 +286,7 @@ class ReadingBuilder:
         return self._called(longer, said) if said and not (hop.value or said.used & mask(self._filled)) else longer
 
     def _called(self, each: Reading, said: Said) -> Reading:
-        """Returns the reading narrowed to the kind of the noun that says the hop: "patients of X" leaves out
+        """Returns the reading narrowed to the kind of the noun that expresses the hop: "patients of X" leaves out
         nurses.
         """
         for at, (used, kinds) in self.nouns.items():

@@ -42,7 +42,7 @@ FURTHER: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A span of a question that says a hop: the bit mask `used` of its tokens and their likeness (0 to 1).
+    """A span of a question that expresses a hop: the bit mask `used` of its tokens and their likeness (0 to 1).
 
     `first` and `last`: positions of its outer tokens; `count`: number of its content words.
     """
@@ -82,8 +82,9 @@ class SaidHops:
         return rows
 
     def _worded(self, label: str, shown: str) -> str:
-        """Returns the words of a hop with the further words of its relation; of a path through a record, of its
-        last one.
+        """Returns the words of a hop with the further words of its relation.
+
+        A path through a record gets those of its last relation.
         """
         return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
 
@@ -104,7 +105,7 @@ class SaidHops:
         return likeness
 
     def of(self, hop: SchemaHop, free: int, least: float) -> list[Said]:
-        """Returns the spans that say `hop` with at least likeness `least`, best first; at most MAX_WAYS.
+        """Returns the spans that express `hop` with at least likeness `least`, best first; at most MAX_WAYS.
 
         All their tokens must lie in the bit mask `free`.
         """
@@ -119,7 +120,8 @@ class SaidHops:
     def of_filler(
         self, hop: SchemaHop, kinds: frozenset[str], words: range, nouns: Mapping[int, tuple[int, frozenset[str]]]
     ) -> Iterator[tuple[Said, float]]:
-        """Yields the spans among `words` that say `hop` in "whose doctor is X", where X is its end, each with a cost.
+        """Yields the spans among `words` that express `hop` in "whose doctor is X", where X is its end, each with a
+        cost.
 
         `kinds`: those of X.
         """
@@ -137,7 +139,7 @@ class SaidHops:
             yield Said(used, 1.0, words.start, words.stop - 1, len(words)), CALLED_SO
 
     def _all_saying(self, hop: SchemaHop) -> list[Said]:
-        """Returns all spans that say `hop` about as well as any other hop, best first.
+        """Returns all spans that express `hop` about as well as any other hop, best first.
 
         A hop back to things of several kinds needs an exact wording, or the noun of one kind: an animal that was
         "never vaccinated" may still have had visits.
@@ -153,7 +155,7 @@ class SaidHops:
         return sorted(found, key=lambda each: -each.likeness * each.count)
 
     def explained(self, label: str, least: float) -> int:
-        """Returns the bit mask of the tokens that alone say a hop called `label`.
+        """Returns the bit mask of the tokens that alone express a hop called `label`.
 
         Includes words such as "number" in "number of beds", if the label has them.
         """
@@ -176,9 +178,7 @@ class SaidHops:
 
 
 def _modifiers(words: tuple[str, ...], graph: SchemaGraph) -> int:
-    """Returns the bit mask of tokens that only specify a value, as "insurance" in "insurance number", and name no
-    kind.
-    """
+    """Returns the bit mask of tokens that only specify a value, as "insurance" in "insurance number"."""
     used, names = 0, {tuple(hop.shown.lower().split()) for hop in graph.hops if hop.value not in ("", "truth")}
     for name in names if len(words) > 1 else ():
         for at in range(len(words) - len(name) + 1):
@@ -371,7 +371,7 @@ class SaidLabels:
 
     @property
     def is_chain(self) -> bool:
-        """True if one hop cannot be enough, because separate words of the question each say a label."""
+        """True if one hop cannot be enough, because separate words of the question each express a label."""
         if not self.spans:
             return False
         said: list[bool] = np.any(self._likeness >= MIN_SAID, axis=0).tolist()

@@ -67,9 +67,7 @@ class SchemaHop(NamedTuple):
 
     @property
     def leads_back_to_several(self) -> bool:
-        """True for a hop walked backwards to things of several kinds, as to all visits and vaccinations of an
-        animal.
-        """
+        """True for a hop walked backwards to things of several kinds, as from an animal to visits and vaccinations."""
         return self.label.startswith("^") and len(self.ends) > 1
 
     def leads_to_all_of(self, kinds: frozenset[str]) -> bool:
@@ -78,8 +76,9 @@ class SchemaHop(NamedTuple):
 
 
 def happened_on(hop: SchemaHop, kinds: frozenset[str]) -> bool:
-    """Returns True if `hop` is the date of the event that the kind stands for, as the date on which an order is
-    made.
+    """Returns True if `hop` is the date of the event that the kind stands for.
+
+    Example: the date on which an order is ordered.
     """
     words = {*hop.shown.lower().split()}
     told = {word for kind in kinds for word in (*kind.lower().split(), *RECORDS.get(kind.lower(), "").split())}
@@ -130,7 +129,7 @@ class SchemaGraph:
     def _called_since(self) -> dict[str, str]:
         """Returns nouns in relations such as "client since", each with the only kind that has the relation.
 
-        Things of that kind are called so: they are clients.
+        Such a noun is another word for the kind.
         """
         found = defaultdict[str, set[str]](set)
         for hop in self.hops:
@@ -222,8 +221,9 @@ def _says_end(label: str) -> bool:
 
 
 def _is_short(word: str, kind: str) -> bool:
-    """Returns True if `word` shortens the kind's name ("prof" for professor), but not as its verb ("drive" for
-    driver).
+    """Returns True if `word` shortens the kind's name ("prof" for professor).
+
+    False if it is the verb of that name ("drive" for driver).
     """
     return kind.startswith(word) and word not in verbs_of(kind)
 
@@ -260,11 +260,11 @@ def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NamedThings:
-    """Everything that a question names, by pseudonym: kinds of `things`, types of `values`, labels that leave each
-    (`own`).
+    """Everything that a question names, by pseudonym.
 
-    `persons`, `groups` (firms, teams), `places`: the kinds that are such; firms are places too. `spoken`: things of
-    earlier turns, the latest first.
+    `things`: kinds of things; `values`: types of values; `own`: labels of the hops that leave each. `persons`,
+    `groups` (firms, teams), `places`: the kinds that are such; firms are places too. `spoken`: things of earlier
+    turns, the latest first.
     """
 
     things: Mapping[str, frozenset[str]]

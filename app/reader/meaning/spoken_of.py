@@ -57,7 +57,10 @@ def wordings(given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> 
 
 
 def _of_members(question: str, given: StepInput, graph: SchemaGraph, persons: Collection[str]) -> str:
-    """Returns "who was in X" as a question for the only relation from X to members, such as a film's cast."""
+    """Returns "who was in X" as "who is the cast of X", if X has exactly one such relation to members.
+
+    Returns other questions unchanged.
+    """
     found = _WHO_IN.match(question)
     thing = next((each for each in given.things if found and each.name == found[1]), None)
     if thing is None:
@@ -133,7 +136,7 @@ def _asked_kind(words: Sequence[str], graph: SchemaGraph) -> frozenset[str]:
 
 
 def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iterator[str]:
-    """Yields the things of earlier turns that just one relation joins with `kinds`, those that the user named
+    """Yields the things of earlier turns that just one relation joins with `kinds`; those the user named come
     first.
     """
     asked = next((turn.text for turn in reversed(given.dialogue) if turn.role == "user"), "")
@@ -148,7 +151,7 @@ def _having(kinds: frozenset[str], given: StepInput, graph: SchemaGraph) -> Iter
 
 
 def _without_only(question: str, given: StepInput) -> str:
-    """Returns "only those who smoke" as the question which members of the set named last smoke.
+    """Returns "only those who smoke" as "which of S smoke", where S is the set named last.
 
     Returns other questions unchanged.
     """
@@ -162,8 +165,8 @@ def _without_only(question: str, given: StepInput) -> str:
 
 
 def points_back(asked: AskedQuestion) -> bool:
-    """Returns True if the question refers to earlier turns by "they" or "that exam", or by "the second reader" at
-    its end.
+    """Returns True if the question refers to earlier turns by "they" or "that exam", or ends like "the second
+    reader".
     """
     for at, word in enumerate(asked.words):
         follows = asked.roles[at + 1 : at + 2] == ("content",)

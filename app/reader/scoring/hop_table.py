@@ -139,7 +139,7 @@ class _PathGains:
         return said
 
     def of_two_hops(self, span: int) -> Scores:
-        """Returns the gain of one word that says two hops, there and back: "the same director as X"."""
+        """Returns the gain of one word that expresses two hops, there and back: "the same director as X"."""
         by_name = self._gains.by_name[self._hops[:, :-1], span]
         both: Scores = np.where(self._there_and_back, by_name + self._shared, IMPOSSIBLE)
         return both

@@ -276,8 +276,8 @@ def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags
 
 
 def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
-    """Returns 1, -1 or 0 where grammar says a hop forwards, backwards or not (`relation_direction`); shape (hops,
-    spans).
+    """Returns 1, -1 or 0 where grammar expresses a hop forwards, backwards or not (`relation_direction`); shape
+    (hops, spans).
     """
     manners = {(hop.voice, hop.inverse): hop for hop in hops}
     number = {manner: row for row, manner in enumerate(manners)}
@@ -300,7 +300,7 @@ def _within(spans: Sequence[WordSpan]) -> Flags:
 def _doers(walked: WalkedQuestion) -> Flags:
     """Returns True for spans that only describe the topic as an agent: "the screenwriter X wrote"; shape (spans,).
 
-    Always False if the question asks for what the topic shares with others: then such a noun may say a relation.
+    Always False if the question asks for what the topic shares with others: then such a noun may express a relation.
     """
     done = frozenset[str]().union(*(verbs_of(span.text) for span in walked.spans if not span.beside))
     doing = [span.apposed and not done.isdisjoint(verbs_named(span.text)) for span in walked.spans]
@@ -317,7 +317,8 @@ _WAYS: dict[tuple[WordUsage, Voice], int] = {
 
 
 def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
-    """Returns 1 if a word with one of these usages says `hop` forwards, -1 if backwards, 0 if grammar does not decide.
+    """Returns 1 if a word with one of these usages expresses `hop` forwards, -1 if backwards, 0 if grammar does not
+    decide.
 
     `by_verb`: the word and the relation are forms of one verb (direct, `directed by`).
     """
@@ -385,8 +386,8 @@ def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
-    """Returns True if the verb at `at` is in a relative clause and says `label` in the opposite direction: "the
-    doctor who supervises X's doctor".
+    """Returns True if the verb at `at` is in a relative clause and expresses `label` in the opposite direction:
+    "the doctor who supervises X's doctor".
     """
     has_done = at == 1 and is_participle(words[at]) and words[at + 1 : at + 2] != ("by",)
     if at < 1 or words[at - 1] not in _RELATIVE or not (has_done or is_third_person(words[at])):
@@ -424,7 +425,7 @@ def says_sharing(words: Sequence[str], label: str) -> bool:
 
 
 def contrary_verb(question: str, topic: str, label: str, concept: str) -> str:
-    """Returns the verb of the question that says this hop in the opposite direction only, or an empty string."""
+    """Returns the verb of the question that expresses this hop in the opposite direction only, or an empty string."""
     hop = hop_words(label, concept)
     spans = [span for order in reading_orders(question, topic) for span in order.spans if " " not in span.text]
     saying = [span for span in spans if not hop.verbs.isdisjoint(verbs_of(span.text))]

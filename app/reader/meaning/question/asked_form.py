@@ -124,8 +124,9 @@ def _of_things(question: str) -> AskedTime | None:
 
 
 def _whole(question: str, match: re.Match[str]) -> tuple[int, int]:
-    """Returns the start and end of the words to remove, as of all of "is the last time" in "when is the last time
-    they won".
+    """Returns the start and end of the words to remove.
+
+    Example: all of "is the last time" in "when is the last time they won".
     """
     before = _OF_TIMES.search(question, 0, match.start()) if "time" in match[0].lower() else None
     return (before.start() if before else match.start()), match.end()
@@ -231,9 +232,7 @@ def _group(words: Sequence[str], roles: Sequence[Role], is_count: bool, function
 
 
 def _by_how_much(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
-    """Returns the positions of the words that ask by how much one thing's value exceeds another's; empty if none
-    do.
-    """
+    """Returns the positions of the words that ask by how much one thing's value exceeds another's, or none."""
     if list(roles).count("thing") != 2:
         return []
     if "difference" in words and "comparative" not in roles:
@@ -271,7 +270,7 @@ def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
 
 
 def _asks_at_end(words: Sequence[str], roles: Sequence[Role]) -> bool:
-    """Returns True for "X is in which country" and "X was the director of which films".
+    """Returns True if the question word stands near the end: "X is in which country".
 
     False for "... the film in which X plays", where "which" asks nothing.
     """

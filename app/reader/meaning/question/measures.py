@@ -68,8 +68,8 @@ class Measure:
         return replace(self, number=-self.number, date=-self.date)
 
     def may_be_of(self, words: Collection[str]) -> bool:
-        """Returns True if the measure may apply to a relation with these words: "old" does not apply to a date of
-        hiring.
+        """Returns True if the measure may apply to a relation with these words; "old" does not apply to a hiring
+        date.
         """
         return (not self.only or not self.only.isdisjoint(words)) and self.never.isdisjoint(words)
 
@@ -302,8 +302,6 @@ def _unit_behind(words: Sequence[str], at: int, of_labels: Collection[Unit]) -> 
 
 
 def _period_behind(words: Sequence[str], at: int, is_number: bool) -> str:
-    """Returns the period after a value ("a year", "per month"), which is not a second limit; empty if there is
-    none.
-    """
+    """Returns the period after a value ("a year", "per month"), which is not a second limit; else an empty string."""
     each, period = (*words[at : at + 2], "", "")[:2]
     return period if period in PERIODS and (each in ("a", "an") or (each in _EACH and is_number)) else ""

@@ -1,4 +1,4 @@
-"""Reads a question as tokens with roles, and lists the spans of it that may say a relation."""
+"""Reads a question as tokens with roles, and lists the spans of it that may express a relation."""
 
 from __future__ import annotations
 
@@ -114,9 +114,7 @@ class AskedQuestion:
 
     @property
     def in_place_of_kind(self) -> range:
-        """Positions where a named thing may stand for the kind asked for, as a pseudonym for "dogs" in "how many
-        dogs".
-        """
+        """Positions where a named thing may stand for the kind asked for, as the species "dog" in "how many dogs"."""
         words, begin = self.words, self.asked
         if self.form == "truth":
             begin = next((at + 1 for at in range(1, len(words)) if words[at] in _ANY), -1)

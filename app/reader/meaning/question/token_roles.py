@@ -355,7 +355,7 @@ def _limit(words: Sequence[str], at: int) -> ValueLimit:
 def _measured(words: Sequence[str], at: int, than: int) -> ValueLimit | None:
     """Returns the limit of "longer than 90 minutes" or "more expensive than 20 euros".
 
-    Returns None if the word at position `than` is another one.
+    Returns None if the word at position `than` is not "than" or no adjective that measures stands before it.
     """
     word, before = (words[max(0, than - 1)], words[max(0, than - 2)]) if than > 0 else ("", "")
     if words[than] != "than":
