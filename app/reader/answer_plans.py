@@ -248,7 +248,7 @@ def plan_of(asked: ParsedQuestion) -> NextAction | None:
     if form == "than":
         return REFUSAL
     if form == "extreme" and asked.voted is not None:
-        # The offered values belong to the named thing itself, and one thing has no extremes.
+        # After a vote, the offered values belong to the named thing itself, so there is no set to choose from.
         return plan_things(asked)
     if form in ("extreme", "average", "sum", "filter"):
         return over_values(asked) or plan_things(asked)

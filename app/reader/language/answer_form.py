@@ -167,7 +167,7 @@ def _nouns(words: Sequence[str]) -> Iterator[str]:
         start += 1
     run: list[str] = []
     for word in words[start:]:
-        # In "which people live in X" the words after the noun say something about it and are not part of it.
+        # The noun ends before a word that cannot be one: "live" in "which people live in X".
         ends = word in GRAMMAR or is_pseudonym(word) or word == "'s"
         if ends or (any(map(may_be_noun, run)) and not may_be_noun(word)):
             break
@@ -193,7 +193,7 @@ _OPERATORS = (
     (r"(?:more than|greater than|larger than|higher than|later than|over|above|after|exceeding|beyond)", ">"),
     (r"(?:less than|fewer than|lower than|smaller than|earlier than|under|below|before)", "<"),
 )
-# "When was the latest visit?" asks for the date, "which was the latest visit?" for the visit.
+# Matches questions for the value of an extreme: "when was the latest visit?" asks for its date, not for the visit.
 _ASKS_FOR_VALUE = re.compile(r"^\s*(?:when|(?:on |in )?(?:what|which) (?:date|day|year))\b", re.IGNORECASE)
 _COUNTED = (
     r"\bhow many\b|\b(?:what is |what's )?the number of\b|^\s*(?:total )?number of\b|"

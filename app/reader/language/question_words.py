@@ -199,7 +199,7 @@ def _spans(side: Side, base: int) -> Iterator[WordSpan]:
             low, high = (len(places) - last - 1, len(places) - first) if side.backwards else (first, last + 1)
             beside = side.backwards and end == len(side.words)
             article = start > 0 and side.words[start - 1] in _ARTICLES
-            # A plural cannot name one thing; "the director X" may also say the relation from X.
+            # A plural cannot name one thing. An agent noun may also name a relation of the topic: "the director X".
             single = may_be_noun(span[-1]) and singular(span[-1]) == span[-1]
             apposed = beside and article and single
             names_topic = apposed and not is_agent(span[-1])

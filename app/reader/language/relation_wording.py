@@ -222,7 +222,7 @@ EMPTY: Final = frozenset(
     "something anything everything stuff doing done".split()
 )
 """Words that say so little by themselves that a reading need not explain them."""
-# Words that share fewer first letters are not treated as related. Chosen by hand; not fitted.
+# Least number of equal first letters of two words that are treated as related. Chosen by hand; not fitted.
 MIN_KIN_LETTERS: Final = 5
 
 

@@ -86,11 +86,11 @@ class IdleWords:
         last = set((LABEL.findall(expression) or [""])[-1].lower().split())
         if value == "number":
             idle |= self._how_much | (self._money if not _MONEY.isdisjoint(last) else 0)
-        says_it = bool(kind) and last == {singular(kind)}  # Not "birth city": nobody need live there.
+        says_it = bool(kind) and last == {singular(kind)}  # Exactly the kind: X need not live in its "birth city".
         if is_head or says_it or (kind and not _PLACING.isdisjoint(last)):
             idle |= self._placed
         if are_only_places(LABEL.findall(expression)):
-            # "Customers that live in Norway" are those with an address there.
+            # Verbs of living add nothing to places: "customers that live in Norway" have an address there.
             idle |= self._living | self._placed
         if says_it:
             idle |= self._living if singular(kind) in PLACES else self._belonging
@@ -237,7 +237,7 @@ class AnswerForms:
             and not (asked.asks_members and f"reach({asked.words[2]}," in expression)
         )
         fits = fits and not self._given & reading.final and not self._is_roundabout(expression)
-        # A connection between two things by hops that no word says does not answer "yes".
+        # A path between two things of which no word expresses the hops does not prove a "yes".
         fits = fits and not (asked.form == "truth" and reading.silent > 1 and not asked.content)
         whole = fits and (bound or not reading.unsaid)
         return Meaning(expression, score, left, whole, fits, reading.weakest, reading.silent)
@@ -338,7 +338,7 @@ class AnswerForms:
         elif form == "group":
             yield from self._groups.per_group(each, text)
         elif each.value == "truth" and (self._asked.wh in _NO_TRUTHS or self._asked.words[:2] in _WHAT_IT_DOES):
-            return  # "When was it fixed" cannot be answered by "yes".
+            return  # A yes/no value does not answer "when was it fixed".
         elif each.value == "truth" and each.anchor >= 0 and text.startswith("reach(E"):
             yield f"holds({text})", each.used, 0.0
         elif each.value == "truth" or (each.anchor >= 0 and text == self._asked.words[each.anchor]):

@@ -273,7 +273,7 @@ class Truths:
                 yield f"none(difference({text}, {other.expression}))", other.used, other.score - whole.score
             elif not (other.used & whole.used or other.is_whole or other.is_bare or other.value):
                 if self._before and other.expression.startswith(("having(", "intersect(having(")):
-                    continue  # In "X paid all orders" the orders are those of X.
+                    continue  # In "X paid all orders" only the orders of X count, not all paid ones.
                 cost = 0.0 if _CHAIN.fullmatch(other.expression) else NO_CHAIN
                 yield f"none(difference({text}, {other.expression}))", whole.used | other.used, other.score - cost
 
@@ -372,7 +372,7 @@ class Truths:
         said = [words[at] for at in range(len(words)) if each.used >> at & 1 and self._asked.roles[at] == "content"]
         if len(said) == 1 and (said[0] in _DEAD or (is_participle(said[0]) and words[0] in _IN_THE_PAST)):
             having, denied = f'having({found[1]}, "{found[2]}")', words.index(said[0]) - 1
-            if self._asked.roles[denied] == "negation":  # "Has X not died" asks whether there is no such date.
+            if self._asked.roles[denied] == "negation":  # "Has X not died" is true if there is no such date.
                 yield f"none({having})", each.used | 1 << denied, -HAVING
             else:
                 yield f"exists({having})", each.used, -HAVING

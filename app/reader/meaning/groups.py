@@ -139,7 +139,7 @@ class Groups:
         """
         behind = sum(used for at, (used, _) in self._builder.nouns.items() if at > self._asked.grouped)
         if each.value or each.is_bare or each.used & behind:
-            return  # "Per city of the clinic": the words after "per" describe the group.
+            return  # The words after "per" describe the group, not the members: "per city of the clinic".
         if self._asked.function == "average" and each.is_whole and each.said == self._asked.grouped:
             yield from self._of_each(each, text)
         elif each.is_implied or self._asked.function:

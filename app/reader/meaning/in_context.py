@@ -101,7 +101,7 @@ class MeaningWords:
 # answered. Chosen by hand on natural questions that were also used in development; not fitted.
 MIN_LIKENESS: Final = 0.69
 MAX_SILENT: Final = 1
-"""Greatest number of hops of a meaning that no word of the question says. Chosen by hand; not fitted."""
+"""Greatest number of hops of a meaning that no word of the question expresses. Chosen by hand; not fitted."""
 MIN_AHEAD: Final = 0.02
 MIN_LIKENESS_OF_ANY: Final = 0.76
 MIN_AHEAD_OF_ANY: Final = 0.1
@@ -116,7 +116,7 @@ MAX_BEHIND: Final = 2.0
 """Greatest difference between the best score and that of a meaning that is compared. Chosen by hand; not fitted."""
 
 SHARE_OF_SCORE: Final = 0.05
-"""Weight of the score by single words, against a weight of 1 for likeness. Chosen by hand; not fitted."""
+"""Weight of the score by single words in the comparison, in which likeness has the weight 1. Chosen by hand."""
 ALONE: Final = 1.0
 """The lead of a meaning that is compared with no other."""
 

@@ -111,7 +111,7 @@ class Joins:
         is_said = (
             bool(first.counted) and first.used & second.used == first.counted and second.near == second.said == begins
         )
-        # After a further hop, the expression no longer begins with the counting and `second` does not narrow it.
+        # After a further hop, the expression no longer begins with the counting, and `second` cannot narrow it.
         is_said = is_said and first.expression.startswith(_COUNTING)
         if is_said and not second.is_whole and not second.expression.startswith(EXTREMES):
             both, counts = first.spanning(second.used), _without_counted(first.expression)
@@ -131,7 +131,7 @@ class Joins:
             if (whole.used | taken.used) >> at & 1:
                 continue
             if self._asked.words[at] == "non" and roles[at + 1 : at + 2] == ("content",):
-                continue  # "Unpaid" says that the thing itself is not paid.
+                continue  # A prefix ("unpaid" as "non paid") denies a property of the thing itself: see `lacking`.
             between = mask(range(max(taken.near, 0), taken.far))
             further = follows_directly(self._asked, taken.far)
             if taken.near < at or (whole.used & between) or (further >= 0 and not taken.used >> further & 1):
@@ -179,7 +179,7 @@ def _is_set(each: Reading) -> bool:
 
 _COMPARABLE: Final = {"date": {"date", "year", "number"}, "number": {"number", "date", "year"}, "text": {"text"}}
 OF_NOUN: Final = 0.3
-"""Gain if no word says the relation of a limit but the noun implies it: orders in May were ordered in May.
+"""Gain if no word expresses the relation of a limit but the noun implies it: orders in May were ordered in May.
 
 Chosen by hand; not fitted.
 """
@@ -377,16 +377,16 @@ class Limits:
         Also returns the bit mask of the filler words between the two.
         """
         asked, at, filling = self._asked, said.first - 1, 0
-        # "Not at weekends", "not work at weekends": the property "at weekends" is denied.
+        # A preposition belongs to the denied property: "at" in "not work at weekends".
         at -= hop.value == "truth" and at > 0 and asked.words[at] in PREPOSITIONS and asked.words[at] != "of"
         while at > 0 and (asked.words[at] in _FILLING or asked.words[at : at + 2] == ("of", asked.words[said.first])):
-            is_of = asked.words[at] == "of"  # "No date of death".
+            is_of = asked.words[at] == "of"  # A noun before "of" belongs to what is denied: "no date of death".
             if is_of and not explained >> (at - 1) & 1:
                 return -1, 0
             at -= is_of
             filling |= 1 << at & asked.content & ~each.used
             at -= 1
-        before = at - 1  # "Left no phone number".
+        before = at - 1  # Verbs before the "no" may be filler too: "left no phone number".
         while before > 0 and asked.words[before] in _FILLING:
             filling |= 1 << before & asked.content & ~each.used
             before -= 1
@@ -416,7 +416,7 @@ class Limits:
         words = {singular(word) for word in self._asked.words[said.first : said.last + 1]}
         own = {word for word in hop.shown.lower().split() if word not in GRAMMAR}
         if kinds and words < own:
-            return True  # "No nurse" does not mean "no head nurse".
+            return True  # The label has more words than are denied: "no nurse" does not mean "no head nurse".
         steps = [one for one, _ in self._graph.leaving(each.kinds) if not one.ends.isdisjoint(kinds)]
         return "|" in hop.label and any("|" not in one.label for one in steps)
 

@@ -23,17 +23,17 @@ EXTREMES: Final = ("argmax(", "argmin(", "most(", "fewest(", "limit(")
 _RECORD: Final = re.compile(
     r'reach\((?:intersect\(\w+, )?filter\(\w+, "([^"|]*\|[^"]*)", [<>=!]+, \w+\)\)?, "([^"]*)"\)'
 )
-# Least likeness at which words say a hop; at 0.5 they would gain nothing (see `gain_of`). Chosen by hand; not fitted.
+# Least likeness at which words express a hop; at 0.5 they would gain nothing (see `gain_of`). Chosen by hand.
 MIN_LIKENESS: Final = 0.55
 # Costs: HOP of every hop, so that the shorter of two paths wins; MEDIATED in addition for each record on the way, so
 # that a direct relation is preferred; UNSAID_KIND if no word names the kind; OUT_OF_ORDER if words come in the wrong
 # order; HAVING if a relation is only required to exist; TURNED of going straight back, so high that it never wins
 # unless the question speaks of sharing; EXTREME_INSIDE of a superlative inside another set; UNSAID of a hop that no
-# word says, UNSAID_BEFORE_NOUN if its end has a noun in the question, UNSAID_FURTHER_ON if the hop then does not leave
-# a thing of the question; OF_WHOLE of intersecting what all things of a kind lead to; NOT_OWN of a hop that the named
-# thing does not have; OTHER_KIND of ends whose noun names another kind; OF_OTHER_SORT of a number that is compared
-# with a date or year. Gains: SAYS_HAS if both question and label say "has"; BY_PREPOSITION if both have the same
-# preposition. All were chosen by hand; none is fitted.
+# word expresses, UNSAID_BEFORE_NOUN if its end has a noun in the question, UNSAID_FURTHER_ON if the hop then does not
+# leave a thing of the question; OF_WHOLE of intersecting what all things of a kind lead to; NOT_OWN of a hop that the
+# named thing does not have; OTHER_KIND of ends whose noun names another kind; OF_OTHER_SORT of a number that is
+# compared with a date or year. Gains: SAYS_HAS if both question and label say "has"; BY_PREPOSITION if both have the
+# same preposition. All were chosen by hand; none is fitted.
 HOP, MEDIATED, UNSAID_KIND, OUT_OF_ORDER, HAVING = 0.1, 0.3, 0.25, 0.4, 0.15
 TURNED, EXTREME_INSIDE, OF_OTHER_SORT, SAYS_HAS = 4.0, 0.6, 0.3, 0.2
 UNSAID_FURTHER_ON, BY_PREPOSITION = 0.5, 0.2
@@ -42,7 +42,7 @@ BEHIND_COUNTED: Final = 0.3
 """Cost if words after "the most patients" describe something else than the patients."""
 
 COMMON, ONLY_ONE = -0.05, -0.2
-"""Gains (negative, so costs) of a measured value that no word says: COMMON if the adjective usually measures it,
+"""Gains (negative, so costs) of a measured value that no word names: COMMON if the adjective usually measures it,
 ONLY_ONE if it is the only value of its type.
 """
 

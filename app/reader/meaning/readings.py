@@ -216,7 +216,7 @@ class ReadingBuilder:
         if hop.value or start.unsaid or not is_own or start.is_implied:
             return
         if start.expression.startswith(EXTREMES) and hop.shown.startswith("^has "):
-            # "Who had the latest appointment" asks for the one who has it.
+            # A superlative is followed to its owner without a word: "who had the latest appointment".
             if hop.ends <= self._named.persons and "person" in self._asked.roles and self._says_having:
                 yield None, UNSAID_BEFORE_NOUN
         elif start.is_whole:

@@ -37,7 +37,7 @@ LEAST, CALLED_SO = 0.55, 0.15
 """
 
 FURTHER: Final = 0.25
-"""Greatest lead in likeness of another hop over a hop that a span still says. Chosen by hand; not fitted."""
+"""A span expresses the hop that is most like it, and all hops whose likeness is at most this much lower. By hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class SaidHops:
         if back is None or are_records(hop.ends) or ("|" in hop.label and next(plain, None)):
             return
         if back.label.startswith("^") and names_other_end([self._asked.words[at] for at in words], hop.shown):
-            return  # "Whose child is X": X is the child, not the parent.
+            return  # In "whose child is X", X is the child, not the parent.
         tokens = mask(words)
         for said in self.of(back, self._asked.content & tokens, LEAST):
             yield said, 0.0
@@ -191,13 +191,13 @@ def _key(hop: SchemaHop) -> tuple[str, str, str]:
     return hop.label, hop.shown, ", ".join(sorted(hop.ends))
 
 
-# Words for working somewhere: they say the hop between a place of work and its staff, in both directions.
+# Words for working somewhere, which express the hop between a place of work and its staff in both directions.
 _WORKING: Final = frozenset("work works working employed staff".split())
 _STAFF: Final = frozenset({"employee", "worker", "staff member"})
 _WORKPLACES: Final = frozenset({"office", "company", "firm", "employer", "branch", "depot", "department"})
 
 
-# Nouns for types of values: "inspection date" says "next inspection due", "plate number" says "licence plate".
+# Nouns for types of values, which may be left out: "inspection date" expresses `next inspection due`.
 _HEADS: Final = {
     "date": frozenset("date day year month time".split()),
     "number": frozenset("number amount count total value level rate".split()),
@@ -235,10 +235,11 @@ class _Wording:
         beside = {singular(word) for words in texts for word in words} | done
         whole = {singular(word) for word in texts[0] if word not in GRAMMAR} if texts else set()
         of_start = {singular(word) for kind in starts for word in kind.lower().split()}
-        # "Shipments" does not say "shipment status", nor does "under" say "under embargo".
+        # Vague words alone do not express a longer label: "shipments" is not "shipment status".
         for little in (_SAYING_LITTLE, of_start, _PLACING):
             alone -= little if whole - little else set()
-        alone -= of_start if hop.inverse else set()  # "Animal" does not say the hop from an animal to its visits.
+        # The kind at the start of a backward hop does not express it: "animal" and the hop to its visits.
+        alone -= of_start if hop.inverse else set()
         heads = _HEADS.get(value, frozenset())
         verbs = hop.verbs | verbs_said(hop.further)
         everyday = frozenset(word for text in (*hop.everyday, *hop.further) for word in text.split())
@@ -305,7 +306,7 @@ MIN_LIKENESS: Final = 0.6
 MAX_LABELS: Final = 60
 """Greatest number of labels that are taken; those most like the words come first. Chosen by hand; not fitted."""
 MIN_SAID: Final = 0.75
-"""Least likeness (cosine) at which words say a label. Chosen by hand; not fitted."""
+"""Least likeness (cosine) at which words express a label. Chosen by hand; not fitted."""
 _MEASURED: Final = frozenset({"superlative", "comparative", "value"})
 
 

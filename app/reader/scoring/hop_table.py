@@ -39,19 +39,19 @@ class Weights:
     kind: float = 0.2
     asked: float = 0.2
     asked_wrong: float = 0.25
-    # Gain of one word that says two hops, as in "the same director": more than the second hop and the turn cost.
+    # Gain of one word that expresses two hops, as in "the same director": more than the second hop and the turn cost.
     shared: float = 0.4
-    # Likeness of a verb to a passive label of the same verb: "did X direct" says `directed by` backwards.
+    # Likeness of a verb to a passive label of the same verb: "did X direct" expresses `directed by` backwards.
     verb: float = 0.9
     # Factor if words name only the kind at a hop's end ("X's doctor" for `treated by`), which is weaker evidence than
     # the relation's own words.
     kind_alone: float = 0.75
-    # Loss for each unit of likeness by which another relation is more like the words. Words do not say a hop that is
-    # behind by more than most_outdone, or whose likeness is below `least`.
+    # Loss for each unit of likeness by which another relation is more like the words. Words do not express a hop that
+    # is behind by more than most_outdone, or whose likeness is below `least`.
     rivals: float = 1.0
     most_outdone: float = 0.3
     least: float = 0.15
-    # Least likeness at which a phrase says a relation completely; least_kind is the least likeness to name a kind.
+    # Least likeness at which a phrase names a relation completely; least_kind is the least likeness to name a kind.
     whole: float = 0.95
     least_kind: float = 0.7
     # Weight of the whole question's likeness to the whole path; it grows from `nearness` to `wordy_nearness` as the
@@ -127,11 +127,11 @@ class _PathGains:
     def __init__(self, hops: Hops, gains: HopGains, is_shared: bool, shared: float) -> None:
         self._hops, self._gains, self._shared = hops, gains, shared
         none, self._start = len(gains.kinds) - 2, len(gains.kinds) - 1
-        # The kind at the end of hop j may be said directly after hop j or directly before it.
+        # Words may name the kind at the end of hop j directly after those for hop j or directly before them.
         self._after = np.concatenate([np.full((len(hops), 1), self._start), hops], axis=1)
         self._before = np.concatenate([hops, np.full((len(hops), 1), none)], axis=1)
         turns = gains.undoing[hops[:, :-1], hops[:, 1:]] & is_shared
-        self._there_and_back = turns & (turns.cumsum(axis=1) == 1)  # One word can say only the first turn.
+        self._there_and_back = turns & (turns.cumsum(axis=1) == 1)  # One word expresses only the first turn.
 
     def of_hop(self, span: int) -> Scores:
         gains = self._gains

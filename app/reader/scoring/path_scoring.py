@@ -187,7 +187,7 @@ class PathScorer:
             return unsaid
         said, by_name = self._said(walked.spans, table)
         kinds = self._kinds(walked.spans, table, start)
-        # In "the film X", the word "film" says what X is and says no hop.
+        # In "the film X", the word "film" says what X is and expresses no hop.
         beside = np.array([span.beside for span in walked.spans])
         names_topic = np.array([span.names_topic for span in walked.spans])
         doers = _doers(walked)
@@ -216,7 +216,7 @@ class PathScorer:
         reached = np.maximum(table.reached.likeness(vectors), w.kind_alone * kinds)
         ways = _ways(spans, table.words, done)
         best = np.maximum(own, reached).max(axis=0)
-        # A span inside a longer one that says a whole relation says nothing else: "contact" in "emergency contact".
+        # A span inside a longer one that names a whole relation means nothing else: "contact" in "emergency contact".
         whole = worded >= w.whole
         parts = _within(spans) & whole.any(axis=0)
         hidden = (~whole).astype(np.int64) @ parts.T.astype(np.int64) > 0
@@ -276,8 +276,9 @@ def _idle(table: HopTable, rows: Rows, turning: Flags, is_shared: bool) -> Flags
 
 
 def _ways(spans: Sequence[WordSpan], hops: Sequence[HopWords], done: Flags) -> Scores:
-    """Returns 1, -1 or 0 where grammar expresses a hop forwards, backwards or not (`relation_direction`); shape
-    (hops, spans).
+    """Returns the direction in which grammar expresses each hop: 1, -1 or 0 (see `relation_direction`).
+
+    Shape (hops, spans).
     """
     manners = {(hop.voice, hop.inverse): hop for hop in hops}
     number = {manner: row for row, manner in enumerate(manners)}
@@ -317,10 +318,10 @@ _WAYS: dict[tuple[WordUsage, Voice], int] = {
 
 
 def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: bool) -> float:
-    """Returns 1 if a word with one of these usages expresses `hop` forwards, -1 if backwards, 0 if grammar does not
-    decide.
+    """Returns the direction in which a word with one of these usages expresses `hop`.
 
-    `by_verb`: the word and the relation are forms of one verb (direct, `directed by`).
+    It is 1 for forwards, -1 for backwards, 0 if grammar does not decide. `by_verb`: the word and the relation are
+    forms of one verb (direct, `directed by`).
     """
     said = [_of_noun(usage, by_verb) if hop.voice == "noun" else _WAYS.get((usage, hop.voice), 0) for usage in usages]
     ways = [way * (-1 if hop.inverse else 1) for way in said if way]

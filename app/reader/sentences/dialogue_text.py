@@ -84,7 +84,8 @@ def _clause(fact: Evidence, end: str, agree: Agreement, *, is_whole: bool) -> Fa
         verb = "include" if not is_whole else "are" if are_counted else agree("is", "are")
         return FactClause(fact, start, end, True, noun=noun, verb=verb)
     if phrase.form == "past" and fact.end_concept == "date" and " " not in phrase.words:
-        return FactClause(fact, start, f"was {phrase.words} on {end}", True)  # "admitted" has no agent here.
+        # With a date, the start is not the agent of the participle: "X was admitted on Y".
+        return FactClause(fact, start, f"was {phrase.words} on {end}", True)
     return FactClause(fact, start, f"{Speaker.named(start).predicate(phrase, _be(phrase))} {end}", True)
 
 

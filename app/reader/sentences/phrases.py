@@ -80,7 +80,7 @@ def phrase_of(step: str) -> RelationPhrase | None:
         noun = phrase.words if phrase is not None and phrase.form == "noun" else singular_phrase(words[:-1])
         phrase = RelationPhrase("noun", f"{noun}{unit}", inverse)
     if phrase is not None and len(hops) > 1 and phrase.form != "noun":
-        return None  # The subject of a verb behind a record is the record.
+        return None  # The subject of a verb would be the record in between, not the thing before it.
     return phrase
 
 
@@ -117,7 +117,7 @@ def _read(words: list[str], inverse: bool) -> RelationPhrase | None:
         words = words[1:]
     first, last, text = words[0], words[-1], " ".join(words)
     if len(words) > 1 and last == "of":
-        if singular(first) != first:  # "Takes care of", but not "members of".
+        if singular(first) != first:  # A verb phrase such as "takes care of"; a plural ("members of") has no phrase.
             return RelationPhrase("verb", text, inverse) if len(words) > 2 and is_done(first) else None
         return RelationPhrase("noun_of", text, inverse)
     if last in _PREPOSITIONS and not had:
@@ -152,7 +152,7 @@ def _is_noun(words: list[str], had: bool) -> bool:
     if had or head in _KNOWN_NOUNS or head.endswith(_NOUN_ENDINGS):
         return True
     if len(words) == 1:
-        # Relations are called by the base form of a noun, but not by that of a verb: "broker", "treats".
+        # A label that is a noun has its base form ("broker"); one that is a verb does not ("treats").
         return head == words[0] and "n" in kinds_of(head)
     return singular(words[0]) == words[0]
 

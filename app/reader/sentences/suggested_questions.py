@@ -112,7 +112,7 @@ def _by_noun(label: str) -> RelationPhrase | None:
 def _for_values(speaker: Speaker, phrase: RelationPhrase, step: AskedStep) -> Iterator[str]:
     words, was = phrase.words, speaker.agree("was", "were")
     first, last = words.split()[0], words.split()[-1]
-    if is_participle(last) and not may_be_noun(last):  # "Year built", "first registered".
+    if is_participle(last) and not may_be_noun(last):  # The label states an event: "year built", "first registered".
         if step.value is ValueKind.DATE or first == "year":
             yield f"when {was} {speaker.subject} {words.removeprefix('year ')}"
     elif phrase.form == "noun" and _is_noun(words):

@@ -70,7 +70,7 @@ def _read(question: str, dates: Collection[str]) -> AskedTime | None:
     dated = next(_at_dates(question, dates), None) or _of_things(question)
     now = tuple(match.span() for match in _NOW.finditer(question))
     if dated is not None:
-        # "The current governor in 2010" means the governor of 2010.
+        # A date overrides "now": "the current governor in 2010" means the governor of 2010.
         return replace(dated, parts=(*dated.parts, *(part for part in now if not _within(part, dated.parts))))
     if now:
         return AskedTime("now", parts=now)
@@ -185,7 +185,8 @@ def form_of(words: Sequence[str], roles: Sequence[Role]) -> tuple[Form, list[int
     if counts and not (function == "average" and words[totals[0] - 1] == "on" and is_total):
         return "count", counts, Group()
     if is_total and function:
-        return function, [*counts, *totals], Group()  # "How many pages does a thesis have on average".
+        # "How many" and "on average" together ask for the average: "how many pages does a thesis have on average".
+        return function, [*counts, *totals], Group()
     things = [at for at, role in enumerate(roles) if role == "thing"]
     is_beside = len(things) == 2 and "than" not in words[: things[0]] and not _is_bound(words, things)
     if is_beside and ("comparative" in roles or ("superlative" in roles and "or" in words[slice(*things)])):
@@ -249,7 +250,8 @@ def _counting(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     found = [part for at in range(1, len(words)) if words[at - 1 : at + 1] == ("how", "many") for part in (at - 1, at)]
     found += occurrences_in(words)
     for at, word in enumerate(words[:-1]):
-        is_said = not at or roles[at - 1] not in ("content", "comparative", "superlative")  # No "larger number".
+        # In "larger number" or "phone number", the word does not ask for a count.
+        is_said = not at or roles[at - 1] not in ("content", "comparative", "superlative")
         if word in ("number", "count") and words[at + 1] in ("of", "by") and is_said:
             found.append(at)
     return [*found, 0] if words[:1] in (("count",), ("number",)) else found
@@ -262,7 +264,7 @@ def _truth(words: Sequence[str], roles: Sequence[Role]) -> list[int]:
     """
     if len(words) > 1 and roles[0] == "thing" and words[1] in TRUTHS:
         if (words[2:3] and words[2] in (*ASKING, "how")) or words[-1] in ASKING or _asks_at_end(words, roles):
-            return []  # "X has which siblings?"
+            return []  # The question word stands at the end: "X has which siblings?".
         return [1, len(words) - 2, len(words) - 1] if words[-2] in TRUTHS else [1]
     if len(words) > 1 and words[0] in TRUTHS and "or" not in words:
         return [0, *(at for at in (1, 2) if words[at : at + 1] and words[at] in DETERMINERS)]

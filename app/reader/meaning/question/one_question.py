@@ -75,7 +75,8 @@ def one_question(text: str) -> str:
         text = text[: tail.start()]
     parts = _END.split(text.strip())
     if len(parts) == 2 and _WHO.fullmatch(parts[1]) and _ANY.match(parts[0]):
-        return _plain(_ANY.sub("which ", parts[0], count=1))  # "Are there doctors without patients? Which?"
+        # Two parts ask one question: "Are there doctors without patients? Which?"
+        return _plain(_ANY.sub("which ", parts[0], count=1))
     asked = [part for part in parts if not _COURTESIES.issuperset(words_in(part))]
     if len(asked) == 2 and (which := _WHICH.fullmatch(asked[1])) and _WHAT.match(asked[0]):
         return _plain(_WHAT.sub(f"which {which[1].lower()} ", asked[0], count=1))

@@ -266,7 +266,7 @@ def _unread(words: Sequence[str], form: Form) -> Iterator[int]:
     is_asked = bool({*words[1:3]} & {*ASKING, "how"})
     if words[:1] == ("and",) and not is_asked and ("'s" in words or len(words) < MIN_OF_ITS_OWN):
         yield 0
-    is_of_verb = not _RELATIVE.isdisjoint(words[1:-2])  # "The clinic that X works for".
+    is_of_verb = not _RELATIVE.isdisjoint(words[1:-2])  # "For" belongs to a verb: "the clinic that X works for".
     if words[-1:] == ("for",) and form == "things" and words[:2] != _HOW_LONG and not is_of_verb:
         yield len(words) - 1
 
@@ -290,7 +290,7 @@ def _asked(words: Sequence[str], form: Form) -> int:
             return 0
         if word in ("which", "what", "many", "number", "list", "show", "name", "give", "count") and not is_compound:
             is_part = words[at + 1 : at + 2] == ("of",) and words[at + 3 : at + 4] == ("'s",)
-            return at + 4 if is_part else at + 1  # "Which of X's films".
+            return at + 4 if is_part else at + 1  # In "which of X's films" the noun stands behind the owner.
     return 0 if words[:1] and words[0] not in ("who", "when", "where", "how", "whose", "whom") else -1
 
 
