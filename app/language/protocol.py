@@ -114,8 +114,9 @@ class Language(Protocol):
         ...
 
     def read_time(self, question: str, dates: Collection[str]) -> AskedTime | None:
-        """Returns the time that the question asks about, or None if it names none. `dates`: the pseudonyms of dates in
-        it.
+        """Returns the time that the question asks about, or None if it names none.
+
+        `dates`: the pseudonyms in the question that stand for dates.
         """
         ...
 
@@ -171,8 +172,7 @@ class Language(Protocol):
     # Methods that write answers and questions.
 
     def word_answer(self, expressions: Sequence[str], shown: StepInput) -> tuple[list[str], str]:
-        """Returns the expressions of an answer and a sentence in which `{1}` stands for the result of the first of
-        them.
+        """Returns the expressions of an answer and a sentence in which `{1}` stands for the result of the first one.
 
         Raises ExpressionError if an expression cannot be parsed.
         """
@@ -194,9 +194,7 @@ class Language(Protocol):
         ...
 
     def word_question(self, asked: AskedStep | AskedOfKind) -> list[str]:
-        """Returns questions that ask for what `asked` describes, the plainest first; empty if there is no good
-        wording.
-        """
+        """Returns questions that ask for what `asked` describes, the plainest first; empty if none is good English."""
         ...
 
     def name_concepts(self, schema: Schema) -> Sequence[str]:

@@ -43,8 +43,7 @@ MAX_BEHIND = 0.46
 
 
 def conjunction(asked: ParsedQuestion) -> NextAction | None:
-    """Intersects the ends of two paths, one from each of the first two named things; both must lead to the same
-    concept.
+    """Intersects the ends of two paths, one from each of the first two named things, that lead to the same concept.
 
     Returns None if there is no such pair.
     """
@@ -63,7 +62,7 @@ def conjunction(asked: ParsedQuestion) -> NextAction | None:
 
 
 def _of_voted(asked: ParsedQuestion, voted: VotedPaths) -> NextAction | None:
-    """Intersects the best paths from two things that both lead to the winner of the vote.
+    """Intersects the best paths from two things that both lead to the winner of the vote (see `VotedPaths`).
 
     Returns None if one path alone is likelier.
     """

@@ -83,8 +83,7 @@ class NounAgreement:
 
 
 def noun_of(label: str) -> Noun | None:
-    """Returns the noun that a hop's label gives for the thing that has the hop, or None; always None for a masked
-    relation.
+    """Returns the noun that a hop's label gives for the thing that has the hop; None if it gives none or is masked.
 
     `^` marks a hop that leads to the thing: `leader of` -> leader, `^plays in club` -> club.
     """
@@ -168,8 +167,9 @@ def _is_turned(hop: Hop, nouns: Nouns, sides: Mapping[Hop, Counter[str]]) -> boo
 
 
 def _share(kinds: Counter[str], noun: Noun, other: Noun) -> float:
-    """Returns the share (0 to 1) of things of `noun`'s kind among those at one end that are of `noun`'s or `other`'s
-    kind.
+    """Returns the share (0 to 1) of things of `noun`'s kind among those at one end.
+
+    Only things of `noun`'s or `other`'s kind are counted.
     """
     right, wrong = _count(kinds, noun.kind), _count(kinds, other.kind)
     return (right + 1) / (right + wrong + 1)
@@ -197,8 +197,9 @@ def _count(kinds: Counter[str], wanted: str) -> int:
 
 
 def _of_like(nouns: Nouns, signatures: Sequence[Signature]) -> dict[Hop, dict[Agreed, float]]:
-    """Returns, for each hop, the nouns of the things that have it, each with its share (0 to 1). Ignores things
-    without a noun.
+    """Returns, for each hop, the nouns of the things that have it, each with its share (0 to 1).
+
+    Things without a noun are ignored.
     """
     counts: dict[Hop, Counter[Agreed]] = defaultdict(Counter)
     for signature in signatures:
@@ -322,19 +323,16 @@ class NounFits:
 
 @dataclass(frozen=True, slots=True)
 class _Examples:
-    """The vectors of all example relations, shape (examples, dimensions), and the index where those of each noun
-    begin.
-    """
+    """The vectors of all example relations, shape (examples, dimensions), and where those of each noun begin."""
 
     vectors: Fits
     begins: npt.NDArray[np.intp]
 
 
 def _given_word(schema: Schema, signature: Signature, classes: Mapping[Hop, Counter[str]]) -> str | None:
-    """Returns the concept that is known without likeness: a value's type, the thing's own class, or the class of
-    similar things.
+    """Returns the concept that is known without comparing words, or None.
 
-    Returns None if there is none of these.
+    It is a value's type, the thing's own class, or the class of similar things.
     """
     if signature.kind is NodeKind.VALUE:
         return _value_word(schema, signature.hops)
@@ -346,9 +344,7 @@ def _has_classes(schema: Schema) -> bool:
 
 
 def _with_texts(schema: Schema, concepts: Sequence[str]) -> list[str]:
-    """Returns `concepts` with "text" replaced by the noun of the relations that lead there, such as "email" or
-    "language".
-    """
+    """Returns `concepts` with "text" replaced by the noun of the relations that lead there, such as "email"."""
     return [
         said.word
         if concept == _TEXT and (said := agreed(_nouns_of(schema, signature))) and said.word not in VALUES

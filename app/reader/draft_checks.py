@@ -1,6 +1,4 @@
-"""Checks a draft answer against its question: its kind of result, negations and comparisons that it leaves out or
-adds.
-"""
+"""Checks a draft answer against its question: kind of result, and negations and comparisons left out or added."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ class AskedNoun:
     after: str
 
     def leaves_room_for(self, label: Collection[str]) -> bool:
-        """Returns True if the question may ask for a value of a relation with this label instead of for things of the
-        noun.
+        """Returns True if the question may ask for a value of a relation with this label, not for things of the noun.
 
         Example: "the number of the doctor" may ask for the value of a relation called "number".
         """
@@ -67,8 +64,8 @@ def asks_for_people(asked: AskedQuestion) -> bool:
 
 
 def _begin(asked: AskedQuestion) -> int:
-    """Returns the position of the first word that may say what is asked for ("doctor" in "who is the doctor"); -1
-    if none does.
+    """Returns the position of the first word that may say what is asked for ("doctor" in "who is the doctor"), or
+    -1 if none may.
     """
     words = asked.words
     if words[:1] == ("who",) and len(words) > 3 and words[1] in _IS and words[2] == "the":
@@ -123,8 +120,9 @@ class DraftChecks:
     meant: ResultKind | None = None
 
     def contradiction(self, answer: Sequence[str], shown: DraftKinds) -> Contradiction | None:
-        """Returns the first way in which `answer` contradicts the question, or None. Skips expressions that do not
-        parse.
+        """Returns the first way in which `answer` contradicts the question, or None.
+
+        Expressions that do not parse are ignored.
         """
         parsed = list(_parsed(answer))
         if not parsed:
@@ -155,7 +153,10 @@ class DraftChecks:
         return is_said and {"how", "number"}.isdisjoint(self.asked.words)
 
     def _asks_for_truth(self) -> bool:
-        """Returns True for a real yes/no question, False if "do you know" or the like introduces another question."""
+        """Returns True for a real yes/no question.
+
+        False if it offers a choice ("or") or only introduces another question ("do you know who treats X").
+        """
         words = self.asked.words
         return not {"you", "who", "whom", "which", "what", "where", "when", "or"} & set(words[1:])
 
@@ -190,8 +191,8 @@ class DraftChecks:
         return None if fits else Contradiction.KIND
 
     def _may_mean(self, meant: ResultKind | None) -> TypeGuard[ResultKind]:
-        """Returns True if the kind `meant` fits the question word: "who" needs people, "where" must not lead to
-        people.
+        """Returns True if the kind `meant` fits the question word: people for "who", anything but people for
+        "where".
         """
         if meant is None or not meant.is_known or self.asked.form != "things" or self.asked.wh == "whose":
             return False
@@ -201,8 +202,9 @@ class DraftChecks:
         return not meant.value and meant.kinds.isdisjoint(self.persons) if self.asked.wh == "where" else True
 
     def _is_out_of_place(self, known: Sequence[tuple[Expression, ResultKind]], shown: DraftKinds) -> bool:
-        """Returns True if no result fits the question word: a date or number for "who" or "where", people for "where",
-        things for "when".
+        """Returns True if no result fits the question word.
+
+        Dates and numbers do not fit "who" or "where", people do not fit "where", things do not fit "when".
         """
         if self.persons and asks_for_people(self.asked):
             return all(of.kinds.isdisjoint(self.persons) for _, of in known)
@@ -229,9 +231,7 @@ class DraftChecks:
         return self.also.get(kind, frozenset()) | {kind}
 
     def _is_worded(self, each: Expression, shown: DraftKinds, noun: AskedNoun | None = None) -> bool:
-        """Returns True if the result is a value whose relation the question names: "what is the doctor's phone
-        number".
-        """
+        """Returns True if the result is a value whose relation the question names: "what is the doctor's phone"."""
         if not shown.of(each).value:
             return False
         said = {singular(word) for word in self.asked.words}
@@ -250,9 +250,7 @@ class DraftChecks:
         return None
 
     def _denies(self, shown: DraftKinds) -> bool:
-        """Returns True if the question excludes something, by a word that is not part of a relation label in the
-        prompt.
-        """
+        """Returns True if the question excludes something, by a word that is not in a relation label of the prompt."""
         asked, words = self.asked, self.asked.words
         if asked.excluded:
             return True
@@ -267,8 +265,8 @@ class DraftChecks:
         return False
 
     def _is_let_be(self, parsed: Sequence[Expression]) -> bool:
-        """Returns True if the draft needs no exclusion of its own: a plain set, from which execution removes the named
-        things.
+        """Returns True if the draft is a plain set that needs no exclusion: execution removes the named things from
+        it.
         """
         if "negation" in self.asked.roles or not self.named:
             return False
@@ -287,9 +285,7 @@ class DraftChecks:
         return Contradiction.NAMED if is_named else None
 
     def _compared(self, parsed: Sequence[Expression], shown: DraftKinds) -> Contradiction | None:
-        """Returns ALL or VALUE if the draft of a yes/no question leaves out "all" or a thing that the question
-        compares with.
-        """
+        """Returns ALL or VALUE if the draft of a yes/no question leaves out "all" or a thing that is compared."""
         if self.asked.form != "truth" or not self._asks_for_truth():
             return None
         truths = [each for each in parsed if shown.of(each).value == TRUTH]
@@ -355,7 +351,7 @@ class QuestionChecks:
     checks: DraftChecks
 
     def contradiction(self, answer: Sequence[str], shown: StepInput | AnswerInput) -> Contradiction | None:
-        """Returns the first way in which `answer` contradicts the question, judged by the schema and by what `shown`
+        """Returns the first way in which `answer` contradicts the question, by the schema and by what `shown`
         holds.
         """
         ways = shown.candidates if isinstance(shown, StepInput) else ()

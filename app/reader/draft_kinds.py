@@ -47,9 +47,7 @@ class DraftKinds:
         """The words, in the singular, of the last relation of each fact and candidate in the prompt."""
 
     def of(self, expression: Expression) -> ResultKind:
-        """Returns the concepts or the value type of the result of `expression`, or UNKNOWN if they cannot be
-        determined.
-        """
+        """Returns the concepts or the value type of the result of `expression`; UNKNOWN if they cannot be found."""
         if isinstance(expression, Name):
             found = self._shown.get(expression.pseudonym)
             return found.of if found else UNKNOWN

@@ -149,9 +149,7 @@ def _pointed(words: list[str]) -> Noun | None:
 
 
 def _is_done(words: list[str], rest: list[str]) -> bool:
-    """Returns True if the label begins with a verb: `made by company`, `plays in club`; False for `games on this
-    platform`.
-    """
+    """Returns True if the label begins with a verb: `made by company`, but not `games on this platform`."""
     first = words[0]
     if is_done(first):
         return True

@@ -149,9 +149,7 @@ def _reply_of(plan: NextAction | None, given: StepInput, least_score: float) -> 
 
 
 def _is_enough(plan: NextAction, least_score: float) -> bool:
-    """Returns True if the plan explains enough of the question to answer: judged by its confidence if it won a vote,
-    else by its score.
-    """
+    """Returns True if the plan is good enough to answer: by its confidence after a vote, else by its score."""
     if plan.scores is not None and plan.scores.road == "vote":
         return least_score < MIN_SCORE or is_likely(plan.scores)
     return plan.score >= least_score
@@ -305,8 +303,9 @@ def _form_of(text: str, topics: int) -> AskedForm:
 
 
 def _reply(given: StepInput, plan: NextAction | None = None) -> StepReply:
-    """Returns the reply of a plan. Without a plan, the reply says that the graph does not cover the question, or that
-    one of its words cannot be executed.
+    """Returns the reply of a plan.
+
+    Without a plan, the reply says that the graph does not cover the question, or that a word of it cannot be executed.
     """
     return StepReply(
         path=given.path or words_as_path(given.question, given.things),

@@ -100,7 +100,7 @@ def normalise_idioms(question: str) -> str:
 
 
 def plainer(text: str) -> str:
-    """Returns `text` with filler removed and colloquial phrases made plain, or `text` itself if no letter would be
+    """Returns `text` with filler removed and colloquial phrases made plain; `text` itself if no letter would be
     left.
     """
     said = _WAY.sub(lambda found: _PLAINER[found[0].lower()], text)
@@ -152,8 +152,9 @@ def _named(words: Sequence[str]) -> AskedKind:
 
 
 def _of_sort(words: Sequence[str]) -> bool:
-    """Returns True if the sort itself is asked for: "what sort of film is X", but not "what sort of films did X
-    direct".
+    """Returns True if the sort itself is asked for, as in "what sort of film is X".
+
+    False for "what sort of films did X direct", which asks for films.
     """
     return words[:1] != [] and words[0] in _SORTS and words[1:2] == ["of"] and words[3:4] in (["is"], ["are"], ["was"])
 

@@ -33,7 +33,7 @@ _LEADING = frozenset("of by in at to for with from on as than and or about".spli
 
 
 class WordUsage(Enum):
-    """The grammatical relation of a word to the topic, or to what was reached before the word."""
+    """The role that the topic, or what was reached before a word, has for that word, such as its subject."""
 
     SUBJECT = auto()  # "X directed", "directed by X", "where X lives"
     OBJECT = auto()  # "who directed X", "who lives in X", "X was directed by whom"

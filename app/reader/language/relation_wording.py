@@ -39,8 +39,8 @@ def with_descriptions(
 ) -> tuple[str, ...]:
     """Returns the labels as they may be compared with a question: masked relations explained, further words added.
 
-    Behind each opaque word stands the owner's description, or the relation's `own_words` replace it. The further words
-    (`wordings`) follow in brackets, as `kg_store.text.labels.worded` writes them.
+    After the opaque word of a masked relation (`Rk3m2a`) stands the owner's description, or the relation's `own_words`
+    replace it. The further words (`wordings`) follow in brackets, as `kg_store.text.labels.worded` writes them.
     """
     means = {each.relation: f"{each.relation} {each.means}".rstrip() for each in masked} | dict(own_words)
     return tuple(_described(step, means, wordings) for step in steps) if means or wordings else tuple(steps)
@@ -49,7 +49,7 @@ def with_descriptions(
 def unmask_words(question: str, steps: Sequence[str]) -> tuple[str, list[str]]:
     """Returns the question and the steps with opaque words made lower case, so that they are compared as plain words.
 
-    A question holds an opaque word if its user named a masked relation by its own words.
+    An opaque word (`Rk3m2a`) stands for a masked relation. A question holds one if its user named the relation.
     """
     masks = {word for word in _WORD.findall(question) if is_mask_word(word)}
     if not masks:
@@ -157,9 +157,7 @@ def kinds_in(concept: str) -> tuple[str, ...]:
 
 
 def voice_of(relation: str) -> Voice:
-    """Returns the voice of a label: `directed by` is passive, `lives in` and `born in` active, `spouse` and `has
-    genre` nouns.
-    """
+    """Returns the voice of a label: passive for `directed by`, active for `lives in`, noun for `spouse`."""
     words = relation.lower().split()
     if not words or words[0] in ("has", "have", "is"):
         return "noun"

@@ -93,8 +93,9 @@ def _replaced(words: list[str], phrases: dict[str, str], before_value: bool) -> 
 
 
 def _alone(words: list[str]) -> list[str]:
-    """Returns `words` with "just" as "only" and without a following "and nothing else": "just gout and nothing
-    else" becomes "only gout".
+    """Returns `words` with "just" as "only", and without an "and nothing else" that follows.
+
+    "Just gout and nothing else" becomes "only gout".
     """
     for tail in (["and", "nothing", "else"], ["nothing", "else"], ["and", "nobody", "else"], ["and", "no", "others"]):
         if words[-len(tail) :] == tail and not {"just", "only"}.isdisjoint(words):
@@ -192,8 +193,9 @@ TRUTHS: Final = frozenset("is are was were does do did has have".split())
 
 
 def is_part_of_first(words: Sequence[str], superlative: int) -> bool:
-    """Returns True if the question is about part of those that the superlative chooses: "which of the three oldest
-    smoke".
+    """Returns True if the question is about part of those that the superlative chooses.
+
+    Example: "which of the three oldest smoke".
     """
     before = [*words[:superlative]]
     while before and (before[-1] == "the" or is_number(before[-1])):
@@ -202,9 +204,7 @@ def is_part_of_first(words: Sequence[str], superlative: int) -> bool:
 
 
 def occurrences_in(words: Sequence[str]) -> list[int]:
-    """Returns the positions of the words of "how often", "how frequently" or "how many times"; empty if there are
-    none.
-    """
+    """Returns the positions of the words of "how often", "how frequently" or "how many times", or none."""
     for phrase in _OCCURRENCES:
         for at in range(len(words) - len(phrase)):
             if words[at : at + len(phrase)] == phrase:

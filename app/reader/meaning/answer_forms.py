@@ -263,7 +263,7 @@ class AnswerForms:
         return at > 1 and words[:2] in _WHAT_IT_DOES and words[at - 1] == "the" and words[at - 2] in PREPOSITIONS
 
     def _is_asked_value(self, expression: str) -> bool:
-        """Returns True if the expression selects things by the value that stands for a noun: "the accountants in
+        """Returns True if the expression selects things by the value that stands for a noun, as in "accountants in
         X".
         """
         return bool(self._value) and _OF_VALUE.match(expression) is not None and f"=, {self._value})" in expression
@@ -288,7 +288,7 @@ class AnswerForms:
         return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
 
     def _denies(self, expression: str) -> bool:
-        """Returns True unless a "no" after a noun is executed on another noun.
+        """Returns True if a "no" after a noun is executed by leaving things out of the whole set, or if there is none.
 
         "Doctors that treat no smokers" must leave out doctors, not smokers.
         """

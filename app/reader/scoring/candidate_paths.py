@@ -87,7 +87,7 @@ def score_paths(
 
 
 def voted_first(paths: Sequence[ScoredPath], voted: VotedPaths | None) -> list[ScoredPath]:
-    """Returns `paths` with those that lead to the winner of the vote first."""
+    """Returns `paths` with those first that lead to the winner of the vote (see `VotedPaths`)."""
     return sorted(paths, key=lambda each: not is_voted(each, voted)) if voted else list(paths)
 
 
@@ -225,8 +225,8 @@ def numbers_of(scored: Sequence[ScoredPath], width: int) -> tuple[int, ...]:
 def narrowed(asked: ParsedQuestion, name: str, concept: str) -> str:
     """Narrows the set `name`, of this `concept`, to the kind that was asked for, if it may hold things of other kinds.
 
-    Does nothing after a vote, because the graphs that vote have too many and too vague kinds. Things of unknown kind
-    are kept, because they may be of the kind asked for.
+    Does nothing after a vote, which is taken only on graphs whose kinds are too many and too vague. Things of unknown
+    kind are kept, because they may be of the kind asked for.
     """
     if asked.voted is not None:
         return name

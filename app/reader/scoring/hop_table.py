@@ -86,8 +86,8 @@ class HopGains:
 
     `said`: by the words of the hop or of what it leads to, shape (hops + 1, spans); `by_name`: by the words of its
     relation alone. `kinds`: by naming the kind beside a hop, shape (hops + 2, spans); the last two rows are "no hop"
-    and the start. `staying`: hops that stay within one kind, so that the kind's name does not say them, shape (paths,
-    hops). `undoing`: True if the second hop walks straight back along the first, shape (hops + 1, hops + 1).
+    and the start. `staying`: hops that stay within one kind, so that the kind's name does not express them, shape
+    (paths, hops). `undoing`: True if the second hop walks straight back along the first, shape (hops + 1, hops + 1).
     """
 
     said: Scores
@@ -184,9 +184,7 @@ class ConceptTypes:
         self._known: dict[str, str] = {}
 
     def fits(self, wh: str, kinds: Sequence[str]) -> bool | None:
-        """Returns True if one of `kinds` fits `wh` (who, when or where), False if none does, None if there are
-        none.
-        """
+        """Returns True if one of `kinds` fits `wh` (who, when or where), else False; None if there are no kinds."""
         types = {self.of(kind) for kind in kinds}
         return None if not types else not types.isdisjoint(_ASKED_BY[wh])
 
@@ -229,8 +227,9 @@ class EmbeddedWordings:
         return EmbeddedWordings(vectors, flat, (np.cumsum(lengths) - lengths)[lengths > 0], lengths > 0)
 
     def likeness(self, spans: npt.NDArray[np.float32]) -> Scores:
-        """Returns the likeness (cosine) of each row's nearest text to each span, 0 for a row without texts; shape
-        (rows, spans).
+        """Returns the likeness (cosine) of each row's nearest text to each span; shape (rows, spans).
+
+        A row without texts has 0.
         """
         result = np.zeros((len(self.worded), len(spans)))
         if len(self.texts_of):
@@ -248,7 +247,7 @@ class HopTable:
     backwards. `leaving_value`: it walks back from a value. `misfit`: it leaves a kind that its relation does not leave
     elsewhere, as happens where two things of one name are one node. `same_kind`: it leads from a kind to the same
     kind. `inside`: 1 if it enters and leaves a record by the same relation. `kind_of`: the row of each hop in `kinds`,
-    whose last row is "none". `kind_names`: the graph's kind for each other word for it.
+    whose last row is "none". `kind_names`: for each synonym of a kind, the kind's own name.
     """
 
     hops: tuple[Hop, ...]
@@ -296,8 +295,8 @@ class HopTable:
         )
 
     def as_called(self, noun: str) -> str:
-        """Returns `noun` in the graph's own word for the kind ("films" for "movies"); `noun` itself if it names
-        none.
+        """Returns `noun` as the graph's own word for its kind ("films" for "movies"), or `noun` if it names no
+        kind.
         """
         one = singular(noun)
         kind = self.kind_names.get(one)

@@ -98,10 +98,10 @@ class PathScorer:
     def scores(
         self, question: str, topic: str, concept: str, paths: Sequence[WordedPath], by_words: bool = False
     ) -> Scores:
-        """Returns one score for each path, shape (paths,). The paths start from the pseudonym `topic`, of kind
-        `concept`.
+        """Returns one score for each path, shape (paths,).
 
-        `by_words`: skips embedding the whole question if its single words are enough, which is faster.
+        `topic`: the pseudonym from which the paths start; `concept`: its concept. `by_words`: skips embedding the
+        whole question if its single words are enough, which is faster.
         """
         return self.scores_of(question, topic, concept, self.read(paths), by_words) if paths else np.zeros(0)
 
@@ -329,8 +329,9 @@ def relation_direction(hop: HopWords, usages: frozenset[WordUsage], by_verb: boo
 
 
 def _of_noun(usage: WordUsage, by_verb: bool) -> int:
-    """Returns the direction (1, -1 or 0) for a noun label: if it names an agent (a film's director), by the verb,
-    else by usage.
+    """Returns the direction (1, -1 or 0) in which a word with this usage expresses a noun label.
+
+    `by_verb`: the word and the label are forms of one verb (direct, `director`).
     """
     if usage is WordUsage.SUBJECT:
         return -1 if by_verb else 1
@@ -387,8 +388,9 @@ def is_turned_superior(words: Sequence[str], at: int, label: str) -> bool:
 
 
 def is_turned_clause(words: Sequence[str], at: int, label: str) -> bool:
-    """Returns True if the verb at `at` is in a relative clause and expresses `label` in the opposite direction:
-    "the doctor who supervises X's doctor".
+    """Returns True if the relative clause with the verb at `at` expresses `label` in the opposite direction.
+
+    Example: "the doctor who supervises X's doctor".
     """
     has_done = at == 1 and is_participle(words[at]) and words[at + 1 : at + 2] != ("by",)
     if at < 1 or words[at - 1] not in _RELATIVE or not (has_done or is_third_person(words[at])):

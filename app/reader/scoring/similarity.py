@@ -75,8 +75,9 @@ def nearness(
 
 
 def unmask_paths(question: str, ways: Sequence[Way]) -> tuple[str, Sequence[Way]]:
-    """Does for whole paths what `unmask_words` does for steps; returns the same objects if no opaque word is in the
-    question.
+    """Does for whole paths what `unmask_words` does for steps.
+
+    Returns the same objects if the question has no opaque word.
     """
     asked, labels = unmask_words(question, [label for way in ways for label, _ in way])
     if asked == question:

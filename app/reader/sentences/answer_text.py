@@ -101,9 +101,9 @@ def per_group(call: Call, facts: KnownFacts) -> str:
 
 
 def nothing_but(call: Call, facts: KnownFacts) -> str:
-    """Describes the only things that members are related to ("with nothing but gout"); empty for other exclusions.
+    """Describes B in an expression `difference(A, reach(difference(S, B), label))`; empty for other expressions.
 
-    Such an expression excludes everything that has the relation to something else.
+    The expression gives the members of A that are related to nothing but B: "with nothing but gout".
     """
     others = call.operands[1]
     inner = others.operands[0] if isinstance(others, Call) and others.function == "reach" else others

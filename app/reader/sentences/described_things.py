@@ -28,9 +28,7 @@ _NO_KIND = frozenset({"thing", "text", "yes or no", ""})
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
-    """The only path to a set or thing from a thing that the question names; `middle` is the kind of the thing
-    between.
-    """
+    """The only path to a set or thing, from a thing of the question; `middle` is the kind of the thing in between."""
 
     start: str
     steps: tuple[str, ...]

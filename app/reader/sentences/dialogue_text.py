@@ -37,7 +37,7 @@ class FactClause:
     """One clause that states a fact.
 
     `is_of_start`: its subject is the start of the fact. `noun`: the clause names what the start has ("X's doctor is
-    Y"); `verb` is then "is", and `predicate` holds the end alone. `also`: further facts that the clause states.
+    Y"); `verb` then joins it to `predicate`, which holds the end alone. `also`: further facts that the clause states.
     """
 
     fact: Evidence

@@ -62,8 +62,9 @@ class RelationPhrase:
 
 
 def phrase_of(step: str) -> RelationPhrase | None:
-    """Returns the phrase of one hop (`treated by`, `^has child`, `has admission|ward`); None if its form is
-    uncertain.
+    """Returns the phrase of one hop (`treated by`, `^has child`), or None if its form is uncertain.
+
+    In a path through a record (`has admission|ward`), all hops must have the same direction.
     """
     hops = step.split("|")
     if any(is_mask_word(hop.lstrip("^")) for hop in hops):

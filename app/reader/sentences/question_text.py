@@ -203,9 +203,7 @@ class QuestionWriter:
         return self._ends.get(asked.words[0])
 
     def _phrase(self, label: str) -> RelationPhrase | None:
-        """Returns the phrase of a label; None for a past event ("occurred on trip"), which cannot be used as a
-        noun.
-        """
+        """Returns the phrase of a label; None for a past event ("occurred on trip"), which is not used as a noun."""
         phrase = phrase_of(self._plain(label))
         words = phrase.words.split() if phrase is not None and phrase.form == "noun" else []
         return None if words and is_participle(words[0]) and not set(PREPOSITIONS).isdisjoint(words[1:]) else phrase
@@ -255,9 +253,7 @@ def _forwards(asked: str, how: str, speaker: Speaker, phrase: RelationPhrase, *,
 
 
 def _predicate(clause: str) -> str:
-    """Returns the predicate for a clause: `that live in X` -> `live in X`, `treated by X` -> `are treated by X`,
-    `with a ward` -> `have a ward`.
-    """
+    """Returns the predicate for a clause: `treated by X` -> `are treated by X`, `with a ward` -> `have a ward`."""
     opening, _, rest = clause.partition(" ")
     match opening:
         case "that":

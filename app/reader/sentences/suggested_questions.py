@@ -66,10 +66,9 @@ def greatest(noun: str) -> list[str]:
 
 
 def counts_per(concept: str, label: str, tail: str, *, is_only: bool) -> Iterator[str]:
-    """Yields questions that count things of `concept` for each `tail` that `label` leads to, unless they would
-    mislead.
+    """Yields questions that count things of `concept` for each `tail` that `label` leads to.
 
-    `is_only`: no other relation joins the two, so the question need not name this one.
+    Yields none that would mislead. `is_only`: no other relation joins the two, so the question need not name this one.
     """
     if concept == tail:
         return
@@ -99,8 +98,9 @@ def wordings(step: AskedStep) -> list[str]:
 
 
 def _by_noun(label: str) -> RelationPhrase | None:
-    """Returns the phrase of a one-word label that must be a noun (`supervisor`) or is measured (`salary eur`), or
-    None.
+    """Returns the phrase of a one-word label that must be a noun (`supervisor`) or is measured (`salary eur`).
+
+    Returns None for other labels.
     """
     word = plain_words(label).removeprefix("^").lower()
     measured = phrase_of(label)
