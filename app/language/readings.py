@@ -48,8 +48,8 @@ class UnansweredQuestion:
     """The words of a question without an answer that may explain why there is none.
 
     `lacking`: words that match no relation and no concept; `telling`: all words that carry meaning. `unread`: a word,
-    as typed, that cannot be executed; `operator`: the name of the exclusion or negation in the question (`except`,
-    `not`, `other`). `unread` and `operator` are empty if the question has none.
+    in lower case, that cannot be executed; `operator`: the exclusion or negation in the question (`except`, `not`,
+    `other`). `unread` and `operator` are empty if the question has none.
     """
 
     lacking: tuple[str, ...]

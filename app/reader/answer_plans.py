@@ -198,7 +198,7 @@ def _of_all_kinds(asked: ParsedQuestion, fitting: Sequence[ScoredPath]) -> str:
 
 
 def _is_extreme(asked: ParsedQuestion, best: ScoredPath) -> NextAction | None:
-    """Plans "Is X the smallest city?": true if X has the least value of its kind."""
+    """Plans "Is X the smallest city?": true if X has the least value of its kind (for "largest", the greatest)."""
     thing = next((root for root in asked.roots if root.name == best.path.root), None)
     kind = next((kind for kind in asked.kinds if thing and share(kind.concept, thing.concept)), None)
     if thing is None or kind is None or len(best.path.steps) != 1:

@@ -288,9 +288,10 @@ class AnswerForms:
         return bool(self._head & used) and not (self._head & reading.final and reading.weakest >= MIN_HEAD)
 
     def _denies(self, expression: str) -> bool:
-        """Returns True if a "no" after a noun is executed by leaving things out of the whole set, or if there is none.
+        """Returns True if a "no" after a noun is executed by leaving things out of the whole set.
 
-        "Doctors that treat no smokers" must leave out doctors, not smokers.
+        "Doctors that treat no smokers" must leave out doctors, not smokers. Also True if the question has no such "no"
+        in it.
         """
         words, roles = self._asked.words, self._asked.roles
         denied = any(words[at] == "no" and roles[at - 1] == "content" for at in self._asked.at("negation") if at)
