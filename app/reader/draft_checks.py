@@ -273,9 +273,9 @@ class DraftChecks:
         return any(isinstance(each, Name) and each.pseudonym not in self.named for each in parsed)
 
     def _named(self, parsed: Sequence[Expression]) -> Contradiction | None:
-        """Returns NAMED if the answer only repeats things that the question names.
+        """Returns NAMED if the answer only repeats things that the question names, else None.
 
-        Not if the question offers a choice ("X or Y") or says nothing more about them.
+        None also if the question offers a choice ("X or Y"), or says nothing else about the things.
         """
         asked = self.asked
         is_choice = "or" in asked.words or not {"comparative", "superlative"}.isdisjoint(asked.roles)

@@ -344,7 +344,7 @@ class Truths:
         return found is not None and any(hop.label == found[1] and hop.value == "truth" for hop in self._graph.hops)
 
     def _at_one_record(self, each: Reading) -> Iterator[Answer]:
-        """Yields answers to "did X prescribe Y to Z": true if one record joins all three."""
+        """Yields answers to "did X prescribe Y to Z": true if one record, such as a prescription, joins all three."""
         things = list(self._asked.at("thing"))
         if len(things) != TOLD_AT_ONCE or each.anchor != things[0]:
             return

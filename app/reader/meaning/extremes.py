@@ -96,7 +96,7 @@ class Extremes:
         return each.said > min(self._nouns, default=0)
 
     def _done_most(self, each: Reading, text: str, hop: SchemaHop, at: int) -> Iterator[Reading]:
-        """Yields the thing that most records lead to: "the drug that was prescribed most often"."""
+        """Yields the thing that most records of an event lead to: "the drug that was prescribed most often"."""
         if hop.value or not are_records(hop.ends) or self._is_aside(each) or each.near > at:
             return
         free = self._asked.content & ~each.used & (1 << at) - 1
@@ -203,9 +203,10 @@ class Extremes:
                 yield longer._replace(score=each.score + 1.0 + gain_of(said) - HOP, weakest=weakest)
 
     def _who_lead(self, hop: SchemaHop, each: Reading) -> Iterator[tuple[int, float]]:
-        """Yields the tokens that say which things lead to a frequent one by `hop`, with their gain.
+        """Yields the tokens that name the things which lead to a frequent thing by `hop`, with their gain.
 
-        Without such words, people are counted, or the only things that lead there; for "popular", only people.
+        Without such words ("the most popular course"), yields no tokens if `hop` is the only hop that leads there from
+        people, or, unless the question says "popular", the only one at all.
         """
         for used, kinds in self._nouns.values():
             if not used & each.used and not kinds.isdisjoint(hop.ends):

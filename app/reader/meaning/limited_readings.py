@@ -146,7 +146,10 @@ class Joins:
 
 
 def _without_counted(text: str) -> str:
-    """Returns the beginning of `text`, up to where the set that is counted stands or would stand."""
+    """Returns the beginning of an expression such as `most(A, "label", S)`, up to the counted set S.
+
+    S may be missing.
+    """
     if text.startswith("counted("):
         return f"counted({', '.join(operands_of(text)[:_BEFORE_COUNTED])}"
     return text[: text.rindex('"') + 1]

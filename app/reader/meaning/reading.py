@@ -1,6 +1,7 @@
 """Defines Reading, a set that a question may describe, and the costs of building it step by step.
 
-All costs and gains are in units of a score in which each explained word of the question counts about 1. Unless a
+A record is a node that only joins others (a mediator), such as a purchase; a hop with the label `a|b` passes through
+one. All costs and gains are in units of a score in which each explained word of the question counts about 1. Unless a
 docstring says otherwise, they were chosen by hand on questions used in development; they were not fitted.
 """
 

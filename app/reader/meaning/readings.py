@@ -229,7 +229,7 @@ class ReadingBuilder:
             yield None, UNSAID
 
     def _alone_leads_to_people(self, start: Reading, hop: SchemaHop) -> bool:
-        """Returns True if "who" is asked and only this path, through one record, leads from the thing to people.
+        """Returns True if "who" is asked and `hop`, through a record (`a|b`), is the only hop that leads to people.
 
         Example: "who is on the board".
         """
@@ -263,8 +263,8 @@ class ReadingBuilder:
     def _cost(self, text: str, hop: SchemaHop, is_whole: bool) -> float:
         """Returns the cost of taking `hop`.
 
-        It is higher through a record, and much higher for going straight back by the same relation, which a question
-        rarely means; lower for "has" if the question says "has".
+        It is higher through a record (`a|b`), and much higher for going straight back by the same relation, which a
+        question rarely means; lower for "has" if the question says "has".
         """
         turned = f'"{reversed_label(hop.label)}")' in text or f'"{hop.label}")' in text
         turned = turned and not says_sharing(self._asked.words, hop.shown)

@@ -84,7 +84,7 @@ class SaidHops:
     def _worded(self, label: str, shown: str) -> str:
         """Returns the words of a hop with the further words of its relation.
 
-        A path through a record gets those of its last relation.
+        A hop through a record (`a|b`) gets those of its last relation.
         """
         return with_words(shown, self._wordings.get(label.split("|")[-1], ()))
 
@@ -272,7 +272,7 @@ class _Wording:
         return all(word in words or not verbs.isdisjoint(verbs_of(word)) for word in self.whole)
 
     def _by_hint(self, span: Span) -> float:
-        """Returns HINTED if the span is one word that the relation's comment holds in any form, else 0."""
+        """Returns HINTED if the span is a single word that the relation's comment has in any form, else 0."""
         if span.count > 1 or not self.hints:
             return 0.0
         word = span.saying[0]
@@ -291,7 +291,7 @@ def _said_of_both(hop: HopWords, starts: frozenset[str]) -> set[str]:
 
 
 def _done(hop: HopWords, starts: frozenset[str]) -> set[str]:
-    """Returns verbs for a hop to or from a record: who "bought" something has a purchase of it."""
+    """Returns verbs for a hop to or from a record of an event: who "bought" something has a purchase of it."""
     if not starts.isdisjoint(hop.kinds):
         return set()
     kinds = {*starts, *(hop.kinds if hop.inverse else ())}

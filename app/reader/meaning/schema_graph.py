@@ -236,7 +236,7 @@ def _in_singular(words: str) -> str:
 def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
     """Yields the hops without duplicates.
 
-    If a fact is stored plainly and also through a record of its own, the plain hop is kept.
+    If a fact is stored plainly and also through a record (`a|b`), the plain hop is kept.
     """
     hops = [SchemaHop(s.kind, s.label, plain_words(s.shown), frozenset(s.concept.split(", ")), s.value) for s in steps]
     hops = [hop for hop in hops if not _TYPING & set(hop.shown.replace("^", "").split("|"))]
@@ -252,7 +252,7 @@ def _each_once(steps: Sequence[SchemaStep]) -> Iterator[SchemaHop]:
 
 
 def _is_twice(hop: SchemaHop, plain: Collection[tuple[str, str]]) -> bool:
-    """Returns True if one of the hops in `plain` (kind and label) says the same as this hop through a record."""
+    """Returns True if `hop` passes through a record (`a|b`) and a hop in `plain` (kind and label) means the same."""
     parts = hop.shown.split("|")
     ends = {parts[0], parts[-1]} if len({part.lstrip("^") for part in parts}) == 1 else set()
     return "direct " not in hop.label and any((hop.kind, end) in plain for end in ends)

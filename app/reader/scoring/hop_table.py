@@ -156,7 +156,7 @@ class _PathGains:
 
 
 def is_inverse_of(then: str, step: str) -> bool:
-    """Returns True if the hop `then` walks straight back along `step`; False for hops through a record."""
+    """Returns True if the hop `then` walks straight back along `step`; False for hops through a record (`a|b`)."""
     return "|" not in step and then != step and then.lstrip("^") == step.lstrip("^")
 
 
