@@ -139,7 +139,7 @@ def _is_a_phrase(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_an_adverb(turn: TurnTokens, at: int) -> bool:
-    """True if the dictionary lists the word as no noun, adjective or verb."""
+    """True if the dictionary lists the word, but not as noun, adjective or verb."""
     return not is_nominal(turn.tokens[at].word) and not is_verb(turn.tokens[at].word)
 
 

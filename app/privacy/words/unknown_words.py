@@ -216,7 +216,7 @@ def _by_place(turn: TurnTokens) -> Iterator[tuple[int, int]]:
 
 
 def _is_unproved(turn: TurnTokens, at: int) -> bool:
-    """True if the word is used alone as a name, and nothing shows that the common word is meant."""
+    """True if the word may name something by itself, and its place does not show that the common word is meant."""
     word = base_of(turn.tokens[at].word)
     return word in turn.lexicon.names.said_alone and may_name(word) and not reads_as_common(turn, at)
 
