@@ -135,9 +135,7 @@ def get_graphs(caller: CallerOf, services: ServicesOf) -> GraphNames:
 
 @caller_router.get("/graphs/{name}/suggestions", responses=_BROWSE_ERRORS)
 async def suggest_questions(name: GraphName, caller: CallerOf, services: ServicesOf) -> GraphSuggestions:
-    """Returns up to three questions that this graph answers, without names. The service has asked each itself,
-    once.
-    """
+    """Returns up to three questions without names that this graph can answer; the service has tested each once."""
     require_grant(caller, name)
     return await services.suggester.suggest(caller, name)
 
