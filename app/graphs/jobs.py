@@ -287,7 +287,7 @@ class JobRunner:
         try:
             self._write(ended, finished=True)
         except Exception as error:
-            # For example, the disk is full. Callers get the outcome from memory; the next start marks the row as failed.
+            # For example, on a full disk. Callers get the outcome from memory; the next start marks the row as failed.
             log.error("job_not_recorded", job=job_id, exc_info=error)
             unwritten = ended
         self._release(tenant, graph, job_id, unwritten)
