@@ -208,8 +208,9 @@ class ChatBase(Generic[HttpT]):
         return self._patience if timeout_s is None else replace(self._patience, timeout_s=timeout_s)
 
     def _rating(self, answer: Answer, rating: RatingWord, correct: Sequence[str] | None) -> Flow[AnswerRated]:
-        """Returns the call that rates an answer. Raises BadRequestError, which names the wrong field but not its
-        content.
+        """Returns the call that rates an answer.
+
+        Raises BadRequestError, which names the wrong field but not its content.
         """
         names = [correct] if isinstance(correct, str) else list(correct or ())
         try:
@@ -236,8 +237,9 @@ def _chat_call(request: ChatRequest) -> Call:
 
 
 def _rows_of(page: LedgerPage, answer_id: str | None) -> list[LedgerRow]:
-    """Returns the rows of one answer, or all if `answer_id` is None. An older service sends all, so they are filtered
-    here.
+    """Returns the rows of one answer, or all if `answer_id` is None.
+
+    An older service sends all, so they are filtered here.
     """
     return [row for row in page.entries if answer_id in (None, row.answer)]
 

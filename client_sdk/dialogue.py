@@ -87,8 +87,9 @@ class Dialogue:
     def request(
         self, question: str, strategy: str | None, options: Mapping[str, object], stream: bool = False
     ) -> ChatRequest:
-        """Returns the request that would ask `question` now; changes nothing. Raises BadRequestError and
-        TooLargeError.
+        """Returns the request that would ask `question` now; changes nothing.
+
+        Raises BadRequestError and TooLargeError.
         """
         _check_length(question)
         try:

@@ -56,8 +56,9 @@ class UnreachableError(ArogError):
 
 
 class StreamCutError(UnreachableError):
-    """A stream ended before the answer was complete. The text it gave is right but not all; the dialogue is
-    unchanged.
+    """A stream ended before the answer was complete.
+
+    The text it gave is right but not all; the dialogue is unchanged.
     """
 
 

@@ -158,8 +158,9 @@ class AnswerReader:
         return self._answer is not None
 
     def read(self, name: str, data: str) -> list[Stage | TextPiece]:
-        """Returns the parts that an event shows. Raises the service's error, BadAnswerError and
-        CannotOpenCapsuleError.
+        """Returns the parts that an event shows.
+
+        Raises the service's error, BadAnswerError and CannotOpenCapsuleError.
         """
         match name:
             case "stage":

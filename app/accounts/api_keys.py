@@ -310,8 +310,9 @@ class Devices:
         return found
 
     def revoke(self, tenant: str, key_id: str, fingerprint: str) -> Device:
-        """Revokes a device at once in every replica; a revoked device may be revoked again. Raises
-        UnknownDeviceError.
+        """Revokes a device at once in every replica; a revoked device may be revoked again.
+
+        Raises UnknownDeviceError.
         """
         ours = _of_key(tenant, key_id) & (devices.c.fingerprint == fingerprint)
         with self._engine.begin() as connection:

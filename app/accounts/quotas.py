@@ -131,8 +131,9 @@ class RevealBudgets:
         self._engine, self.conversation, self.tenant, self._now = engine, conversation, tenant, now
 
     def of(self, tenant: str, shown: set[str]) -> RevealAccount:
-        """Returns the account of one question. `shown` holds digests of the facts its conversation has shown; new ones
-        are added.
+        """Returns the account of one question.
+
+        `shown` holds digests of the facts its conversation has shown; new ones are added.
         """
         return RevealAccount(self, tenant, self._now().date(), shown)
 
@@ -140,8 +141,9 @@ class RevealBudgets:
         return _REVEALS.read(self._engine, tenant, self._now().date())
 
     def add(self, tenant: str, day: dt.date, facts: int) -> None:
-        """Adds facts to the tenant's day. Raises TenantRevealsUsedUpError and adds nothing if that would exceed the
-        limit.
+        """Adds facts to the tenant's day.
+
+        Raises TenantRevealsUsedUpError and adds nothing if that would exceed the limit.
         """
         if not _REVEALS.add(self._engine, tenant, day, facts, self.tenant):
             raise TenantRevealsUsedUpError(renews_in_s(self._now()))

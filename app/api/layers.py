@@ -110,8 +110,9 @@ def _problem_of(error: BaseException) -> Problem:
 
 
 def _broken_rules(errors: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
-    """Returns the faults as a sentence, and a hint. Unknown field names are left out, because the caller made
-    them up.
+    """Returns the faults as a sentence, and a hint.
+
+    Unknown field names are left out, because the caller made them up.
     """
     told = list(dict.fromkeys(_sentence(found) for found in errors))
     more = len(told) - MAX_FIELDS_TOLD

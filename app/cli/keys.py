@@ -79,8 +79,9 @@ master_key = typer.Typer(help="The master key.", no_args_is_help=True)
 
 @master_key.command()
 def rotate() -> None:
-    """Put a new master key into the key ring's file, and seal everything with it. If killed, call it again to
-    continue.
+    """Put a new master key into the key ring's file, and seal everything with it.
+
+    If killed, call it again to continue.
     """
     with opened_store() as store:
         from app.graphs.erasure.sealed_rows import reseal_all

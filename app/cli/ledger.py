@@ -86,8 +86,9 @@ def export(
 
 
 def checkpoint(tenant: Tenant = "default") -> None:
-    """Sign the ledger as it is now, and print the checkpoint. Kept elsewhere, it reveals a database that was set
-    back.
+    """Sign the ledger as it is now, and print the checkpoint.
+
+    Kept elsewhere, it reveals a database that was set back.
     """
     with _store() as store:
         from app.egress.ledger.audit import line_of

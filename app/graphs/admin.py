@@ -1,4 +1,4 @@
-"""GraphAdmin: loads, lists and deletes graphs, for the HTTP routes and for the command line."""
+"""GraphAdmin: loads, lists, reports on and deletes graphs, for the HTTP routes and for the command line."""
 
 from __future__ import annotations
 
@@ -215,8 +215,9 @@ class GraphAdmin:
         return GraphPolicy(graph=name, policy=policy.to_toml(), roles=sorted(policy.roles))
 
     def delete(self, tenant: str, name: str) -> None:
-        """Deletes a graph with its conversations, its cases and the records of who read its names. Raises
-        UnknownGraphError.
+        """Deletes a graph with its conversations, its cases and the records of who read its names.
+
+        Raises UnknownGraphError.
         """
         self._catalog.delete(tenant, name)
         self._cases.forget_graph(tenant, name)

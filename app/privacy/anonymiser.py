@@ -1,4 +1,4 @@
-"""Replaces what each turn of a dialogue names by pseudonyms; nothing else may leave the service."""
+"""Anonymises dialogues: replaces everything that may not leave the service in each turn by pseudonyms."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class Anonymised:
     typed: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def readings(self) -> Iterator[Anonymised]:
-        """Yields this dialogue, then the same without topics that may not be names, if there are any."""
+        """Yields this dialogue and, if it has doubtful topics, the same dialogue without them.
+
+        A topic is doubtful if it may be an everyday word instead of a name.
+        """
         yield self
         doubtful = [topic.pseudonym for topic in self.dialogue.topics if topic.doubtful]
         if doubtful:

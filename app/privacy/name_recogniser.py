@@ -31,8 +31,9 @@ class Recogniser(Protocol):
 
 
 class SpacyRecogniser:
-    """A spaCy pipeline loaded from a folder. Its code runs in this process, so only the owner may choose the
-    folder.
+    """A spaCy pipeline loaded from a folder.
+
+    Its code runs in this process, so only the owner may choose the folder.
     """
 
     def __init__(self, pipeline: Language) -> None:

@@ -144,8 +144,9 @@ class PlainWording:
         return next((mids for _, mids in self._all_whole([name])), [])
 
     def _all_whole(self, names: Sequence[str]) -> Iterator[tuple[str, list[int]]]:
-        """Yields (name, MIDs) for each of `names` that linkable things or text values have. One search finds
-        them all.
+        """Yields (name, MIDs) for each of `names` that linkable things or text values have.
+
+        One search finds them all.
         """
         found: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
         for hit in self._names.find("\n".join(names)):

@@ -121,7 +121,9 @@ them.
 """
 
 WHOLE: Final = ""
-"""The thread id of a conversation that was never divided into threads; its pseudonyms are sent as they are."""
+"""The id of a thread that is the whole conversation, because it was never divided; its pseudonyms are sent as they
+are.
+"""
 
 
 FORM = 1
@@ -129,8 +131,9 @@ FORM = 1
 MeaningKind = Literal["entity", "value", "set", "group", "kind", "literal", "outcome"]
 
 RawPath = list[list[list[object]]]
-"""A path as steps of hops [relation IRI, is inverse]. IRIs stay the same in the graph's next version, relation ids may
-not.
+"""A path as steps of hops [relation IRI, is inverse].
+
+IRIs stay the same in the graph's next version, relation ids may not.
 """
 
 

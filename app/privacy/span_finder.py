@@ -37,7 +37,7 @@ class SpanSource(IntEnum):
     FORGED = 5
     UNKNOWN = 6
     WORD = 7
-    """An unknown word in lower case: it may be what is asked, or a name."""
+    """An unknown word in lower case: it may be part of what the question asks, or a name."""
 
     RELATION = 8
 

@@ -321,8 +321,9 @@ class Settings(BaseSettings):
         return f"sqlite:///{self.data_dir.resolve() / 'arog.db'}"
 
     def require_master_key(self) -> None:
-        """Raises ConfigurationError if the master key is neither in the environment nor in a file. Does not read the
-        key.
+        """Raises ConfigurationError if the master key is neither in the environment nor in a file.
+
+        Does not read the key.
         """
         if self.master_key is None and not self.key_file.exists():
             raise ConfigurationError(

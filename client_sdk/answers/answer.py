@@ -111,8 +111,9 @@ class Answer:
         return pandas.DataFrame(rows, columns=columns)
 
     def _repr_html_(self) -> str:
-        """Returns the view for notebooks. A notebook's file keeps it with its names: clear the outputs before sharing
-        the file.
+        """Returns the view for notebooks.
+
+        A notebook's file keeps it with its names: clear the outputs before sharing the file.
         """
         told = cautions(self.grounded or not self.answered, self.inexact, self.ambiguous, self.confidence)
         warnings = (*told, *amendments(self.removed, self.sentences))

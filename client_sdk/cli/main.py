@@ -83,8 +83,9 @@ def main() -> None:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command and returns its exit code. Ctrl-C ends it without a traceback, also while modules are
-    imported.
+    """Runs one command and returns its exit code.
+
+    Ctrl-C ends it without a traceback, also while modules are imported.
     """
     try:
         return _run(arguments)

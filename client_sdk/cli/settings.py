@@ -27,8 +27,9 @@ class Where:
 
 
 def choose(url: str | None, api_key: str | None, graph: str | None) -> Where:
-    """Returns the address, key and graph. Raises NotConfiguredError if there is no API key, or client.toml can't be
-    used.
+    """Returns the address, key and graph.
+
+    Raises NotConfiguredError if there is no API key, or client.toml can't be used.
     """
     kept = _client_file()
     return Where(

@@ -26,8 +26,9 @@ def load_key(path: Path | None = None) -> KeyPair | None:
 
 
 def load_or_create_key(path: Path | None = None) -> KeyPair:
-    """Returns the stored key pair, after creating one if there is none. Processes that start together get the same
-    one.
+    """Returns the stored key pair, after creating one if there is none.
+
+    Processes that start together get the same one.
     """
     path = path or key_path()
     if (key := load_key(path)) is not None:

@@ -22,8 +22,9 @@ def config_folder() -> Path:
 
 
 def read_private(path: Path) -> bytes | None:
-    """Returns the file's bytes, or None if it does not exist. Raises NotConfiguredError if others can read or change
-    it.
+    """Returns the file's bytes, or None if it does not exist.
+
+    Raises NotConfiguredError if others can read or change it.
     """
     try:
         with path.open("rb") as file:

@@ -34,8 +34,9 @@ class UnusableKeyError(ValueError):
 
 
 class X25519Suite:
-    """X25519 alone: the suite that every version and the web page know. Its raw keys are recognised by their
-    length.
+    """X25519 alone: the suite that every version and the web page know.
+
+    Its raw keys are recognised by their length.
     """
 
     name: SuiteName = X25519_SUITE
@@ -165,8 +166,9 @@ class KeyPair:
 
     @classmethod
     def from_bytes(cls, private: bytes) -> KeyPair:
-        """Reads a private key of 32 bytes (X25519) or 96 (ML-KEM-768's seed, then X25519). Raises ValueError for
-        others.
+        """Reads a private key of 32 bytes (X25519) or 96 (ML-KEM-768's seed, then X25519).
+
+        Raises ValueError for others.
         """
         suite = next((each for each in SUITES if each.private_bytes == len(private)), None)
         if suite is None:
@@ -215,8 +217,9 @@ def fingerprint_of(public_text: str) -> str:
 
 
 def seal(plain: bytes, public_key: SealingKey, context: bytes) -> bytes:
-    """Seals `plain` with HPKE in base mode; returns the encapsulated key, then the ciphertext. `context` is HPKE's
-    `info`.
+    """Seals `plain` with HPKE in base mode; returns the encapsulated key, then the ciphertext.
+
+    `context` is HPKE's `info`.
     """
     return public_key.suite.hpke.encrypt(plain, public_key.key, info=context)
 

@@ -11,8 +11,9 @@ from pydantic_core import PydanticCustomError
 
 
 class Wire(BaseModel):
-    """The base of all wire types. Unknown fields are refused; errors leave the input out, because it may contain
-    names.
+    """The base of all wire types.
+
+    Unknown fields are refused; errors leave the input out, because it may contain names.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)

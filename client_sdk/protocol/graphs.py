@@ -33,9 +33,10 @@ class PrivacySummary(Wire):
 
 
 class SetSizes(Wire):
-    """Counts the entities of a concept (null: of the graph) by the size of their anonymity set.
+    """Counts the entities of a concept (null: of the graph) by the size of their anonymity set, for paths of one and
+    two relations.
 
-    Count i is for sets of at least `bounds[i]` entities and fewer than the next bound.
+    The count at position i is for sets of at least `bounds[i]` entities and fewer than the next bound.
     """
 
     concept: str | None
@@ -45,8 +46,9 @@ class SetSizes(Wire):
 
 
 class RelationUse(Wire):
-    """Counts of one relation: the things that have it, and the things or distinct values it leads to; and how it shows
-    these.
+    """Counts of one relation: the things that have it, and the things or distinct values that it leads to.
+
+    `value_kind` and `shown_as` tell the kind of its values and how prompts show them.
     """
 
     relation: str
@@ -99,8 +101,9 @@ class MaskedWord(Wire):
 
 
 class GraphReport(PrivacySummary):
-    """GET /admin/graphs/{name}/report, for the graph's owner. Its only names are public words and what `masked`
-    holds.
+    """GET /admin/graphs/{name}/report, for the graph's owner.
+
+    Its only names are public words and what `masked` holds.
     """
 
     graph: str
@@ -123,14 +126,16 @@ class GraphReport(PrivacySummary):
 MAX_CHANGES = 5_000
 
 ColumnRole = Literal["key", "name", "alias", "concept", "value", "reference", "class", "schema", "unused"]
-"""`key` identifies the rows; `name` is the thing's main name, `alias` another name of it. `value`: a literal, such as
-a date. `concept`: each different cell is a thing, such as a city. `reference`: the cells are keys of another file, or
-things. `class` and `schema` are for predicates only. `unused` columns are not read.
+"""`key` identifies the rows; `name` is the thing's main name, `alias` another name of it.
+
+`value`: a literal, such as a date. `concept`: each different cell is a thing, such as a city. `reference`: the cells
+are keys of another file, or things. `class` and `schema` are for predicates only. `unused` columns are not read.
 """
 ColumnType = Literal["number", "date", "text", "truth"]
 Exposure = Literal["private", "shown", "masked"]
-"""`private`: a model reads the relation's words, and a pseudonym in place of each cell. `shown`: it reads the values
-too. `masked`: it reads an opaque word in place of the relation's words, and pseudonyms.
+"""`private`: a model reads the relation's words, and a pseudonym in place of each cell.
+
+`shown`: it reads the values too. `masked`: it reads an opaque word in place of the relation's words, and pseudonyms.
 """
 ShownAs = Literal["clear", "year", "decade", "bucket"]
 
@@ -169,7 +174,8 @@ class ColumnSeen(Wire):
 class TableSeen(Wire):
     """One table. `links`: its rows connect things of other files, and are no things themselves.
 
-    `concept`: the kind of its rows as a prompt reads it; `masked`: a prompt shows an opaque word instead.
+    `concept`: the kind of its rows as a prompt reads it. `exposure`: `masked` if a prompt shows no word of that kind.
+    `why` gives the reason in a sentence.
     """
 
     file: str

@@ -301,8 +301,9 @@ class ResponseHistory:
         self._turns: OrderedDict[str, tuple[Turn, ...]] = OrderedDict()
 
     def turns(self, id: str | None) -> tuple[Turn, ...]:
-        """Returns the turns that led to the response `id`; empty for None. Raises ProxyError if that response is not
-        known.
+        """Returns the turns that led to the response `id`; empty for None.
+
+        Raises ProxyError if that response is not known.
         """
         if id is None:
             return ()

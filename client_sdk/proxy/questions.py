@@ -304,8 +304,9 @@ def _last_of(messages: Sequence[ClientMessage]) -> ClientMessage:
 
 
 def _turns(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterator[Turn]:
-    """Yields questions and answers in order, without instructions and empty turns. Raises ProxyError for unknown
-    roles.
+    """Yields questions and answers in order, without instructions and empty turns.
+
+    Raises ProxyError for unknown roles.
     """
     for message in messages:
         if message.role in (*_INSTRUCTIONS, *_TOOLS):

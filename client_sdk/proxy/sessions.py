@@ -90,8 +90,9 @@ class Sessions:
                 self._histories.forget(begun.conversation)
 
     async def _rated(self, question: Question, known: CachedDialogue[AsyncChat] | None) -> str:
-        """Rates the last answer of a dialogue, and returns the sentence that replies to the rating. Raises
-        ArogError.
+        """Rates the last answer of a dialogue, and returns the sentence that replies to the rating.
+
+        Raises ArogError.
         """
         answer = known.chat.last_answer if known and known.turns == len(question.turns) else None
         if known is None or answer is None or question.rating is None:

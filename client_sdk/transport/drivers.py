@@ -134,8 +134,9 @@ class BlockingDriver(_Driver):
             return result
 
     def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
-        """Sends a request and returns the reply. A stream that has begun is added to `opened`, with its body
-        unread.
+        """Sends a request and returns the reply.
+
+        A stream that has begun is added to `opened`, with its body unread.
         """
         response = self._http.send(self._build(self._http, send), stream=True)
         if send.call.streamed and response.status_code == 200:
@@ -198,8 +199,9 @@ class AsyncDriver(_Driver):
             return result
 
     async def _ask(self, send: Send, opened: list[httpx2.Response]) -> Reply:
-        """Sends a request and returns the reply. A stream that has begun is added to `opened`, with its body
-        unread.
+        """Sends a request and returns the reply.
+
+        A stream that has begun is added to `opened`, with its body unread.
         """
         response = await self._http.send(self._build(self._http, send), stream=True)
         if send.call.streamed and response.status_code == 200:

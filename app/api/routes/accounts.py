@@ -104,8 +104,9 @@ async def probe_endpoints(caller: CallerOf, services: ServicesOf) -> EndpointLis
 
 @admin_router.post("/keys", status_code=201)
 def create_key(wanted: NewKey, caller: CallerOf, services: ServicesOf) -> KeyCreated:
-    """Makes a key. Its secret is shown only in this reply. Only the operator's key may make keys for another
-    tenant.
+    """Makes a key. Its secret is shown only in this reply.
+
+    Only the operator's key may make keys for another tenant.
     """
     tenant = _tenant_for(caller, wanted.tenant)
     issued = services.store.access.create(tenant, wanted.role, wanted.grants, wanted.days, wanted.label)
@@ -120,8 +121,9 @@ def revoke_key(key_id: str, caller: CallerOf, services: ServicesOf, tenant: Tena
 
 @admin_router.get("/keys")
 def list_keys(caller: CallerOf, services: ServicesOf, tenant: TenantOf = None) -> KeyList:
-    """Lists the tenant's API keys, oldest first, including revoked ones, without secrets. The operator may name a
-    tenant.
+    """Lists the tenant's API keys, oldest first, including revoked ones, without secrets.
+
+    The operator may name a tenant.
     """
     of = _tenant_for(caller, tenant)
     keys = [
@@ -142,8 +144,9 @@ def list_keys(caller: CallerOf, services: ServicesOf, tenant: TenantOf = None) -
 
 @caller_router.get("/devices", responses=_DEVICE_ERRORS)
 def list_devices(caller: CallerOf, services: ServicesOf, key: KeyOf = None) -> DeviceList:
-    """Lists the devices of this API key, oldest first, including revoked ones. An admin may name another key of the
-    tenant.
+    """Lists the devices of this API key, oldest first, including revoked ones.
+
+    An admin may name another key of the tenant.
     """
     return services.store.devices.of(caller.tenant, _key_for(caller, key))
 
@@ -163,8 +166,9 @@ def register_device(wanted: NewDevice, caller: CallerOf, services: ServicesOf, k
 def revoke_device(
     fingerprint: Annotated[str, Path(max_length=64)], caller: CallerOf, services: ServicesOf, key: KeyOf = None
 ) -> Device:
-    """Revokes a device at once: nothing more is sealed to its public key. An admin may name another key of the
-    tenant.
+    """Revokes a device at once: nothing more is sealed to its public key.
+
+    An admin may name another key of the tenant.
     """
     return services.store.devices.revoke(caller.tenant, _key_for(caller, key), fingerprint)
 

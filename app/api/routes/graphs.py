@@ -183,8 +183,9 @@ async def refine_concepts(
 
 @admin_router.post("/graphs/{name}/forget/plan", responses=NOT_FOUND)
 def plan_forgetting(name: GraphName, wanted: ForgetThing, caller: CallerOf, services: ServicesOf) -> ForgetPlan:
-    """Counts what an erasure would remove; nothing is changed. If several things have the name, it lists them without
-    names.
+    """Counts what an erasure would remove; nothing is changed.
+
+    If several things have the name, it lists them without names.
     """
     choices = services.forgetter.choices(caller.tenant, name, wanted.name)
     if len(choices) > 1 and wanted.choice is None:

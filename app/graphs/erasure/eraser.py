@@ -38,8 +38,9 @@ from kg_store.terms import as_mids
 from kg_store.text.normalise import normalise
 
 PATIENCE_S: Final = 180.0
-"""Seconds to wait for questions that still read the previous version: more than a question may take. Chosen by
-hand.
+"""Seconds to wait for questions that still read the previous version: more than a question may take.
+
+Chosen by hand.
 """
 _LOOK_AGAIN_S: Final = 0.5
 _TRIES: Final = 5

@@ -48,8 +48,9 @@ class ErasureRequest:
 
 
 class TargetResolver:
-    """Finds the things of one catalog that a request means. `master` derives the handles of things with the same
-    name.
+    """Finds the things of one catalog that a request means.
+
+    `master` derives the handles of things with the same name.
     """
 
     def __init__(self, catalog: Catalog, master: MasterKey) -> None:
@@ -100,8 +101,9 @@ class TargetResolver:
 
 
 def _of_kinds(opened: PrivateGraph, mids: Sequence[int], kinds: Sequence[str]) -> list[int]:
-    """Returns the neighbours of `mids` that have one of these concepts. Raises UnknownNameError if a concept has
-    none.
+    """Returns the neighbours of `mids` that have one of these concepts.
+
+    Raises UnknownNameError if a concept has none.
     """
     blind, found = opened.blind, list[int]()
     around = [tail for hop in blind.relations_of(as_mids(mids)) for tail in blind.neighbours(as_mids(mids), hop).tails]
@@ -125,9 +127,9 @@ def _fact(opened: PrivateGraph, mid: int, hop: Hop) -> str:
 class ErasurePlan:
     """Everything that an erasure would remove, in counts.
 
-    `around`: things that stay and share facts with it, by concept. `alone`: things connected to nothing else, which go
-    too. `mentions`: names and values of other things that contain one of its names. `shared`: its names that other
-    things have too.
+    `around`: things that stay and share facts with it, by concept. `alone`: things connected only to what is removed,
+    which go too. `mentions`: names and values of other things that contain one of its names. `shared`: its names that
+    other things have too.
     """
 
     things: int

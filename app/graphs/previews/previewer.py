@@ -218,8 +218,9 @@ def _predicate_choice(use: PredicateUse) -> ColumnSeen:
 
 
 MAX_PREVIEWS: Final = 2
-"""The most previews at the same time: a preview takes one core and the memory of a load. Chosen by hand for two
-cores.
+"""The most previews at the same time: a preview takes one core and the memory of a load.
+
+Chosen by hand for two cores.
 """
 WAIT_S: Final = 20.0
 """Seconds to wait for a place: more than most previews take, and less than a browser waits. Chosen by hand."""

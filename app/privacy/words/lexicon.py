@@ -74,7 +74,9 @@ class Lexicon:
         return in_lexicon(base) or self._is_shown(base) or (bool(language) and base in words_of_language(language))
 
     def permits_in_any_language(self, word: str) -> bool:
-        """True if `word` may leave in some language; used by the guard, which does not know the text's language."""
+        """True if `word` may leave in a text of some language; for the guard, which does not know the text's
+        language.
+        """
         return in_any_lexicon(word) or self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:

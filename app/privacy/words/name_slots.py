@@ -177,7 +177,9 @@ def is_beside_its_name(turn: TurnTokens, at: int) -> bool:
 
 
 MIN_FOREIGN_LETTERS: Final = 4
-"""Shorter words of another language are articles and particles, which occur in names too (von, der). Chosen by hand.
+"""Shorter words of another language are articles and particles, which occur in names too (von, der).
+
+Chosen by hand.
 """
 
 

@@ -40,7 +40,9 @@ _LOOK_ALIKES = frozenset(("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC",
 _MANY_CAPITALS = 0.6
 _LOOK_BACK = 40
 _MAX_PASSES: Final = 3
-"""The most rounds of the search. Each may show that a word beside a name found before is a name too. Chosen by hand.
+"""The most rounds of the search.
+
+Each may show that a word beside a name found before is a name too. Chosen by hand.
 """
 
 MAX_PHRASE_WORDS: Final = 6
