@@ -59,9 +59,7 @@ class AskOptions(TypedDict, total=False):
 
 
 class ChatOptions(AskOptions, total=False):
-    """The same options, for every question of a Chat, and the other arguments of a Chat except its address; see
-    Chat.
-    """
+    """The options of every question of a Chat, and its other arguments except the address; see Chat."""
 
     strategy: StrategyName
     key: KeyPair
@@ -343,9 +341,7 @@ class Chat(ChatBase[httpx2.Client]):
         return self._dialogue.open_trace(answer_id, self._driver.run(self._trace(answer_id)))
 
     def ledger(self, answer_id: str | None = None, limit: int = 100) -> list[LedgerRow]:
-        """Returns the requests to the model for this key's questions, or for one answer, newest first and at most
-        `limit`.
-        """
+        """Returns at most `limit` requests to the model for this key's questions, or one answer's, newest first."""
         return _rows_of(self._driver.run(self._ledger(answer_id, limit)), answer_id)
 
     def reset(self) -> None:

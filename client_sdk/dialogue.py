@@ -1,6 +1,4 @@
-"""One dialogue as the SDK keeps it, without I/O; and a cache of dialogues for clients that send their whole
-history.
-"""
+"""One dialogue as the SDK keeps it, without I/O; and a cache for clients that send their whole history."""
 
 from __future__ import annotations
 

@@ -99,9 +99,7 @@ class BadRequestError(RefusedError):
 
 
 class RateLimitedError(RefusedError):
-    """There were too many requests; `retry_after_s` is the number of seconds to wait, None if the service did
-    not say.
-    """
+    """There were too many requests; wait `retry_after_s` seconds, which is None if the service did not say."""
 
 
 class ServerError(ArogError):
@@ -197,9 +195,7 @@ def _one_line(text: str) -> str:
 
 
 def in_sentences(error: ArogError, hints: Mapping[str, str]) -> str:
-    """Returns one line: what happened, what to do (from `hints` by the code, else the error's own hint), and the
-    id.
-    """
+    """Returns one line: what happened, what to do (from `hints` by the code, else the error's own), and the id."""
     hint = hints.get(error.code, error.hint)
     told = [part for part in (str(error), hint[:1].upper() + hint[1:]) if part]
     ended = [part if part.endswith((".", "?", "!")) else f"{part}." for part in told]

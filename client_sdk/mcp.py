@@ -163,8 +163,7 @@ class Dialogues:
         return MarkdownNeutraliser().push("\n".join([answer.why(), "Facts that were looked at:", *facts, *notes]))
 
     async def _what_the_model_saw(self) -> str:
-        """Returns the prompts and replies of the newest answer, with names if they are restored and the key may have
-        them.
+        """Returns the prompts and replies of the newest answer, with names if they are restored and permitted.
 
         Otherwise returns its requests in pseudonyms, oldest first.
         """

@@ -21,8 +21,9 @@ def restore(text: str, table: Mapping[str, Names]) -> str:
 
 
 def shown(names: Names) -> str:
-    """Returns the names of one pseudonym as words: `A`, `A and B`, or `A, B, C and 12 more`; with semicolons if a name
-    has a comma.
+    """Returns the names of one pseudonym as words: `A`, `A and B`, or `A, B, C and 12 more`.
+
+    Semicolons separate them if a name has a comma.
     """
     more = max(0, names.total - len(names.names))
     if not names.names:

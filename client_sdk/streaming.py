@@ -28,10 +28,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """The next piece of the answer's text, names restored. Joined, the pieces are `Answer.text`; none is ever taken
-    back.
+    """The next piece of the answer's text, names restored.
 
-    The first piece comes when the whole text has arrived and was found unchanged, because only then its names open.
+    Joined, the pieces are `Answer.text`; none is ever taken back. The first piece comes when the whole text has
+    arrived and was found unchanged, because only then its names open.
     """
 
     text: str = field(repr=False)

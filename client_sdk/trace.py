@@ -76,8 +76,9 @@ def open_sealed_trace(answer_id: str, sealed: SealedTrace, key: KeyPair) -> Trac
 
 
 def readable_payload(payload: str | None) -> str:
-    """Returns a payload for people: a chat request as its messages, another JSON object one part a line, the rest as
-    it is.
+    """Returns a payload for people.
+
+    A chat request is shown as its messages, another JSON object with one part a line, and anything else as it is.
     """
     if payload is None:
         return "(no longer kept)"

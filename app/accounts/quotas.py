@@ -1,6 +1,4 @@
-"""Budgets: tokens for a question and for a tenant's day, and facts that prompts may show in a conversation and on a
-day.
-"""
+"""Budgets: tokens for a question and a tenant's day; facts that prompts may show in a conversation and on a day."""
 
 from __future__ import annotations
 
@@ -30,12 +28,12 @@ def utc_now() -> dt.datetime:
 
 
 class TenantTokens:
-    """Counts the tokens of each tenant and day (UTC), for all replicas. `limit` is per tenant and day; None is no
-    limit.
+    """Counts the tokens of each tenant and day (UTC), for all replicas.
 
-    Promise: permitted calls never exceed a tenant's limit, however many run at once. Condition: an endpoint uses no
-    more tokens than were reserved, as counted by the sentence model's tokenizer. An endpoint that reports false counts
-    adds at most what `app.llm.endpoint.request_body` allows for a call, and never subtracts.
+    `limit` is per tenant and day; None is no limit. Promise: permitted calls never exceed a tenant's limit, however
+    many run at once. Condition: an endpoint uses no more tokens than were reserved, as counted by the sentence model's
+    tokenizer. An endpoint that reports false counts adds at most what `app.llm.endpoint.request_body` allows for a
+    call, and never subtracts.
     """
 
     def __init__(self, engine: Engine, limit: int | None = None, now: Clock = utc_now) -> None:
@@ -46,9 +44,7 @@ class TenantTokens:
         return TenantAccount(self, tenant, self.now().date())
 
     def used_today(self, tenant: str) -> int:
-        """Returns the tokens that a tenant has used today; calls still running count with all the tokens they
-        reserved.
-        """
+        """Returns the tokens that a tenant has used today; calls still running count with all that they reserved."""
         return _TOKENS.read(self._engine, tenant, self.now().date())
 
     def add(self, tenant: str, day: dt.date, tokens: int, limit: int | None = None) -> bool:

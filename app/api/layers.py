@@ -136,9 +136,7 @@ def _sentence(found: Mapping[str, Any]) -> str:
 
 
 def _field(place: Sequence[str | int]) -> str:
-    """Returns the path of a field as it is written in code: `messages[3].content` of ("body", "messages", 3,
-    "content").
-    """
+    """Returns a field's path as it is written in code: `messages[3].content` of ("body", "messages", 3, "content")."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place[1:]).lstrip(".")
     return f"`{text}`" if text else "The body"
 
@@ -207,10 +205,9 @@ class RequestMiddleware:
 
 
 class BodyLimit:
-    """Refuses a body over its limit, by its Content-Length and while it is read; uploads of graphs have their own
-    limit.
+    """Refuses a body over its limit, both by its Content-Length and while it is read.
 
-    Raises TooLargeError.
+    Uploads of graphs have a limit of their own. Raises TooLargeError.
     """
 
     def __init__(self, app: ASGIApp, max_body_bytes: int, max_upload_bytes: int) -> None:

@@ -279,9 +279,7 @@ def _of_budget(error: BaseException) -> Problem | None:
 
 
 def _is_disk_full(error: BaseException) -> bool:
-    """True if the disk is full, or if that is the cause of an error raised later (what can't be recorded is not
-    sent).
-    """
+    """True if the disk is full, or if that is the cause of an error raised later, such as "can't be recorded"."""
     if isinstance(error, OperationalError):
         return "disk is full" in str(error.orig)
     if isinstance(error, OSError):

@@ -54,9 +54,7 @@ class ResponseTiming:
             await self.sleep(max(1, math.ceil(passed / self.step_s)) * self.step_s - passed)
 
     async def kept(self, work: Coroutine[Any, Any, T]) -> T:
-        """Returns the result or raises the error of `work` at the end of a step; a cancellation goes through at
-        once.
-        """
+        """Returns the result or raises the error of `work` at the end of a step; a cancellation is raised at once."""
         began = self.now()
         try:
             result = await work
@@ -67,9 +65,7 @@ class ResponseTiming:
         return result
 
     def in_steps(self, answer: ChatAnswer) -> ChatAnswer:
-        """Returns `answer` with one total of its milliseconds, rounded up to whole steps, instead of those of its
-        stages.
-        """
+        """Returns `answer` with one total of its milliseconds, rounded up to whole steps, in place of its stages'."""
         if self.step_s <= 0:
             return answer
         step_ms = self.step_s * 1000

@@ -1,6 +1,4 @@
-"""Sends the reply to POST /chat as server-sent events: stages as they begin, then the finished answer and its
-capsule.
-"""
+"""Sends the reply to POST /chat as server-sent events: stages as they begin, then the finished answer."""
 
 from __future__ import annotations
 

@@ -54,9 +54,7 @@ _TEXTS = (b"policy", b"changes")
 
 @dataclass(slots=True)
 class Upload:
-    """One upload. `files` and `ontologies` lie in `folder`, in the order in which they came, each under a different
-    name.
-    """
+    """One upload. `files` and `ontologies` lie in `folder`, in the order in which they came, with different names."""
 
     folder: Path
     files: list[Path] = field(default_factory=list)
@@ -102,9 +100,7 @@ async def receive_upload(
 
 
 class _Parts:
-    """The multipart parser's callbacks: they write each file part to disk, and keep the policy and its changes in
-    memory.
-    """
+    """The multipart parser's callbacks: they write files to disk, and keep the policy and its changes in memory."""
 
     def __init__(self, upload: Upload, endings: tuple[str, ...]) -> None:
         self._upload, self._endings = upload, endings
@@ -201,17 +197,13 @@ class _Parts:
 
 
 def _ending(name: str, endings: tuple[str, ...]) -> str | None:
-    """Returns the ending of a file's name that tells its format, with `.gz` if it has that; None if it can't be
-    loaded.
-    """
+    """Returns the ending of a file's name that tells its format, with `.gz` if present; None if it can't be loaded."""
     packed = ".gz" if name.endswith(".gz") else ""
     plain = name.removesuffix(".gz")
     return next((ending + packed for ending in endings if plain.endswith(ending)), None)
 
 
 def _stem(name: str, ending: str) -> str:
-    """Returns a file's name without folders and ending, with unusual characters replaced, so that it is safe as a
-    name.
-    """
+    """Returns a file's name without folders and ending, with unusual characters replaced by underscores."""
     last = re.split(r"[\\/]", name)[-1][: -len(ending)]
     return _UNUSUAL.sub("_", unicodedata.normalize("NFC", last)).strip(" .")[:MAX_NAME_CHARS].strip(" .")

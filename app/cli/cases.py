@@ -1,6 +1,4 @@
-"""`arog cases`: lists, reports on, exports, approves and deletes the cases that ratings of a graph's answers have
-left.
-"""
+"""`arog cases`: lists, reports on, exports, approves and deletes the cases that ratings of answers have left."""
 
 from __future__ import annotations
 

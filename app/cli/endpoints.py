@@ -1,6 +1,4 @@
-"""`arog endpoint` tests a model endpoint before questions go to it; `arog concepts` lets it rename concepts of a
-graph.
-"""
+"""`arog endpoint` tests a model endpoint before it is used; `arog concepts` lets it rename concepts of a graph."""
 
 from __future__ import annotations
 

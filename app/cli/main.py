@@ -1,6 +1,4 @@
-"""The service's commands of `arog`: serve (defined here), graph, concepts, endpoint, cases, api-key, master-key,
-ledger.
-"""
+"""The service's commands of `arog`: `serve`, defined here, and the groups defined in the other files."""
 
 from __future__ import annotations
 

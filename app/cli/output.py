@@ -1,6 +1,4 @@
-"""Output of the service's commands: lines, tables, a progress bar, and failures as a sentence instead of a
-traceback.
-"""
+"""Output of the service's commands: lines, tables, a progress bar, and failures as a sentence."""
 
 from __future__ import annotations
 
@@ -117,10 +115,10 @@ def named(name: str) -> str:
 
 
 def show_preview(seen: Preview) -> None:
-    """Prints counts, the sampled entities as a model would see them beside their real names, and what is masked and
-    why.
+    """Prints counts, the sampled entities as a model would see them, and what is masked and why.
 
-    Only for the owner's own screen. What is masked stays so until the owner's policy shows it.
+    Only for the owner's own screen: each entity has its real name beside it. What is masked stays so until the owner's
+    policy shows it.
     """
     tell(
         f"{seen.triples:,} triples, {seen.entities:,} entities, {seen.values:,} values, {seen.mediators:,} mediators, "

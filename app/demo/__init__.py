@@ -1,5 +1,4 @@
-"""The demo graph that comes with the service: an invented clinic network, its policy, and forty questions with
-answers.
+"""The demo graph that comes with the service: an invented clinic network, its policy, and forty questions.
 
 `clinic.ttl` was generated once and is not generated again; all people, places, companies and drugs in it are invented.
 

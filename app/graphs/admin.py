@@ -48,14 +48,10 @@ class LoadRequest:
     sources: Sequence[Path]
     policy: Policy | None = field(repr=False)
     is_recorded: bool = False
-    """True if the outcome is stored unsealed, so that file names that may be names of persons must not appear in
-    it.
-    """
+    """True if the outcome is stored unsealed, so that it must not contain file names that may be names of persons."""
 
     def recorded_names(self) -> dict[str, str]:
-        """Returns, for each file whose name may be somebody's, the neutral name used in records, such as
-        `file-2.csv`.
-        """
+        """Returns the neutral name in records (`file-2.csv`) for each file whose own name may be somebody's."""
         found = {}
         for number, path in enumerate(self.sources, start=1):
             packed = ".gz" if path.name.endswith(".gz") else ""
@@ -119,9 +115,7 @@ class LoadJob:
 
 
 def _replacing(before: GraphInfo | None, now: GraphInfo) -> tuple[str, ...]:
-    """Returns sentences that compare the version live until now with the new one, with a warning if that is much
-    smaller.
-    """
+    """Returns sentences that compare the former version with the new one, and a warning if that is much smaller."""
     if before is None:
         return ()
     told = REPLACED.format(

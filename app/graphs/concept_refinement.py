@@ -1,5 +1,6 @@
-"""Refines a graph's concepts: a model names, once, the concepts that many entities share, so that questions need
-not.
+"""Lets a model name the concepts that many entities share, once for a graph, so that questions need not.
+
+A signature is a set of relations; entities with the same signature have the same concept.
 """
 
 from __future__ import annotations
@@ -64,9 +65,7 @@ def askable(schema: Schema, least: int) -> RefinementPlan:
 
 
 def input_about(schema: Schema, signatures: Sequence[Signature]) -> NameInput:
-    """Returns the model's input about `signatures`, which are numbered from 1; it contains words of the schema
-    only.
-    """
+    """Returns the model's input about `signatures`, numbered from 1, which contains words of the schema only."""
     spread = Counter(hop for signature in schema.signatures for hop in signature.hops)
     clusters = []
     for number, signature in enumerate(signatures, start=1):
@@ -87,9 +86,7 @@ def _worded(schema: Schema, signature: Signature) -> list[Hop]:
 
 
 Await = Callable[[Coroutine[Any, Any, None]], None]
-"""A function that runs a coroutine on the event loop of the endpoint's connections, and blocks its thread
-meanwhile.
-"""
+"""A function that runs a coroutine on the endpoint's event loop, and blocks its own thread meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,9 +294,7 @@ class JobRunner:
         log.info("job_ended", job=job_id, state=ended.state)
 
     def _reporter(self, job_id: str) -> Progress:
-        """Returns a function that reports progress to memory at once, and to the database every WRITE_EVERY_S
-        seconds.
-        """
+        """Returns a function that reports progress to memory at once, and to the database every WRITE_EVERY_S."""
         written, gate = time.monotonic(), self._gates[job_id]
 
         def report(step: str, percent: float) -> None:

@@ -45,8 +45,9 @@ _OPEN = (ValueView.CLEAR, ValueView.YEAR)
 
 
 def summarise(adjacency: Adjacency, schema: Schema, names: NameReport, k: int) -> PrivacySummary:
-    """Returns the privacy of a version for its owner, in counts and fixed words only, because a job's row is not
-    sealed.
+    """Returns the privacy of a version for its owner.
+
+    It contains counts and fixed words only, because a job's row is not sealed.
     """
     try:
         measured = measure_anonymity(adjacency, schema, k)

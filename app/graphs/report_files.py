@@ -67,8 +67,9 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def markdown(report: GraphReport) -> str:
-    """Returns the report as Markdown, for the owner only: it contains names that are public words, and masked
-    words.
+    """Returns the report as Markdown.
+
+    For the owner only: it contains names that are public words, and masked words.
     """
     sections = (_head, _told, _sets, _rare, _masked, _values, _names, _lexicon)
     return "\n\n".join(block.rstrip("\n") for section in sections for block in section(report)) + "\n"
@@ -84,9 +85,7 @@ def bars(bounds: Sequence[int]) -> list[str]:
 
 
 def _head(report: GraphReport) -> Iterator[str]:
-    """Yields the blocks of a section (headings, paragraphs, lists, tables), as each function below does for its
-    section.
-    """
+    """Yields the blocks of a section (headings, paragraphs, lists, tables), as the functions below do for theirs."""
     yield f"# Privacy of the graph {report.graph}"
     yield (
         f"Version {report.version}, loaded {report.loaded_at:%Y-%m-%d %H:%M}: {report.triples:,} triples, "
@@ -268,9 +267,7 @@ def _draw_told(axes: Axes, report: GraphReport) -> None:
 
 
 def _draw_sets(axes: Axes, report: GraphReport, shown: list[SetSizes], hops: str) -> None:
-    """Draws the shares of each concept's entities by the size of the set they are in; sets of one entity are
-    darkest.
-    """
+    """Draws the shares of each concept's entities by the size of their set; sets of one entity are darkest."""
     import matplotlib
 
     names = [_label(sizes) for sizes in shown]

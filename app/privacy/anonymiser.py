@@ -81,8 +81,7 @@ class Anonymised:
         return replace(self, dialogue=replace(self.dialogue, turns=turns, topics=(*kinds.topics, *earlier)))
 
     def with_values(self) -> Anonymised | None:
-        """Returns the dialogue with names read as text values of the same spelling, or None if there are no such
-        values.
+        """Returns the dialogue with names read as text values of the same spelling, or None if there are none.
 
         For example, "Ghent" becomes the city that customers have, instead of the entity "Ghent Office".
         """
@@ -202,9 +201,7 @@ class Anonymiser:
         )
 
     def _typed(self, turn: _Turn, table: PseudonymTable) -> Iterator[tuple[str, str]]:
-        """Yields (pseudonym, typed words) of words that may name nothing: those in lower case, and of masked
-        relations.
-        """
+        """Yields (pseudonym, typed words) of words that may name nothing: in lower case, or of masked relations."""
         for span in turn.spans:
             written = turn.text[span.start : span.end]
             is_word = span.source is SpanSource.WORD and (len(written) > MAX_INITIALS or _is_everyday(written))
@@ -231,9 +228,7 @@ class Anonymiser:
         return KindsReading(safe, text, tuple(topics))
 
     def _values(self, turn: _Turn, safe: str, table: PseudonymTable, resolve: Resolve) -> Iterator[tuple[str, Topic]]:
-        """Yields (pseudonym, topic) of each inexact or shared name that is also spelt like a text value of the
-        graph.
-        """
+        """Yields (pseudonym, topic) of each inexact or shared name that a text value of the graph also has."""
         for span in turn.spans:
             may_be_other = span.inexact or len(span.mids) > 1
             if span.source is not SpanSource.MENTION or span.value_kind is not None or not may_be_other:
@@ -308,9 +303,7 @@ class Anonymiser:
         return SafeText(replaced(turn.text, words)), list(dict.fromkeys(things))
 
     def _readings(self, turn: _Turn, table: PseudonymTable) -> Iterator[Reading]:
-        """Yields each name that is spelt differently in the graph, with its position in the text that the user
-        typed.
-        """
+        """Yields each name that the graph spells differently, with its position in the text that the user typed."""
         for span in turn.spans:
             if span.inexact:
                 start, end = turn.visible.original_span(span.start, span.end)
@@ -331,8 +324,9 @@ class Anonymiser:
         return _of_value(said, kind, self._equal_values(kind, lexical), table)
 
     def _equal_values(self, kind: ValueKind, lexical: str) -> tuple[int, ...]:
-        """Returns the MIDs of the graph's values that equal a literal; a whole number counts as a year and as a
-        number.
+        """Returns the MIDs of the graph's values that equal a literal.
+
+        A whole number counts as a year and as a number.
         """
         kinds = {kind, ValueKind.NUMBER} if _WHOLE_NUMBER.fullmatch(lexical) else {kind}
         return self._holds(tuple(sorted({mid for each in kinds for mid in self._names.mids_of_value(each, lexical)})))

@@ -21,8 +21,10 @@ class RecogniserError(Exception):
 
 
 class Recogniser(Protocol):
-    """Finds names in a text. It promises nothing: a name that it misses leaves as typed, unless the graph, a pattern
-    or a capital letter reveals it.
+    """Finds names in a text.
+
+    It promises nothing: a name that it misses leaves as typed, unless the graph, a pattern or a capital letter reveals
+    it.
     """
 
     def names_in(self, text: str) -> list[tuple[int, int]]:

@@ -1,5 +1,7 @@
-"""Rewords a question before it is read: amounts in the schema's units, relative dates as calendar dates, nouns for
-people ("dermatologists") by their field.
+"""Rewords a question before it is read.
+
+Amounts are given in the schema's units, relative dates as calendar dates, and nouns for people ("dermatologists") by
+their field.
 """
 
 from __future__ import annotations
@@ -80,9 +82,7 @@ class PlainWording:
         return visible.reworded((each.start, each.end, each.instead) for each in kept) if kept else visible
 
     def _dates(self, text: str) -> list[Rewording]:
-        """Returns rewordings of relative dates, except of those marked as names and those that are words of the
-        schema.
-        """
+        """Returns rewordings of relative dates, except those marked as names and those that are schema words."""
         said = by_calendar(text, self._today())
         if not said:
             return []
@@ -91,9 +91,7 @@ class PlainWording:
         return [each for each in said if not (marks.may_mark(each.start, each.end) or _is_over(each, own))]
 
     def _agents(self, text: str) -> Iterator[Rewording]:
-        """Yields rewordings of nouns for people with a field of the graph: "dermatologists" -> "Dermatology
-        people".
-        """
+        """Yields rewordings of nouns for people by their field: "dermatologists" -> "Dermatology people"."""
         words = list(_WORD.finditer(text))
         for at, word in enumerate(words):
             fields = list(fields_of(word[0].lower()))
@@ -122,8 +120,7 @@ class PlainWording:
                     break
 
     def _named_kinds(self, single: str) -> Iterator[tuple[str, str]]:
-        """Yields (name, concept) for each kind of the graph called `single`, alone or followed by a word of the
-        schema.
+        """Yields (name, concept) for each kind of the graph called `single`, alone or with a schema word behind it.
 
         The concept is that of the things the kind classifies: ("documentary film", "film").
         """
@@ -160,9 +157,7 @@ class PlainWording:
 
 
 def _may_be_title(text: str, noun: re.Match[str]) -> bool:
-    """True if a capital suggests that the noun is a title or a name: "the nurse Ann", or "Christian" as a first
-    name.
-    """
+    """True if a capital suggests that the noun is a title ("the nurse Ann") or a name ("Christian")."""
     begins = noun.start() == 0
     is_name = noun[0][0].isupper() and not begins and not noun[0].lower().endswith("s")
     return is_name or re.match(r" [A-Z]", text[noun.end() : noun.end() + 2]) is not None

@@ -116,14 +116,10 @@ def _is_word_letter(letter: str) -> bool:
 
 
 RANKED: Final = "ranked("
-"""The first characters of the expression of an outcome whose members are ranked; no expression of the algebra has
-them.
-"""
+"""The first characters of a ranked outcome's expression; no expression of the algebra begins with them."""
 
 WHOLE: Final = ""
-"""The id of a thread that is the whole conversation, because it was never divided; its pseudonyms are sent as they
-are.
-"""
+"""The id of a thread that is a whole, undivided conversation; its pseudonyms are sent as they are."""
 
 
 FORM = 1
@@ -277,8 +273,9 @@ class PseudonymTable:
         return cls(read_state(data, schema))
 
     def to_bytes(self, schema: Schema) -> bytes:
-        """Returns the conversation's row before it is sealed, with paths by relation IRI and literals by keyed
-        digest.
+        """Returns the conversation's row before it is sealed.
+
+        It contains paths by relation IRI, and literals by keyed digest.
         """
         with self._lock:
             return write_state(self._state, schema)
@@ -319,9 +316,7 @@ class PseudonymTable:
         return self._word_of(Meaning("outcome", in_order, expression=f"{RANKED}{expression_text})"), letter="S")
 
     def in_order(self, keys: Sequence[str]) -> list[int]:
-        """Returns the positions of `keys` sorted by the conversation's key, so that the same facts give the same
-        bytes.
-        """
+        """Returns the positions of `keys` sorted by the conversation's key; equal facts then give equal bytes."""
         return sorted(range(len(keys)), key=lambda at: (self._digest(keys[at]), at))
 
     def shuffled_order(self, keys: Sequence[str]) -> list[int]:
@@ -369,9 +364,7 @@ class PseudonymTable:
         return Mid(int(meaning.mids[0])) if meaning is not None and meaning.kind == "entity" else None
 
     def sharing(self, mid: Mid) -> tuple[Mids, ...]:
-        """Returns each group of entities with a shared name that contains `mid`, if its name was used in this
-        conversation.
-        """
+        """Returns each group of entities that contains `mid` and shares a name used in this conversation."""
         groups = (meaning.mids for meaning in self._state.meanings.values() if meaning.kind == "group")
         return tuple(mids for mids in groups if mid in mids)
 
@@ -383,15 +376,11 @@ class PseudonymTable:
         return not met.isdisjoint(mids) or not digests.isdisjoint(self._state.digests.values())
 
     def settle(self, mid: Mid, by_user: bool) -> None:
-        """Records that a turn named this entity unambiguously, so that a shared name later may be read as this
-        entity.
-        """
+        """Records that a turn named this entity unambiguously, so that a shared name may be read as this entity."""
         self._state.settled[mid] = by_user or self._state.settled.get(mid, False)
 
     def settled_among(self, mids: Iterable[int]) -> tuple[Mid, ...]:
-        """Returns those of `mids` that a user has named unambiguously, or, if there are none, those that an answer
-        has.
-        """
+        """Returns those of `mids` that a user has named unambiguously, or if there are none, those an answer has."""
         named = {Mid(mid): self._state.settled[mid] for mid in mids if mid in self._state.settled}
         return tuple(mid for mid, by_user in named.items() if by_user) or tuple(named)
 
@@ -420,8 +409,7 @@ class PseudonymTable:
             return earlier
 
     def wire_pseudonyms(self, schema: Schema, answer: str) -> dict[str, str]:
-        """Returns, for an answer's thread, the word that is sent for each pseudonym and for each opaque word of the
-        graph.
+        """Returns, for an answer's thread, the word that is sent for each pseudonym and opaque word of the graph.
 
         The words are new for every thread, so that what one thread reveals cannot be combined with another. In a
         conversation that is one thread, pseudonyms are sent as they are and are left out here.

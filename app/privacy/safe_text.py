@@ -76,9 +76,7 @@ class SafeDialogue:
         return self.turns[-1].text
 
     def with_earlier(self, questions: int | None) -> SafeDialogue:
-        """Returns the question with its last `questions` earlier questions and their answers, or with all of them if
-        None.
-        """
+        """Returns the question with `questions` earlier questions and their answers, or with all of them if None."""
         asked = [at for at, turn in enumerate(self.turns) if turn.role == "user"]
         first = 0 if questions is None else asked[-1 - questions :][0]
         return replace(self, turns=self.turns[first:])

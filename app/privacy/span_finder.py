@@ -196,9 +196,7 @@ class SpanFinder:
         return self._with_titles(text, sorted(chosen, key=lambda span: span.start))
 
     def _with_titles(self, text: str, spans: Sequence[Span]) -> list[Span]:
-        """Returns the spans, each name extended over the titles in front of it, whether or not the graph has the
-        name.
-        """
+        """Returns the spans, with each name, known or not, extended over the titles in front of it."""
         found: list[Span] = []
         for span in spans:
             is_name = span.source in NAMES and span.value_kind in (None, ValueKind.TEXT)
@@ -217,9 +215,7 @@ class SpanFinder:
         ]
 
     def kinds(self, found: Found, spans: Sequence[Span], is_concept: Callable[[str], bool]) -> list[Span]:
-        """Returns common nouns that are well-known things of the graph, outside of the names and pseudonyms in
-        `spans`.
-        """
+        """Returns common nouns that are well-known things of the graph, outside of names and pseudonyms in `spans`."""
         taken = [(each.start, each.end) for each in spans if each.mids or each.source is SpanSource.PSEUDONYM]
         named = self._linker.find_common(found.text, self._lexicon.public, taken, is_concept)
         return [Span(each.start, each.end, SpanSource.MENTION, each.mids) for each in named]
@@ -257,9 +253,7 @@ class SpanFinder:
         return [piece for span in found for piece in uncovered(text, span, covered)]
 
     def _near_names(self, text: Found, chosen: Sequence[Span]) -> list[Span]:
-        """Returns spans that the guard would still block as another form of a name: part of a title or of an unknown
-        name.
-        """
+        """Returns spans that the guard would still block as another form of a name, such as part of a title."""
         found = find_near_spans(self._names, text.text, places(chosen), text.issued, text.fits)
         return [Span(*span, SpanSource.UNKNOWN) for span in found]
 
@@ -309,9 +303,7 @@ def _left_of(words: Sequence[Span], text: str, chosen: Sequence[Span]) -> list[S
 
 
 def _symbols(text: str, chosen: Sequence[Span]) -> list[Span]:
-    """Returns characters that are no letters of a script and no punctuation, such as pictures, which may spell a
-    name.
-    """
+    """Returns characters that are neither letters nor punctuation, such as pictures, which may spell a name."""
     if text.isascii():
         return []
     covered = cover(text, chosen)

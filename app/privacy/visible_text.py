@@ -42,12 +42,11 @@ class Visible:
 
     @classmethod
     def of(cls, original: str) -> Visible:
-        """Returns the text as a reader sees it. Control characters between words become a space; line ends and tabs
-        stay.
+        """Returns the text as a reader sees it.
 
-        Letters in circles, squares and the like become plain letters (`kg_store.text.normalise`), and combining marks
-        that only decorate are removed. Unreadable characters are removed inside a word; elsewhere one UNREADABLE sign
-        stands for a run of them.
+        Control characters between words become a space; line ends and tabs stay. Letters in circles, squares and the
+        like become plain letters (`kg_store.text.normalise`), and combining marks that only decorate are removed.
+        Unreadable characters are removed inside a word; elsewhere one UNREADABLE sign stands for a run of them.
         """
         if original.isascii() and original.isprintable():
             return cls(original)
@@ -57,9 +56,7 @@ class Visible:
 
     @classmethod
     def of_typed(cls, original: str) -> Visible:
-        """Returns the same as `of`, after undoing HTML entities, percent signs and JSON escapes once, as a browser
-        would.
-        """
+        """Returns the same as `of`, after undoing HTML entities, percent signs and JSON escapes once."""
         return cls._of(original, _unescaped(original)) if _ESCAPE.search(original) else cls.of(original)
 
     def reworded(self, words: Iterable[tuple[int, int, str]]) -> Visible:
@@ -182,9 +179,7 @@ _SEEN: Final = _Seen()
 
 
 def _without_unreadable(text: str) -> list[int]:
-    """Returns the positions to keep of `text`: no UNREADABLE sign that touches a word, and one of each run of
-    others.
-    """
+    """Returns the positions of `text` to keep: without UNREADABLE signs that touch a word, and one of each run."""
     kept = list(range(len(text)))
     for run in reversed(list(_UNREADABLE_RUN.finditer(text))):
         start, end = run.span()

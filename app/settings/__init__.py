@@ -278,8 +278,7 @@ class Settings(BaseSettings):
 
     @property
     def effective_profile(self) -> Literal["kind", "strict", "open"]:
-        """The profile that applies: the one that is set, else "kind" for a model endpoint and "open" for the embedded
-        reasoner.
+        """The profile that applies: the one that is set, else "kind" with an endpoint, "open" if embedded.
 
         The embedded reasoner sends no prompt, so nothing needs to be hidden from it.
         """

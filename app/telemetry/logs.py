@@ -44,9 +44,7 @@ def event_log(name: str) -> structlog.stdlib.BoundLogger:
 
 
 def place_of(error: BaseException) -> str:
-    """Returns `module:line` of the innermost frame in this project's code, or of the innermost frame if there is
-    none.
-    """
+    """Returns `module:line` of the innermost frame in this project's code, or else of the innermost frame."""
     place, ours = "", ""
     trace = error.__traceback__
     while trace is not None:
@@ -59,9 +57,7 @@ def place_of(error: BaseException) -> str:
 
 
 def start_logging(stream: TextIO | None = None, level: int = logging.INFO) -> None:
-    """Sends the records of every logger of the process, and uncaught exceptions, through the allow-list as JSON
-    lines.
-    """
+    """Sends the records of every logger, and uncaught exceptions, through the allow-list as JSON lines."""
     renderer: list[structlog.types.Processor] = [
         structlog.stdlib.ProcessorFormatter.remove_processors_meta,
         structlog.processors.JSONRenderer(),

@@ -277,9 +277,7 @@ def _line(run: Sequence[Fact], table: Mapping[str, Names]) -> str:
 
 
 def _step(fact: Fact, table: Mapping[str, Names]) -> str:
-    """Returns a fact's path and end with an arrow in the relation's direction: `<-` if the path is walked
-    backwards.
-    """
+    """Returns a fact's path and end with an arrow in the relation's direction: `<-` if it is walked backwards."""
     tail = restore(fact.tail, table)
     words = " > ".join(restore(step.replace("|", " / ").replace("^", ""), table) for step in fact.path)
     arrow = "<-" if all(step.startswith("^") for step in fact.path) else "->"

@@ -250,9 +250,7 @@ class _Picture:
         return element("g", curve, tip, opacity=0.7)
 
     def _label(self, arrow: _Arrow, start: tuple[float, float], end: tuple[float, float], bow: bool) -> Element:
-        """Returns the label at the end of the arrow where fewer lines meet, on the side that its line does not bend
-        towards.
-        """
+        """Returns the label, placed at the end of the arrow where fewer lines meet, and clear of its own line."""
         meeting = sum(other.tail == arrow.tail for other in self._arrows)
         parting = sum(other.head == arrow.head for other in self._arrows)
         at_head = bow or meeting > parting

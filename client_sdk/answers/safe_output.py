@@ -38,13 +38,12 @@ _BEHIND = 2  # characters that the pattern looks back
 
 
 class MarkdownNeutraliser:
-    """Separates the signs that Markdown would act on by a space: `](`, `][`, `]:`, `<x`, `~~~` ... Takes text in
-    pieces.
+    """Separates by a space the signs that Markdown would act on: `](`, `][`, `]:`, `<x`, `~~~` and others.
 
-    Promise: a viewer of CommonMark or HTML fetches nothing because of this text. Otherwise a model's words, or a name
-    in the graph, could make an image whose address contains a restored name, and showing the answer would send it
-    away. Not promised: a bare `https://...`, for example a value of the graph, stays, and viewers may show it as a
-    link that a person can follow. Drafts of models contain none (app/chat/grounding.py).
+    It takes a text in pieces. Promise: a viewer of CommonMark or HTML fetches nothing because of this text. Otherwise
+    a model's words, or a name in the graph, could make an image whose address contains a restored name, and showing
+    the answer would send it away. Not promised: a bare `https://...`, for example a value of the graph, stays, and
+    viewers may show it as a link that a person can follow. Drafts of models contain none (app/chat/grounding.py).
     """
 
     def __init__(self) -> None:
@@ -63,9 +62,7 @@ _DIRECTION_CHANGERS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u206
 
 
 def printable(text: str) -> str:
-    """Returns `text` without control characters except line ends and tabs, and without characters that set its
-    direction.
-    """
+    """Returns `text` without control characters (except line ends and tabs) and marks that set its direction."""
     return "".join(letter for letter in text if letter in "\n\t" or _is_harmless(letter))
 
 

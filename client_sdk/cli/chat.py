@@ -214,9 +214,7 @@ class ChatLoop:
         return _remark("rated", f"({rated_sentence(told, bool(correct))})", **content)
 
     def _switch(self, graph: str) -> Message:
-        """Begins a new dialogue with another graph, so that names of one graph do not appear in questions to the
-        other.
-        """
+        """Begins a new dialogue with another graph; names of one graph must not appear in questions to the other."""
         allowed = self._chat.graphs()
         if graph not in allowed:
             return _graphs(allowed, self.graph, "This key may not ask that graph, or there is none of that name.")
@@ -283,9 +281,7 @@ def _graphs(names: Sequence[str], current: str, problem: str = "") -> Message:
 
 
 def _seen(chat: Chat, answer: Answer) -> Message:
-    """Shows each prompt and reply of an answer with names if the key may have them, else the requests in
-    pseudonyms.
-    """
+    """Shows each prompt and reply of an answer with names if the key may have them, else only in pseudonyms."""
     try:
         trace = chat.trace(answer.id)
     except RefusedError as refused:

@@ -258,9 +258,7 @@ def trace(
     as_json: AsJson = False,
     plain_http: PlainHttp = False,
 ) -> None:
-    """Show each prompt and reply of an answer as it left, and beside it the same with names, restored on this
-    machine.
-    """
+    """Show each prompt and reply of an answer as it left, and beside it the same with names restored here."""
     dialogue = _open_chat(url, api_key, None, plain_http=plain_http)
     from client_sdk.cli import render
 

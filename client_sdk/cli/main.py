@@ -114,9 +114,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _words_to_complete(environment: Mapping[str, str]) -> list[str]:
-    """Returns the words, without the command, of a line that a shell completes; empty if no line is being
-    completed.
-    """
+    """Returns the words of a line that a shell completes, without the command; empty if there is no such line."""
     if "_AROG_COMPLETE" not in environment:
         return []
     line = environment.get("COMP_WORDS") or environment.get("_TYPER_COMPLETE_ARGS", "")
@@ -134,9 +132,7 @@ def _complete_as_typed(arguments: Sequence[str]) -> None:
 
 
 def _is_of_the_server(arguments: Sequence[str]) -> bool:
-    """True if `ledger` is followed by a subcommand, which is one of the service's, or by `--help`, which lists
-    these.
-    """
+    """True if `ledger` is followed by a subcommand, which is one of the service's, or by `--help`."""
     return arguments[0] == "ledger" and any(word == "--help" or word[:1] != "-" for word in arguments[1:2])
 
 
@@ -177,8 +173,7 @@ def _run_app(app: typer.Typer, arguments: Sequence[str], joined: Joined) -> int:
 
 
 def _is_foreign(missing: ModuleNotFoundError, entry: EntryPoint) -> bool:
-    """True if the missing module is a library, or the whole package of the commands, so that an extra is not
-    installed.
+    """True if the missing module is a library or the whole package of the commands, so an extra is missing.
 
     A missing module of our own is a bug instead.
     """

@@ -115,9 +115,7 @@ def _show_numbered(console: Console, questions: Iterable[str]) -> None:
 
 
 def show_sentences(console: Console, answer: Answer) -> bool:
-    """Shows the sentences as one text, each with the numbers of the facts that support it; returns False if there are
-    none.
-    """
+    """Shows the sentences as one text, each with the numbers of its supporting facts; False if there are none."""
     parts: list[Text | str | tuple[str, str]] = []
     for sentence in answer.sentences:
         numbers = [answer.evidence.index(fact) + 1 for fact in sentence.facts]
@@ -197,9 +195,7 @@ def answer_as_dict(answer: Answer) -> dict[str, object]:
 
 
 def say(console: Console, *parts: Text | str | tuple[str, str], style: str = "") -> None:
-    """Prints one line of texts, each plain or with its style, without the control characters that names may
-    contain.
-    """
+    """Prints one line of texts, each plain or with its style, without control characters."""
     line = Text(style=style)
     for part in parts:
         match part:
@@ -250,8 +246,7 @@ def show_stream(console: Console, stream: Stream, *, notes: bool = True) -> Answ
 
 
 def show_trace(console: Console, trace: Trace) -> None:
-    """Shows each step of a trace as it left and with names: in two columns on a wide terminal, else one below the
-    other.
+    """Shows each step of a trace as it left and with names, side by side if the terminal is wide enough.
 
     Pseudonyms in what the model had are highlighted.
     """
@@ -291,8 +286,9 @@ def trace_as_dict(trace: Trace) -> dict[str, object]:
 
 
 def _parts(step: TraceStep) -> list[tuple[str, str]]:
-    """Returns (title, text) of what a step has to show: nothing if it was blocked, only the prompt if no reply
-    came.
+    """Returns (title, text) of what a step has to show.
+
+    Nothing if it was blocked, and only the prompt if no reply came.
     """
     prompt, reply = ("prompt", readable_payload(step.prompt)), ("reply", readable_payload(step.reply))
     return {"blocked": [], "none": [prompt]}.get(step.outcome, [prompt, reply])

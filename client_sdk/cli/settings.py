@@ -62,8 +62,9 @@ def _client_file() -> dict[str, str]:
 
 
 TAKES_ID = {"ignore_unknown_options": True}
-"""Settings for commands that take an id or a public key: one in 64 begins with a hyphen, and must not count as an
-option.
+"""Settings for commands that take an id or a public key.
+
+One in 64 of these begins with a hyphen, and must not count as an option.
 """
 
 Url = Annotated[
@@ -86,7 +87,5 @@ Language = Annotated[
 
 
 def names_options(names: int, language: str | None) -> AskOptions:
-    """Returns the options of a question about names: how many of a set are restored, and in which language, if it is
-    chosen.
-    """
+    """Returns the options about names: how many of a set are restored, and their language if it is chosen."""
     return {"names": names} if language is None else {"names": names, "language": language}

@@ -68,9 +68,7 @@ def _read_key(content: bytes, path: Path) -> KeyPair:
 
 
 def forbid_core_dumps() -> None:
-    """Forbids core dumps, which would contain the names that a program restores; does nothing if the system has no
-    limits.
-    """
+    """Forbids core dumps, which would contain restored names; does nothing if the system has no such limit."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 

@@ -37,9 +37,7 @@ class Capsule(Wire):
 
 
 class Names(Wire):
-    """The names that one pseudonym stands for, at most `options.names` of them, and the number that it stands for in
-    all.
-    """
+    """The names that one pseudonym stands for, at most `options.names`, and the total that it stands for."""
 
     names: list[str]
     total: int
@@ -86,8 +84,7 @@ LanguageTag = Annotated[
 
 
 class ChatOptions(Wire):
-    """Options of one question: W relations a round, D rounds, K relations for a concept, and how many names to
-    restore.
+    """Options of one question: W relations a round, D rounds, K relations for a concept, and names to restore.
 
     Also the `language` of the names, the number of questions to suggest, and the `person` who asks.
     """

@@ -33,8 +33,7 @@ class PrivacySummary(Wire):
 
 
 class SetSizes(Wire):
-    """Counts the entities of a concept (null: of the graph) by the size of their anonymity set, for paths of one and
-    two relations.
+    """Counts the entities of a concept (null: of the graph) by the size of their anonymity set.
 
     The count at position i is for sets of at least `bounds[i]` entities and fewer than the next bound.
     """
@@ -88,8 +87,7 @@ class LexiconReport(Wire):
 
 
 class MaskedWord(Wire):
-    """A relation or class whose words are masked, because they may be a cell of the sources and the owner has not
-    decided.
+    """A relation or class whose words are masked until the owner decides, because they may be a cell.
 
     It has the IRI or cell, the words it would show, and the reason. For the graph's owner only.
     """
@@ -334,8 +332,9 @@ class ExcerptThing(Wire):
 
 
 class ExcerptFact(Wire):
-    """A relation of the thing and the first of the `total` things it leads to; `inverse`: the relation points to the
-    thing.
+    """A relation of the thing, and the first of the `total` things that it leads to.
+
+    `inverse`: the relation points to the thing.
     """
 
     relation: str
@@ -361,9 +360,7 @@ JobState = Literal["queued", "running", "waiting", "done", "failed"]
 
 
 class GraphNames(Wire):
-    """GET /graphs: the graphs that the caller may ask, those they may inspect, and the strategies that the service
-    offers.
-    """
+    """GET /graphs: the graphs that the caller may ask, those they may inspect, and the strategies offered."""
 
     graphs: list[str]
     inspectable: list[str] = Field(default_factory=list, description="those of them that it may look through, too")
@@ -422,8 +419,7 @@ class RefineConcepts(Wire):
 
 
 class ForgetThing(Wire):
-    """POST /admin/graphs/{name}/forget and its plan: the thing to erase from a graph, by a name or by its id in the
-    source.
+    """POST /admin/graphs/{name}/forget and its plan: the thing to erase, by a name or by its id in the source.
 
     `choice` is one of the plan's, if several things have the name. `with_kinds`: neighbours of these concepts are
     erased too; `with_mentions`: texts of other things that contain one of its names are erased too.
@@ -446,9 +442,7 @@ class ForgetChoice(Wire):
 
 
 class ForgetPlan(Wire):
-    """The plan of an erasure in sentences with counts; or, if several things have the name, the things to choose
-    from.
-    """
+    """The plan of an erasure in sentences with counts, or the things to choose from if several have the name."""
 
     choices: list[ForgetChoice]
     sentences: list[str] = Field(default_factory=list)

@@ -134,13 +134,13 @@ class LedgerCheck(Wire):
 
 
 class TracedCall(Wire):
-    """One request to the model and its reply. `prompt` is the request's body, `reply` the model's words, in
-    pseudonyms.
+    """One request to the model and its reply.
 
-    They are null if they are kept no longer, or nothing was sent or came back. `outcome`: `used`, `unusable` (the
-    reply broke its schema or its task's rules), `blocked` (the guard stopped it), `none` (nothing came back).
-    `anonymity`: the number of entities of the graph that match what the prompt shows of a thing, the smallest if it
-    shows several things; null if it shows none, or if there is no prompt.
+    `prompt` is the request's body, `reply` the model's words, both in pseudonyms. They are null if they are kept no
+    longer, or nothing was sent or came back. `outcome`: `used`, `unusable` (the reply broke its schema or its task's
+    rules), `blocked` (the guard stopped it), `none` (nothing came back). `anonymity`: the number of entities of the
+    graph that match what the prompt shows of a thing, the smallest if it shows several things; null if it shows none,
+    or if there is no prompt.
     """
 
     step: str
@@ -293,9 +293,7 @@ class EndpointStatus(Wire):
 
 
 class EndpointList(Wire):
-    """GET /admin/endpoints and POST /admin/endpoints/probe: the model endpoints in the order in which they are
-    tried.
-    """
+    """GET /admin/endpoints and POST /admin/endpoints/probe: the endpoints in the order in which they are tried."""
 
     endpoints: list[EndpointStatus]
 
@@ -317,10 +315,10 @@ class TokenBudget(Wire):
 
 
 class Readiness(Wire):
-    """GET /readyz: what is missing, in sentences; `ready` is false, and the status 503, while no question can be
-    asked.
+    """GET /readyz: what is missing, in sentences.
 
-    A service without a graph is ready, because graphs are loaded through it, but `missing` says so.
+    `ready` is false, and the status 503, while no question can be asked. A service without a graph is ready, because
+    graphs are loaded through it, but `missing` says so.
     """
 
     ready: bool

@@ -67,8 +67,7 @@ class AccessDecision:
 
 
 class AccessMiddleware:
-    """Lets a request in if it calls this machine by a known name, comes from no foreign page, and has the key if there
-    is one.
+    """Lets a request in if it calls a known host name, comes from no foreign page, and has the key if one is set.
 
     Promise: a page in the user's browser can't ask, neither across origins nor by a name of its own that it points at
     this machine (DNS rebinding). Condition: browsers send Host and Origin unchanged. Not promised: without a key any

@@ -116,7 +116,5 @@ def _sentence(error: ArogError) -> str:
 
 
 def _no_retry() -> dict[str, str]:
-    """Returns the header that tells official clients not to send the request again, which they otherwise do by
-    themselves.
-    """
+    """Returns the header that keeps official clients from sending the request again by themselves."""
     return {"x-should-retry": "false"}

@@ -36,9 +36,7 @@ _NO_TOOL: Final = (None, "none")
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The end of a reply: the answer, or the background task that was done, and the usage of every question asked for
-    it.
-    """
+    """The end of a reply: the answer, or the background task that was done, and the usage of all its questions."""
 
     answer: Answer | None
     usage: tuple[Usage, ...] = ()
@@ -174,9 +172,7 @@ class ChatCompletion:
         return self._chunk({"content": text})
 
     def last(self, _text: str, finished: Finished) -> bytes:
-        """Returns the chunk that ends the text, one with the usage if the client wants it, and the end of the
-        stream.
-        """
+        """Returns the chunk that ends the text, one with the usage if it is wanted, and the end of the stream."""
         ended = self._chunk({}, "stop", arog=about(finished))
         if not self.with_usage:
             return ended + _DONE
@@ -276,9 +272,7 @@ def _messages_usage(finished: Finished) -> dict[str, int]:
 
 
 class _Item(LooseModel):
-    """An input item: a message, or something that is not read (a tool's call or result, a model's thoughts, a
-    reference).
-    """
+    """An input item: a message, or something that is not read, such as a tool's call or a model's thoughts."""
 
     type: str = "message"
     role: str | None = None
@@ -391,9 +385,7 @@ class ResponseReply:
         )
 
     def failure(self, error: ProxyError) -> bytes:
-        """Returns two events: OpenAI's own clients raise at the first; other clients wait for the second, which ends a
-        response.
-        """
+        """Returns an `error` event, at which OpenAI's clients raise, and `response.failed` for other clients."""
         told = error.openai_body["error"]
         failed = {"code": "rate_limit_exceeded" if error.status == 429 else "server_error", "message": error.sentence}
         return self._event("error", **{**told, "type": "error"}, error=told) + self._event(
@@ -417,9 +409,7 @@ class ResponseReply:
         }  # fmt: skip
 
     def _head(self, status: str) -> dict[str, Any]:
-        """Returns a response without its text; options that are ignored have the values of a request without
-        options.
-        """
+        """Returns a response without its text; ignored options have the values of a request without options."""
         return {
             "id": self.id, "object": "response", "created_at": self.created, "status": status, "error": None,
             "incomplete_details": None, "instructions": None, "max_output_tokens": None, "metadata": {},

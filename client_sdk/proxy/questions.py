@@ -193,9 +193,7 @@ class Question:
 
     @property
     def topic(self) -> str:
-        """The part of a dialogue's key that is not its turns: a history is only continued by a question with the same
-        topic.
-        """
+        """The part of a dialogue's key beside its turns: dialogues with different topics are never mixed."""
         return "\n".join((self.graph, self.strategy, self.chat_id, self.person))
 
 
@@ -217,11 +215,10 @@ def question_of(
     stream: bool,
     ignored: Iterable[str],
 ) -> Question:
-    """Returns the question: the last message, which must be the user's and text. `earlier` are turns before all
-    messages.
+    """Returns the question: the last message, which must be text and the user's.
 
-    Messages and parts before it that are not text (an image, another model's tool calls) are left out, and listed in
-    `ignored`. Raises ProxyError.
+    `earlier` are turns before all messages. Messages and parts before the question that are not text (an image,
+    another model's tool calls) are left out, and listed in `ignored`. Raises ProxyError.
     """
     graph, strategy = graph_and_strategy(model)
     instructions = "\n".join(each.text for each in messages if each.role in _INSTRUCTIONS)
@@ -334,8 +331,6 @@ def _left_out(messages: Sequence[ClientMessage], last: ClientMessage) -> Iterato
 
 
 def _path(location: Sequence[int | str]) -> str:
-    """Returns the path of a field as it is written in code: `messages[0].content` of ("messages", 0, "content",
-    "str").
-    """
+    """Returns a field's path as it is written in code: `messages[0].content` of ("messages", 0, "content", "str")."""
     words = ("".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)).lstrip(".")
     return re.sub(r"\.(str|list\[.*)$", "", words)

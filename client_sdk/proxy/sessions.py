@@ -1,6 +1,4 @@
-"""Asks each question in the dialogue that its history belongs to, and streams replies; a client that leaves ends
-them.
-"""
+"""Asks each question in the dialogue that its history belongs to, and streams the replies."""
 
 from __future__ import annotations
 

@@ -29,9 +29,7 @@ def settings_from_env(environment: Mapping[str, str]) -> tuple[str, str, str]:
 
 
 def url_on_this_machine(environment: Mapping[str, str]) -> str:
-    """Returns the default address of the service: on loopback, at the port AROG_PORT that `arog serve` reads, else
-    8000.
-    """
+    """Returns the service's default address: on loopback, at AROG_PORT as `arog serve` reads it, else at 8000."""
     port = environment.get("AROG_PORT", "").strip()
     if not port:
         return DEFAULT_URL
@@ -42,8 +40,7 @@ def url_on_this_machine(environment: Mapping[str, str]) -> str:
 
 
 def secret_of(name: str, environment: Mapping[str, str], option: str | None = None) -> str:
-    """Returns `option` if it was given, else the setting `name`, else the text of the file that `name`_FILE names,
-    else "".
+    """Returns `option` if given, else the setting `name`, else the text of the file in `name`_FILE, else "".
 
     Raises NotConfiguredError if both settings are set, or the file can't be read, or others can read it.
     """
@@ -80,8 +77,9 @@ def checked_key(api_key: str) -> str:
 
 
 def checked_url(url: str, plain_http: bool) -> str:
-    """Returns `url`. Raises NotConfiguredError unless it is https, or http to this machine (to any, with
-    `plain_http`).
+    """Returns `url`.
+
+    Raises NotConfiguredError unless it is https, or http to this machine (to any machine, with `plain_http`).
     """
     # Imported late, because most checks end before an address is parsed.
     import httpx2

@@ -69,9 +69,7 @@ class _Bounded(httpx2.SyncByteStream, httpx2.AsyncByteStream):
 
 
 class _Driver:
-    """The parts that both drivers share: address, API key, the function that is told of waits, and how requests are
-    built.
-    """
+    """The parts that both drivers share: address, API key, who is told of waits, and how requests are built."""
 
     def __init__(self, url: str, api_key: str, on_wait: OnWait) -> None:
         self._url, self._api_key, self._on_wait = url.rstrip("/"), api_key, on_wait

@@ -123,8 +123,9 @@ class _ErasureRun:
         return [*done, *describe_scan(traces, self._sought, shared)]
 
     def _take_out(self) -> None:
-        """Removes the things from the graph's current version; tries again if another load replaces that version
-        meanwhile.
+        """Removes the things from the graph's current version.
+
+        Tries again if another load replaces that version meanwhile. Raises ErasureUnfinishedError after _TRIES times.
         """
         tenant, graph = self._erasure.tenant, self._erasure.graph
         for attempt in range(_TRIES):
@@ -165,9 +166,7 @@ class _ErasureRun:
         return is_read
 
     def _open_without(self) -> None:
-        """Opens the current graph, and collects the names and texts to look for, except those that other things
-        have.
-        """
+        """Opens the current graph, and collects the names and texts to look for that no other thing has."""
         erasure = self._erasure
         self._opened = self._stores.catalog.open(erasure.tenant, erasure.graph)
         own = [name for name in erasure.names if not self._opened.names.named(name)]
@@ -203,8 +202,9 @@ class _ErasureRun:
         return len(left)
 
     def _compact(self) -> None:
-        """Truncates SQLite's write-ahead log, which still contains the old pages; PostgreSQL's is left to its
-        administrator.
+        """Truncates SQLite's write-ahead log, which still contains the old pages.
+
+        PostgreSQL's is left to its administrator.
         """
         if self._stores.engine.dialect.name == "sqlite":
             with self._stores.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -226,8 +226,9 @@ class _ErasureRun:
         return traces
 
     def _end(self, is_read: bool, traces: ResidueReport) -> None:
-        """Marks the erasure as done. Raises ErasureUnfinishedError if an old version still has readers or traces are
-        left.
+        """Marks the erasure as done.
+
+        Raises ErasureUnfinishedError if an old version still has readers or traces are left.
         """
         if is_read:
             raise ErasureUnfinishedError(
@@ -301,8 +302,9 @@ class Eraser:
         return ErasureJob(self._stores, opened, begun, chosen, wait_s)
 
     def has_unfinished_erasure(self, tenant: str, graph: str, name: str) -> bool:
-        """True if an erasure of that name was begun and is not finished; the name may be stored nowhere else by
-        then.
+        """True if an erasure of that name was begun and is not finished.
+
+        The name may be stored nowhere else by then.
         """
         names = {normalise(each).text for erasure in self._rows.begun(tenant, graph) for each in erasure.names}
         return normalise(name).text in names

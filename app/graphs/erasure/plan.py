@@ -23,9 +23,7 @@ _FACTS_OF_A_CHOICE: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several things with the same name, described to the owner by its relations and some facts with real
-    names.
-    """
+    """One of several things with the same name, described to the owner by its relations and some facts."""
 
     id: str
     concept: str

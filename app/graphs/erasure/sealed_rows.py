@@ -132,9 +132,7 @@ class ResidueQuery:
         return cls(tuple(telling), len(distinct) - len(telling), index, long)
 
     def is_in(self, text: str) -> bool:
-        """True if one of the texts occurs in `text` as separate words; JSON escapes are also read as the letters they
-        mean.
-        """
+        """True if one of the texts occurs in `text` as separate words; JSON escapes are also read as their letters."""
         if self.index is None:
             return False
         readings = {text, _ESCAPE.sub(lambda match: chr(int(match[1], 16)), text)}

@@ -1,6 +1,4 @@
-"""Makes previews for owners: what a model would see of files under a policy, and what each column is taken for and
-why.
-"""
+"""Makes previews for owners: what a model would see of files, and what each column is taken for and why."""
 
 from __future__ import annotations
 
@@ -261,8 +259,7 @@ class Turns:
 
 
 class Previewer:
-    """Makes previews, at most MAX_PREVIEWS at the same time and one for each tenant, as each takes the memory of a
-    load.
+    """Makes previews, at most MAX_PREVIEWS at the same time, because each takes the memory of a load.
 
     Promise: nothing is written, and the reply holds no name of an entity and no value; the sample's names are sealed
     to the caller's key. A tenant's long preview does not keep another waiting. Limit: predicates and masked classes

@@ -1,5 +1,4 @@
-"""Recognises words that are common words because of their place: "the price", "little doctors", "what does it price
-at".
+"""Recognises words that are common words because of their place: "the price", "little doctors".
 
 A word that is part of some name of the tenant leaves only from such a place (docs/decisions/0042).
 """
@@ -107,9 +106,7 @@ def _describes_a_noun(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_said_of_its_subject(turn: TurnTokens, at: int) -> bool:
-    """True if the word is an adjective after a form of "be" and its subject: "which film is long", "is the ward
-    new".
-    """
+    """True if the word is an adjective after "be" and its subject: "which film is long", "is the ward new"."""
     linking = turn.word_before(at)
     if "a" not in kinds_of(turn.tokens[at].word):
         return False
@@ -166,9 +163,7 @@ def _is_a_verb(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_verb_of_a_noun(turn: TurnTokens, at: int) -> bool:
-    """True if a noun stands before the verb, and an object after it or an earlier "do", "does" or "did" proves it a
-    verb.
-    """
+    """True if the verb's subject is a noun, and an object or an earlier "do", "does" or "did" proves it a verb."""
     before, after = turn.word_before(at), _next_to(turn, at)
     if "n" not in kinds_of(before) or before in FUNCTION_WORDS or turn.gap(at) not in _SPACE:
         return False
@@ -197,9 +192,7 @@ def _is_an_exclamation(turn: TurnTokens, at: int) -> bool:
 
 
 def _leads_a_name(turn: TurnTokens, at: int) -> bool:
-    """True if the word is a title, occupation or kinship word in front of a replaced name: "sir" before a
-    pseudonym.
-    """
+    """True if the word is a title, occupation or kinship word in front of a replaced name, such as "sir"."""
     after = _next_to(turn, at)
     return turn.tokens[at].word in ADDRESSING | OCCUPATIONS_AND_KIN and after is not None and after.is_replaced
 

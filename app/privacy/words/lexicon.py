@@ -74,9 +74,7 @@ class Lexicon:
         return in_lexicon(base) or self._is_shown(base) or (bool(language) and base in words_of_language(language))
 
     def permits_in_any_language(self, word: str) -> bool:
-        """True if `word` may leave in a text of some language; for the guard, which does not know the text's
-        language.
-        """
+        """True if `word` may leave in some language; for the guard, which does not know the text's language."""
         return in_any_lexicon(word) or self.permits(word) or in_any_lexicon(base_of(word))
 
     def is_own(self, word: str) -> bool:
@@ -84,8 +82,9 @@ class Lexicon:
         return base_of(word) in self.schema
 
     def names_somebody(self, word: str) -> bool:
-        """True if `word`, or its base form, is part of a name in the tenant's graphs. "Don't" does not count as
-        "Don".
+        """True if `word`, or its base form, is part of a name in the tenant's graphs.
+
+        "Don't" does not count as "Don".
         """
         base, *endings = APOSTROPHE.split(word)
         if endings[:1] == ["t"]:

@@ -1,6 +1,4 @@
-"""Recognises common words that are somebody's name because of their place or marks: "does rose live here", "mr
-field".
-"""
+"""Recognises common words that are names because of their place or marks: "does rose live here", "mr field"."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ def _title_before(text: str, start: int) -> re.Match[str] | None:
 
 
 def is_marked(turn: TurnTokens, at: int) -> bool:
-    """True if quotes, brackets or emphasis touch the word, or if it is a possessive without a determiner
-    ("field's").
-    """
+    """True if quotes, brackets or emphasis touch the word, or if it is a possessive without a determiner."""
     token = turn.tokens[at]
     around = turn.text[token.start - 1 : token.start] + turn.text[token.end : token.end + 1]
     if not MARKS.isdisjoint(around):
@@ -132,8 +128,9 @@ def is_labelled(turn: TurnTokens, at: int) -> bool:
 
 
 def is_marked_alone(turn: TurnTokens, at: int) -> bool:
-    """True if the word has quotes or brackets on both sides, a line of its own, or capitals in a text with lower
-    case.
+    """True if the word has quotes or brackets on both sides or a line of its own, or is in capitals.
+
+    Capitals count only in a text that has lower case too.
     """
     token, text = turn.tokens[at], turn.text
     if text[token.start - 1 : token.start] in MARKS and text[token.end : token.end + 1] in MARKS:
@@ -205,9 +202,7 @@ def opens_a_sentence(turn: TurnTokens, at: int) -> bool:
 
 
 def _stands_by_a_name(turn: TurnTokens, at: int) -> bool:
-    """True if the word touches a replaced name and continues or begins it, instead of being a verb or noun
-    beside it.
-    """
+    """True if the word touches a replaced name and is part of it, and not the sentence's verb or noun."""
     before, token = turn.before(at), turn.tokens[at]
     if before is not None and before.is_replaced and turn.gap(at) in (" ", "-", "–", ", "):
         return turn.gap(at) == "-" or _goes_on(turn, at, before)
@@ -395,9 +390,7 @@ def _is_foreign_here(turn: TurnTokens, at: int) -> bool:
 
 
 def _is_rare_word(turn: TurnTokens, at: int) -> bool:
-    """True if the word is rare, singular and without determiner, so that it is more likely a name than the common
-    word.
-    """
+    """True if the word is rare, singular and without determiner, so that it is more likely a name."""
     word = base_of(turn.tokens[at].word)
     if not is_rare(word) or turn.lexicon.is_own(word) or not is_nominal(word) or is_participle(word):
         return False
