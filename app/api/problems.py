@@ -279,7 +279,7 @@ def _of_budget(error: BaseException) -> Problem | None:
 
 
 def _is_disk_full(error: BaseException) -> bool:
-    """True if the disk is full, or if that is the cause of an error raised later, such as "can't be recorded"."""
+    """True if the disk is full, or if a full disk caused the error that was raised in its place."""
     if isinstance(error, OperationalError):
         return "disk is full" in str(error.orig)
     if isinstance(error, OSError):

@@ -127,7 +127,7 @@ def drop(
 def _add_key(store: ServiceContext) -> None:
     """Adds a new master key to the ring, unless the last rotation is unfinished: then that one is to be continued.
 
-    Raises ConfigurationError if the last rotation's old key is still in the ring.
+    Raises ConfigurationError if the last rotation is finished but its old key is still in the ring.
     """
     from app.settings import ConfigurationError
     from kg_store.storage.master_key import MasterKey

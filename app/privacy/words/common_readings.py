@@ -143,7 +143,7 @@ def _is_an_adverb(turn: TurnTokens, at: int) -> bool:
 def _is_a_verb(turn: TurnTokens, at: int) -> bool:
     """True if the word is a verb because of a pronoun, modal, "to", or object beside it: "they grant", "to mark".
 
-    Also "what films star her" and "when did the price rise", where `_is_verb_of_a_noun` decides.
+    After a noun ("what films star her", "when did the price rise") `_is_verb_of_a_noun` decides.
     """
     word, before, after = base_of(turn.tokens[at].word), turn.before(at), _next_to(turn, at)
     if not is_verb(word) or base_of(turn.tokens[at].word) != turn.tokens[at].word:

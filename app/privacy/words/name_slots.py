@@ -225,7 +225,7 @@ def _is_after_a_number(turn: TurnTokens, at: int) -> bool:
 def _leads_to_a_name(turn: TurnTokens, at: int) -> bool:
     """True if a noun belongs to the unknown name behind it: "lakeside brackwede", "rose-brackwede".
 
-    Also if "and" or the like joins them, unless an article stands before or the word is not singular.
+    True too if "and" or the like joins the two, unless an article stands before or the word is not singular.
     """
     word, after = turn.tokens[at].word, turn.after(at)
     if after is None or not is_nominal(word):
