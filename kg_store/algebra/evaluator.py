@@ -1,4 +1,6 @@
-"""Executes the set algebra on the real data: from expressions over pseudonyms to sets, counts, numbers and tables."""
+"""Executes the set algebra on the real data: turns expressions over pseudonyms into sets, counts, numbers and
+tables.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,7 @@ from kg_store.graph.blind_graph import BlindGraph
 from kg_store.terms import NO_MIDS, Edges, ValueKind, as_mids
 from kg_store.text.literals import PartialDate, Precision, plain_number
 
-_DECIMALS, _LEAST_DIGITS = 4, 6  # of an average
+_DECIMALS, _LEAST_DIGITS = 4, 6  # The decimals of an average, and its fewest significant digits.
 _NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
 
 
@@ -39,7 +41,9 @@ def average_of(numbers: list[Decimal]) -> Decimal:
 
 
 def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
-    """Counts the heads of each tail, largest first; with a `period` by year or month, in order of time."""
+    """Return the number of heads of each tail, largest first; with a `period`, of each year or month in order
+    of time.
+    """
     if not period:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
@@ -51,7 +55,7 @@ def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") 
 
 
 def counts_by_head(edges: Edges) -> dict[int, Decimal]:
-    """Returns the number of tails of each head."""
+    """Return the number of tails of each head."""
     heads, counts = np.unique(edges.heads, return_counts=True)
     return {head: Decimal(number) for head, number in zip(heads.tolist(), counts.tolist(), strict=True)}
 
@@ -59,7 +63,7 @@ def counts_by_head(edges: Edges) -> dict[int, Decimal]:
 def totals_per_group(
     relations: RelationValues, edges: Edges, measures: Measures, total: Callable[[list[Decimal]], Decimal], period: str
 ) -> ResultTable:
-    """Returns for each tail (or period) what `total` gives for the measures of its heads."""
+    """Return for each tail (or period) the result of `total` on the measures of its heads."""
     numbers = _numbers_of(measures)
     pairs: Iterable[tuple[int, int | str]] = (
         _in_periods(relations, edges, period)
@@ -81,7 +85,7 @@ def _numbers_of(measures: Measures) -> dict[int, list[Decimal]]:
 
 
 def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
-    """Returns for each head the sum of the numbers of its tails; heads without any number are left out."""
+    """Return for each head the sum of the numbers of its tails; heads without any number are left out."""
     numbers, totals = _numbers_of(measures), dict[int, Decimal]()
     for head, tail in zip(edges.heads.tolist(), edges.tails.tolist(), strict=True):
         for number in numbers.get(tail, []):
@@ -90,7 +94,7 @@ def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
 
 
 def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
-    """Returns every entity that has the best value."""
+    """Return every entity that has the best value."""
     if not measured:
         return ResultSet(NO_MIDS)
     own = {entity: choose(keys) for entity, keys in measured.items()}
@@ -99,14 +103,16 @@ def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decim
 
 
 def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_ascending: bool) -> list[int]:
-    """Returns `mids` sorted by their values; those without a value come last."""
+    """Return `mids` sorted by their values; those without a value come last."""
     keys = {mid: min(values) if is_ascending else -max(values) for mid, values in measured.items()}
     known = sorted(mids)
     return [*sorted((mid for mid in known if mid in keys), key=keys.__getitem__), *(m for m in known if m not in keys)]
 
 
 def minus(first: Value, second: Value) -> Decimal:
-    """Returns numbers subtracted, or the whole years between two dates. Raises ExpressionError for others."""
+    """Return the difference of two numbers, or the whole years between two dates. Raises ExpressionError for
+    others.
+    """
     for kind in (ValueKind.NUMBER, ValueKind.DATE):
         if {first.kind, second.kind} != {kind}:
             continue
@@ -119,7 +125,7 @@ def minus(first: Value, second: Value) -> Decimal:
 
 
 def _years(early: PartialDate, late: PartialDate) -> int:
-    """The whole years from `early` to `late`, at the precision that both share."""
+    """Return the whole years from `early` to `late`, at the precision that both share."""
     shared = min(early.precision, late.precision)
     if shared < Precision.YEAR:
         raise ExpressionError("no year is known")
@@ -128,7 +134,9 @@ def _years(early: PartialDate, late: PartialDate) -> int:
 
 
 def _in_periods(relations: RelationValues, edges: Edges, period: str) -> Iterable[tuple[int, str]]:
-    """Each head with the year or month of its tails (2024, 2024-05); dates that are less precise are left out."""
+    """Yield each head with the year or month of its tails (2024, 2024-05); dates that are less precise are left
+    out.
+    """
     labels = {mid: _period_of(value, period) for mid, value in relations.values(edges.tails).items()}
     if len(edges.tails) and not any(labels.values()):
         raise ExpressionError(f"that leads to no dates with a {period}")
@@ -252,7 +260,7 @@ class _Evaluation:
         return average_of(numbers) if numbers else ResultSet(NO_MIDS)
 
     def _numbers(self, call: Call) -> list[Decimal]:
-        """One number for each (entity, value) pair and each mediator between them."""
+        """Return one number for each (entity, value) pair and each mediator between them."""
         measures = self._measures(call)
         if measures.kind is ValueKind.DATE:
             raise ExpressionError(f"{call.function} takes numbers; these values are dates")
@@ -281,7 +289,7 @@ class _Evaluation:
         return entities.keep(np.isin(entities.mids, edges.heads[np.isin(edges.tails, tails)]))
 
     def _passing(self, edges: Edges, operator: str, other: Result) -> list[int]:
-        """The tails of `edges` that compare so with `other`."""
+        """Return the tails of `edges` for which the comparison with `other` is true."""
         same, others = self._comparands(other)
         values = self._relations.values_or_dates(edges.tails) if others else self._relations.values(edges.tails)
         verdicts: dict[int, bool | None] = {}
@@ -296,7 +304,7 @@ class _Evaluation:
         return [tail for tail, verdict in verdicts.items() if verdict]
 
     def _comparands(self, other: Result) -> tuple[set[int], list[Value]]:
-        """The operands of a filter: nodes that count as equal, and values to compare with."""
+        """Return what a filter compares with: nodes that count as equal, and values."""
         if isinstance(other, Decimal):
             return set(), [Value(plain_number(other), None)]
         operand = as_set(other)
@@ -316,7 +324,9 @@ class _Evaluation:
         return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
     def _edges(self, entities: ResultSet, call: Call, towards: int) -> Edges:
-        """The pairs of the call's relation; only those that lead to members of operand `towards`, if there is one."""
+        """Return the pairs of the call's relation; only those that lead to members of operand `towards`, if there is
+        one.
+        """
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         if len(call.operands) <= towards:
             return edges
@@ -324,7 +334,7 @@ class _Evaluation:
         return Edges(edges.heads[kept], edges.tails[kept])
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
-        """The entities with the most or fewest; an entity from which the relation leads nowhere counts 0."""
+        """Return the entities with the most or fewest; an entity from which the relation leads nowhere counts 0."""
         entities = self._set(call, 0)
         edges = self._edges(entities, call, towards=1)
         if len(call.words) > 1:
@@ -337,7 +347,7 @@ class _Evaluation:
         return entities.keep(own == choose(own))
 
     def _counted(self, call: Call) -> Result:
-        """The entities whose number fits; an entity from which the relation leads nowhere counts 0."""
+        """Return the entities whose number fits; an entity from which the relation leads nowhere counts 0."""
         entities, (_, operator, *number) = self._set(call, 0), call.words
         found = counts_by_head(self._edges(entities, call, towards=1 if number else 2))
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
@@ -355,12 +365,14 @@ class _Evaluation:
         return totals_per_group(self._relations, edges, measures, total, *period or [""])
 
     def _minus(self, call: Call) -> Result:
-        """The difference of two values; the empty set if one side has no value."""
+        """Return the difference of two values; the empty set if one side has no value."""
         first, second = (self._single(self.result_of(operand)) for operand in call.operands)
         return minus(first, second) if first and second else ResultSet(NO_MIDS)
 
     def _single(self, result: Result) -> Value | None:
-        """The single number or value of `result`; None if it is empty. Raises ExpressionError if there are several."""
+        """Return the single number or value of `result`; None if it is empty. Raises ExpressionError if there are
+        several.
+        """
         if isinstance(result, Decimal):
             return Value(plain_number(result), ValueKind.NUMBER)
         operand = as_set(result)
@@ -374,7 +386,7 @@ class _Evaluation:
         return ResultSet(as_mids(edges.tails), edges=edges)
 
     def _sort(self, call: Call) -> Result:
-        """The set in order; equal values are ordered by MID, things without a value come last."""
+        """Return the set in order; equal values are ordered by MID, members without a value come last."""
         entities, (label, direction) = self._set(call, 0), call.words
         measured = self._measured(entities, label)
         ordered = in_order(entities.mids.tolist(), measured, is_ascending=direction == "ascending")

@@ -1,4 +1,4 @@
-"""Follows the relations of an expression and compares the values found there."""
+"""Follows the relations of an expression and compares the values that they lead to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
-"""Names of things are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
+"""Names are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
 MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are read. Chosen by hand.
 
 
@@ -47,13 +47,17 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph, or with no `kind` one typed by a user, which is read as the graph's value is."""
+    """A literal of the graph; or, without a `kind`, one typed by a user, which is read as the kind of the graph's
+    value.
+    """
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
 
     def read_as(self, kind: ValueKind) -> Parsed | None:
-        """The value read as `kind`; None if that is impossible, so it compares with nothing of that kind."""
+        """Return the value read as `kind`; None if that is impossible, so that it compares with nothing of that
+        kind.
+        """
         try:
             return parse_value(self.lexical, kind)
         except ValueError:
@@ -105,10 +109,10 @@ class RelationValues:
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
-        """Returns the literals among `mids`; without any, the dates that the names of things are or contain.
+        """Return the literals among `mids`; if there are none, the dates that the names of entities are or contain.
 
-        Plain triple files do not distinguish a date from a name. Only if most names are dates, or all contain one, are
-        they read so: a single film called "2012" does not make films dates.
+        Plain triple files do not distinguish a date from a name. Names are read as dates only if most of them are
+        dates, or all contain one: a single film called "2012" does not make films dates.
         """
         records = self._records(mids)
         return _values(records) or _dates(records)
@@ -172,11 +176,10 @@ def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """True if `left` compares so with at least one of `others` (for !=: with all); None if it can be compared with
-    none.
+    """Return True if the comparison of `left` holds with at least one of `others` (for !=: with all).
 
-    Numbers and dates have an order, dates at the precision that both share; texts and truths are only equal or
-    different.
+    None if no two values can be compared. Numbers and dates have an order, dates at the precision that both share;
+    texts and truth values are only equal or different.
     """
     kind = left.kind or ValueKind.TEXT
     mine = left.read_as(kind)

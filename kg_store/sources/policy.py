@@ -319,7 +319,7 @@ class ClassPolicy(PolicyPart):
 
 
 class MediatorPolicy(PolicyPart):
-    """Which nodes are mediators: nodes without a name that only join others.
+    """The settings of mediators: nodes without a name that only join others.
 
     `pattern`: a regular expression (RE2) that matches their IRI or text.
     """

@@ -1,4 +1,4 @@
-"""Text: normal forms, dates, numbers, labels, and words of English.
+"""Text: normal forms, dates, numbers, units, labels, and forms of English words.
 
-Imports nothing of this project.
+Imports the terms and the lexicon of `kg_store`, and otherwise nothing of this project.
 """
