@@ -1,4 +1,4 @@
 """Reads source files (RDF, lists of triples, tables) as triples, according to a policy.
 
-Imports `formats` and `text`.
+Imports `formats`, `lexicon` and `text`.
 """
