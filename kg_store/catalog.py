@@ -52,11 +52,11 @@ if TYPE_CHECKING:
 
 
 class GraphLoad:
-    """One load of a graph, as a context manager. Its caller calls `read`, `build`, `name`, `seal` and `swap` in this
-    order, each once.
+    """One load of a graph, as a context manager with a method for each step.
 
-    Promise: the graph that is in use does not change before `swap`, even if a step raises. `progress` gets each step's
-    name and the share of the load that is done (0 to 1); an exception that it raises stops the load.
+    The caller calls `read`, `build`, `name`, `seal` and `swap` in this order, each once. Promise: the graph that is in
+    use does not change before `swap`, even if a step raises. `progress` gets each step's name and the share of the
+    load that is done (0 to 1); an exception that it raises stops the load.
     """
 
     raw: RawGraph
@@ -83,7 +83,7 @@ class GraphLoad:
     def read(self, sources: Sequence[Path] | rdflib.Graph, policy: Policy | None) -> None:
         """Read the triples from `sources`. Raises LoadError.
 
-        A given policy says which files are tables; without one, a policy is proposed from the triples.
+        A given policy says which files are tables; without one, a policy is proposed from the sources.
         """
 
         def reading(share: float) -> None:
@@ -113,16 +113,18 @@ class GraphLoad:
         self.adjacency = self._loaded.adjacency
 
     def name(self, name_concepts: NameConcepts) -> None:
-        """Name the concepts, and write the arrays and the schema, which hold no names of entities. Raises LoadError,
-        PolicyError.
+        """Name the concepts, and write the arrays and the schema, which hold no names of entities.
+
+        Raises LoadError, PolicyError.
         """
         self._progress("naming concepts", 0.5)
         self._scope = VaultScope(self._graph.tenant, self._graph.name, self._version_id)
         self.schema, self._notes = self._builder.name(self._scope, self._loaded, self.policy, name_concepts)
 
     def seal(self) -> None:
-        """Write all names and values, encrypted. The version is then complete on disk, and `names` can be inspected
-        before `swap`.
+        """Write all names and values, encrypted.
+
+        The version is then complete on disk, and `names` can be inspected before `swap`.
         """
         for share in self._builder.seal_records(self._scope, self._loaded):
             self._progress("sealing names and values", 0.55 + 0.25 * share)
@@ -140,8 +142,7 @@ class GraphLoad:
 
 
 def loaded_without(loaded: LoadedGraph, forgotten: Collection[int]) -> LoadedGraph:
-    """Return `loaded` without the `forgotten` MIDs (things erased from the graph earlier), and with a note of their
-    number.
+    """Return `loaded` without the `forgotten` MIDs (things erased earlier), and with a note of their number.
 
     Raises LoadError if nothing would be left.
     """
@@ -214,15 +215,13 @@ class Catalog:
         return self._rows.key_fits()
 
     def when_opened(self, tell: Callable[[Schema], None]) -> None:
-        """Register `tell`, which gets the schema of each version that this process opens from now on; it must return
-        at once.
+        """Register `tell`, which gets the schema of each version that is opened from now on; it must return at
+        once.
         """
         self._opened.tell_opened = tell
 
     def open(self, tenant: str, name: str) -> PrivateGraph:
-        """Return the current version of a graph. Raises UnknownGraphError, or MasterKeyError if another key
-        sealed it.
-        """
+        """Return the current version of a graph. Raises UnknownGraphError, MasterKeyError."""
         for _ in range(_OPEN_TRIES):
             rows = self._rows.current(tenant, name)
             if not rows:
@@ -269,9 +268,7 @@ class Catalog:
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
-        """Load a graph in one call: all steps of `GraphLoad`. Raises LoadError; the graph in use then stays as
-        it is.
-        """
+        """Load a graph in one call: all steps of `GraphLoad`. Raises LoadError, and then changes nothing."""
         with self.begin_load(progress) as load:
             load.read(sources, policy)
             load.build(tenant, name)
@@ -282,8 +279,7 @@ class Catalog:
     def rename_concepts(
         self, opened: PrivateGraph, concepts: Sequence[str], progress: Progress = lambda _step, _done: None
     ) -> GraphInfo:
-        """Make a new current version that differs from `opened` in its concepts only (`concepts`: one for each
-        signature).
+        """Make a new current version that differs from `opened` only in its concepts, one for each signature.
 
         Raises LoadError if another version became current meanwhile, or if a concept would make a name a public word;
         the graph in use then stays as it is.
@@ -303,8 +299,9 @@ class Catalog:
         name_concepts: NameConcepts,
         progress: Progress = lambda _step, _done: None,
     ) -> GraphInfo:
-        """Make a new current version without the things in `going`. Raises LoadError for the same reasons as
-        `rename_concepts`, and if nothing else is left.
+        """Make a new current version without the things in `going`.
+
+        Raises LoadError for the same reasons as `rename_concepts`, and if nothing else is left.
         """
         build = partial(self._builder.without, going=going, name_concepts=name_concepts, progress=progress)
         return self._replaced(opened, progress, build)
@@ -339,9 +336,7 @@ class Catalog:
                 (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
 
     def has_readers(self, tenant: str, name: str) -> bool:
-        """Return True while a question, in this or another process, reads an older version; versions without readers
-        are deleted.
-        """
+        """Return True while a question, here or in another process, reads an older version; others are deleted."""
         self._versions.sweep()
         return bool(self._rows.older_versions(tenant, name))
 

@@ -8,9 +8,7 @@ class StoreError(Exception):
 
 
 class LoadError(StoreError):
-    """Raised if a file cannot be loaded. `file` is its base name; `line` counts from 1 and is None if it is not
-    known.
-    """
+    """Raised if a file cannot be loaded. `file` is its base name; `line` counts from 1, or is None if unknown."""
 
     def __init__(self, reason: str, file: str = "", line: int | None = None) -> None:
         self.reason, self.file, self.line = reason, file, line

@@ -82,9 +82,7 @@ class TenantNames:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class PrivateGraph:
-    """One open version of a graph. It stays usable while something holds it, even after a newer version has replaced
-    it.
-    """
+    """One open version of a graph. It stays usable while something holds it, also after it was replaced."""
 
     tenant: str
     name: str
@@ -97,15 +95,11 @@ class PrivateGraph:
     policy: Policy = field(repr=False)
     public: PublicWords = field(repr=False)
     holds: VisibilityFilter | None = field(default=None, repr=False)
-    """For the part that a role sees: returns those of some MIDs that the part has. `names` still has all names, for
-    the guard.
-    """
+    """For a role's part: returns those of some MIDs that the part has. `names` keeps all names, for the guard."""
     whole: PrivateGraph | None = field(default=None, repr=False)
     """The whole version, if this is a part of it for a role; the reference keeps it open."""
     in_house: Schema = field(kw_only=True, repr=False)
-    """The schema of `blind` with the real names of masked relations, for the question reader, which sends
-    nothing out.
-    """
+    """The schema of `blind` with the real names of masked relations, for the question reader (nothing is sent)."""
 
 
 class OpenGraphs:
@@ -146,9 +140,7 @@ class OpenGraphs:
         return opened
 
     def part(self, whole: PrivateGraph, role: str) -> PrivateGraph:
-        """Return the part of an open version that a role of its policy sees; it is built when it is first asked
-        for.
-        """
+        """Return the part of an open version that a role of its policy sees; built when first asked for."""
         key = whole.tenant, whole.name, role
         with self._parts_lock:
             part = self._parts.get(key)
@@ -163,9 +155,7 @@ class OpenGraphs:
             return {graph.version for each in self._alive if (graph := each()) is not None}
 
     def drop_replaced(self) -> None:
-        """Drop the references to versions that are not current any more; a question that still uses one keeps it
-        alive.
-        """
+        """Drop the references to versions that are not current any more; a running question keeps its own."""
         with self._lock:
             complete = self._rows.complete_ids()
             self._opened = {key: each for key, each in self._opened.items() if each.version in complete}
@@ -254,9 +244,7 @@ class NewVersions:
 
     @contextmanager
     def begin(self, tenant: str, name: str) -> Iterator[tuple[GraphRow, str]]:
-        """Begin a version; yields its graph's row and its id. The caller fills it and makes it current within the
-        context.
-        """
+        """Begin a version, which the caller fills and makes current within the context; yields its row and id."""
         version_id = uuid.uuid4().hex
         with self._folder.alone():
             hold = self._folder.begin(version_id)

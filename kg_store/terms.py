@@ -1,6 +1,4 @@
-"""The types that all of kg_store uses: MIDs, relations, hops, paths, signatures and schemas; and words derived from a
-key.
-"""
+"""The types that all of kg_store uses: MIDs, relations, hops, paths, signatures, schemas; and keyed words."""
 
 from __future__ import annotations
 
@@ -96,8 +94,8 @@ class Relation:
 
 
 class Hop(NamedTuple):
-    """One relation walked forwards, or backwards if `inverse`. A named tuple, because hops are sorted and hashed by
-    thousands.
+    """One relation walked forwards, or backwards if `inverse`. A tuple, because there are thousands to sort and
+    hash.
     """
 
     relation: RelationId

@@ -52,9 +52,7 @@ class GraphInfo:
 
 
 def info_bytes(info: GraphInfo) -> bytes:
-    """Return the report as JSON, without tenant, name and version, which are columns of the row; the caller encrypts
-    it.
-    """
+    """Return the report as JSON; its tenant, name and version are columns of the row. The caller encrypts it."""
     kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
     content = {field_name: getattr(info, field_name) for field_name in kept}
     content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
@@ -122,8 +120,7 @@ class Builder:
     def name(
         self, scope: VaultScope, loaded: LoadedGraph, policy: Policy, name_concepts: NameConcepts
     ) -> tuple[Schema, tuple[str, ...]]:
-        """Name the concepts of a load, write all files without names of entities, and return the schema and notes for
-        the owner.
+        """Name the concepts of a load, write the files without names, and return the schema and notes for the owner.
 
         Raises LoadError, PolicyError.
         """

@@ -1,6 +1,4 @@
-"""Executes the set algebra on the real data: turns expressions over pseudonyms into sets, counts, numbers and
-tables.
-"""
+"""Evaluates expressions of the set algebra on the real data: to sets, counts, numbers and tables."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ def average_of(numbers: list[Decimal]) -> Decimal:
 
 
 def counts_per_group(relations: RelationValues, edges: Edges, period: str = "") -> ResultTable:
-    """Return the number of heads of each tail, largest first; with a `period`, of each year or month in order
-    of time.
-    """
+    """Return the number of heads of each tail, largest first; with a `period`, of each year or month."""
     if not period:
         things, counts = np.unique(edges.tails, return_counts=True)
         rows = zip(things.tolist(), counts.tolist(), strict=True)
@@ -94,7 +90,7 @@ def totals_by_head(edges: Edges, measures: Measures) -> dict[int, Decimal]:
 
 
 def best_of(measured: dict[int, list[Decimal]], choose: Callable[[Iterable[Decimal]], Decimal]) -> ResultSet:
-    """Return every entity that has the best value."""
+    """Return every entity that has the best value; `choose` is `min` or `max`."""
     if not measured:
         return ResultSet(NO_MIDS)
     own = {entity: choose(keys) for entity, keys in measured.items()}
@@ -110,9 +106,7 @@ def in_order(mids: Iterable[int], measured: dict[int, list[Decimal]], *, is_asce
 
 
 def minus(first: Value, second: Value) -> Decimal:
-    """Return the difference of two numbers, or the whole years between two dates. Raises ExpressionError for
-    others.
-    """
+    """Return the difference of two numbers, or of two dates in whole years. Raises ExpressionError."""
     for kind in (ValueKind.NUMBER, ValueKind.DATE):
         if {first.kind, second.kind} != {kind}:
             continue
@@ -134,9 +128,7 @@ def _years(early: PartialDate, late: PartialDate) -> int:
 
 
 def _in_periods(relations: RelationValues, edges: Edges, period: str) -> Iterable[tuple[int, str]]:
-    """Yield each head with the year or month of its tails (2024, 2024-05); dates that are less precise are left
-    out.
-    """
+    """Yield each head with the year or month of its tails (2024, 2024-05); less precise dates are left out."""
     labels = {mid: _period_of(value, period) for mid, value in relations.values(edges.tails).items()}
     if len(edges.tails) and not any(labels.values()):
         raise ExpressionError(f"that leads to no dates with a {period}")
@@ -170,7 +162,10 @@ class SetAlgebra:
         self._relations = RelationValues(graph, vault)
 
     def evaluate(self, expression: Expression, operand: Callable[[str], Operand]) -> ExpressionResult:
-        """Returns the result. Raises ExpressionError if operands do not fit, and whatever `operand` raises."""
+        """Return the result of an expression; `operand` gives the meaning of each pseudonym.
+
+        Raises ExpressionError if operands do not fit, and any error that `operand` raises.
+        """
         with localcontext(Context(prec=_DIGITS)):
             return outcome_of(_Evaluation(self._relations, operand).result_of(expression))
 
@@ -324,9 +319,7 @@ class _Evaluation:
         return self._relations.measures_of(as_mids(entities.mids), label).by_entity()
 
     def _edges(self, entities: ResultSet, call: Call, towards: int) -> Edges:
-        """Return the pairs of the call's relation; only those that lead to members of operand `towards`, if there is
-        one.
-        """
+        """Return the pairs of the call's relation; those that lead to operand `towards` only, if there is one."""
         edges = self._relations.edges(as_mids(entities.mids), call.words[0])
         if len(call.operands) <= towards:
             return edges
@@ -334,7 +327,10 @@ class _Evaluation:
         return Edges(edges.heads[kept], edges.tails[kept])
 
     def _by_count(self, call: Call, choose: Callable[[Iterable[Decimal]], Decimal]) -> Result:
-        """Return the entities with the most or fewest; an entity from which the relation leads nowhere counts 0."""
+        """Return the entities from which the relation leads to most or fewest others, or to the greatest or least sum.
+
+        An entity from which it leads nowhere counts 0.
+        """
         entities = self._set(call, 0)
         edges = self._edges(entities, call, towards=1)
         if len(call.words) > 1:
@@ -347,7 +343,7 @@ class _Evaluation:
         return entities.keep(own == choose(own))
 
     def _counted(self, call: Call) -> Result:
-        """Return the entities whose number fits; an entity from which the relation leads nowhere counts 0."""
+        """Return the entities from which the relation leads to the wanted number of others; 0 if it leads nowhere."""
         entities, (_, operator, *number) = self._set(call, 0), call.words
         found = counts_by_head(self._edges(entities, call, towards=1 if number else 2))
         limits = [Value(number[0], None)] if number else self._comparands(self.result_of(call.operands[1]))[1]
@@ -370,9 +366,7 @@ class _Evaluation:
         return minus(first, second) if first and second else ResultSet(NO_MIDS)
 
     def _single(self, result: Result) -> Value | None:
-        """Return the single number or value of `result`; None if it is empty. Raises ExpressionError if there are
-        several.
-        """
+        """Return the single number or value of `result`; None if it is empty. Raises ExpressionError for several."""
         if isinstance(result, Decimal):
             return Value(plain_number(result), ValueKind.NUMBER)
         operand = as_set(result)

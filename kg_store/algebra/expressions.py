@@ -224,8 +224,8 @@ class Operand:
 class ExpressionResult:
     """The result of an expression.
 
-    `mids` are sorted by a value if `ordered`, or by likelihood if also `ranked`, which no expression gives. `rows` are
-    those of ResultTable, `names` those of ResultKinds.
+    `mids` are sorted by a value if `ordered`; if also `ranked`, by likelihood, which a caller sets and no expression
+    gives. `rows` are those of ResultTable, `names` those of ResultKinds.
     """
 
     kind: OutcomeKind
@@ -328,7 +328,7 @@ def written(expression: Expression) -> str:
 
 
 def with_relations(expression: Expression, further: Mapping[str, Sequence[str]]) -> Expression:
-    """Returns `expression` with each "reach" extended by the `further` relations of its label."""
+    """Return `expression` with each `reach` united with those by the `further` relations of its label."""
     if isinstance(expression, Name):
         return expression
     operands = tuple(with_relations(each, further) for each in expression.operands)
@@ -369,9 +369,7 @@ def _by_rows(expression: Expression) -> Expression:
 
 
 def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
-    """Return the filters by values of one record around an expression, the outermost first, and the expression
-    inside.
-    """
+    """Return the filters by values of one record around an expression, outermost first, and what they filter."""
     tests: list[Call] = []
     while isinstance(expression, Call) and expression.function in ("filter", "having"):
         if _record_of(expression).count("|") or (tests and _record_of(expression) != _record_of(tests[0])):
@@ -382,9 +380,7 @@ def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
 
 
 def _record_of(test: Call) -> str:
-    """Return the relation to the record whose value a filter compares; empty if it compares a value of the node
-    itself.
-    """
+    """Return the relation to the record whose value a filter compares; empty for a value of the node itself."""
     return test.words[0].rpartition("|")[0]
 
 

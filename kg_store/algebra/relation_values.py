@@ -47,17 +47,13 @@ class Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph; or, without a `kind`, one typed by a user, which is read as the kind of the graph's
-    value.
-    """
+    """A literal of the graph; without a `kind`, one typed by a user, which is read as the graph's values are."""
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
 
     def read_as(self, kind: ValueKind) -> Parsed | None:
-        """Return the value read as `kind`; None if that is impossible, so that it compares with nothing of that
-        kind.
-        """
+        """Return the value read as `kind`; None if that is impossible."""
         try:
             return parse_value(self.lexical, kind)
         except ValueError:
@@ -95,7 +91,10 @@ class RelationValues:
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
-        """Returns the measures of `mids`; a value counts once for each mediator by which a relation reaches it."""
+        """Return the values with an order (numbers or dates) that `mids` have by the relation `label`.
+
+        A value counts once for each mediator by which the relation reaches it.
+        """
         steps = self._steps(label)
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
 

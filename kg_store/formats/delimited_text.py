@@ -53,10 +53,10 @@ class TableFile:
         return [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
 
     def header_delimiter(self) -> str:
-        """Return the delimiter that is most frequent in the header: the first line with at least half as many as any
-        sampled line.
+        """Return the most frequent delimiter of the header line.
 
-        A title above the header has fewer.
+        The header is the first line with at least half as many delimiters as any of the first lines has; a title above
+        it has fewer.
         """
         lines = self._peek(_SAMPLE_LINES)
         counts = [max(line.count(delimiter) for delimiter in DELIMITERS) for line in lines]
@@ -67,8 +67,8 @@ class TableFile:
     def triples_delimiter(self, prefer_comma: bool) -> str | None:
         """Return the tab, bar or comma that splits each of the first lines into at least three cells.
 
-        If there is none, the first that does so for the first line, so that an error names the line that differs; else
-        None. Raises LoadError for an empty file.
+        If none does, returns the one that splits the first line so, so that an error names the line that differs; None
+        if there is none. Raises LoadError for an empty file.
         """
         filled = self._filled()
         if not filled:
@@ -81,9 +81,7 @@ class TableFile:
         return None
 
     def is_header_alone(self) -> bool:
-        """Return True if the file holds a single line, and that has two or more cells but not three, as a triple
-        would.
-        """
+        """Return True if the file is a single line of several cells, but not of three, as a triple would be."""
         filled = [line for line in self._peek(_SAMPLE_LINES) if line.strip()]
         cells = filled[0].count(self.header_delimiter()) + 1 if filled else 0
         return len(filled) == 1 and cells > 1 and cells != 3
@@ -180,9 +178,7 @@ def _after(broken: list[LoadError], rows: Rows) -> Rows:
 
 
 def _place_in(head: Sequence[tuple[int, Cells]]) -> int:
-    """Return the index of the header in `head`; that of the first filled line if no line below a title can be the
-    header.
-    """
+    """Return the index of the header in `head`; if none is found below a title, that of the first filled line."""
     filled = [(at, [place for place, cell in enumerate(cells) if cell]) for at, (_, cells) in enumerate(head)]
     lines = [(at, places) for at, places in filled if places]
     if not lines:

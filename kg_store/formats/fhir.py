@@ -52,10 +52,10 @@ def is_resource(record: Mapping[str, Any]) -> bool:
 
 
 def plain_resource(resource: Record) -> Record:
-    """Return `resource` as a plain record: codes as texts, references as ids, a person's name as one text, addresses
-    as columns.
+    """Return a FHIR resource as a plain record.
 
-    Elements for programs (metadata, the narrative, contained resources) are left out.
+    Codes become texts, references ids, a person's name one text, and addresses columns. Elements for programs
+    (metadata, the narrative, contained resources) are left out.
     """
     element, word = _RECORDED.get(resource["resourceType"], ("", ""))
     found: Record = {}
@@ -71,9 +71,7 @@ def plain_resource(resource: Record) -> Record:
 
 
 def _names_of(resource: Record) -> dict[str, str]:
-    """Return a person's full name, and the first given name with the family name; for anything else the text of its
-    type.
-    """
+    """Return a person's full name, and the first given name with the family name; else the text of the type."""
     name = resource.get("name")
     first = name[0] if isinstance(name, list) and name else None
     if isinstance(first, dict):
@@ -178,9 +176,7 @@ def _kind_of_identifier(identifier: Record) -> str:
 
 
 def _grouped(values: list[Any], column_of: Callable[[Record], str]) -> Iterator[tuple[str, Any]]:
-    """Yield (column, values); `column_of` must give columns of a closed list, so that no word of the data becomes a
-    name.
-    """
+    """Yield (column, values). `column_of` must choose from a closed list, so that no word of the data is a column."""
     by_column: dict[str, list[str]] = {}
     for each in values:
         if isinstance(each, dict) and each.get("value"):

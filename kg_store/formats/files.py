@@ -22,9 +22,7 @@ _CHUNK_BYTES = 1 << 20
 
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, gunzipped if its name ends with .gz. Raises LoadError if it cannot be read or
-    unpacked.
-    """
+    """Open a file for reading, gunzipped if its name ends with .gz. Raises LoadError."""
     with translate_io_errors(path), path.open("rb") as opened:
         yield cast(IO[bytes], gzip.GzipFile(fileobj=opened)) if path.suffix.lower() == ".gz" else opened
 
@@ -58,9 +56,7 @@ def translate_io_errors(path: Path) -> Iterator[None]:
 Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252", "cp1250", "cp1251", "cp1253", "cp1254"]
 
 MAX_FOREIGN_SHARE: Final = 0.3
-"""The greatest share of letters outside of ASCII in a text in a western code page; Cyrillic or Greek texts have far
-more.
-"""
+"""The greatest share of letters outside of ASCII in a text in a western code page; Cyrillic or Greek have more."""
 
 
 def encoding_of(path: Path) -> Encoding:
@@ -118,8 +114,8 @@ class BoundedRuns(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Return as many bytes as are asked for; fewer only at the end, because a parser may inspect the beginning in
-        one read.
+        """Return as many bytes as are asked for, or fewer at the end; a parser may inspect the beginning in one
+        read.
         """
         pieces: list[bytes] = []
         while size and (data := self._stream.read(_PIECE_BYTES if size < 0 else min(size, _PIECE_BYTES))):
@@ -201,8 +197,8 @@ def _context_parts(node: dict[str, Any]) -> list[Any]:
 
 
 def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any]]) -> int:
-    """Return the number of distinct keys that no context defines and that are neither keywords nor IRIs; 0 if there is
-    a @vocab.
+    """Return the number of distinct keys that no context defines; 0 if there is a @vocab. Keywords and IRIs do not
+    count.
 
     Objects whose keys all look like language tags are skipped, as the values of a term with `@container: @language`.
     """
@@ -216,9 +212,7 @@ def _without_meaning(objects: list[dict[str, Any]], contexts: list[dict[str, Any
 
 
 def tame_xml(stream: IO[bytes], file: str) -> IO[bytes]:
-    """Return the stream after a check of its prolog. Raises LoadError if an entity is long or made of other
-    entities.
-    """
+    """Return the stream after checking its prolog. Raises LoadError for an entity that is long or made of others."""
     prolog = stream.read(_MAX_PROLOG_BYTES)
     values = _ENTITY_VALUE.findall(prolog)
     if b"\x00" in prolog or any(b"&" in value for value in values) or b"<!ENTITY %" in prolog:

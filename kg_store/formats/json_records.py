@@ -32,8 +32,9 @@ from kg_store.formats.files import (
 
 MIN_DATA_KEYS: Final = 15
 MAX_SHARE: Final = 1 / 3
-"""An object's keys are data if all records together have at least MIN_DATA_KEYS different ones, and each record on
-average at most this share of them. Chosen by hand.
+"""Keys are data if at least MIN_DATA_KEYS are different, and a record has at most this share of them on average.
+
+Chosen by hand.
 """
 MIN_ALIKE: Final = 5
 """An object's keys are also data if it holds at least this many objects that all have the same keys. Chosen by
@@ -46,8 +47,9 @@ _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))
 
 @dataclass(slots=True)
 class _Uses:
-    """The keys of the objects at one place: the `total` number over all `records`; `is_alike` while all values have
-    the same keys.
+    """The keys of the objects at one place in the records.
+
+    `total` is the sum of their numbers over all `records`; `is_alike` while all values are objects with the same keys.
     """
 
     keys: set[str] = field(default_factory=set)
@@ -105,9 +107,7 @@ Places = frozenset[tuple[str, str]]
 
 
 def tables_of_json(path: Path) -> list[TableOfFile]:
-    """Return every table of the file, with the columns of all its records. Raises LoadError if the file holds no
-    records.
-    """
+    """Return every table of the file, with the columns of all its records. Raises LoadError if there are none."""
     columns: dict[str, dict[str, None]] = {}
     maps = places_of_maps((title, as_people_say_it(record)) for title, _, record in records_of(path))
     for title, _, record in _all_records(path, maps):
@@ -134,10 +134,9 @@ def _rows(path: Path, title: str, columns: list[str], maps: Places) -> Callable[
 
 
 class _JsonBytes(BoundedRuns):
-    """A stream for ijson, whose C parser would end the process at an integer too long for Python's `int` (4,300
-    digits).
+    """A stream for ijson that raises LoadError before the parser reads a number of too many digits.
 
-    Raises LoadError before the parser reads such a number.
+    Its C parser would end the process at an integer too long for Python's `int` (4,300 digits).
     """
 
     def __init__(self, stream: IO[bytes], file: str) -> None:

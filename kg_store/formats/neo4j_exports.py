@@ -56,9 +56,7 @@ def header_of_text(path: Path) -> tuple[str, list[str]]:
 _FIELD = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z_]+(?:\[\])?)(?:\((?P<space>[^()]*)\))?(?:\{.*\})?)?")
 _APOC = ("_id", "_labels", "_start", "_end", "_type")
 _GREMLIN = {"~id": "ID", "~from": "START_ID", "~to": "END_ID", "~label": "LABEL"}
-"""The fields of Gremlin's CSV (as Amazon Neptune loads it) as fields of Neo4j's; a label is also a relationship's
-type.
-"""
+"""The fields of Gremlin's CSV (as Amazon Neptune loads it) as fields of Neo4j's; a label is also a type."""
 _ADMIN = frozenset({"ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE"})
 _LABELS = ("LABEL", "_labels")
 

@@ -16,8 +16,9 @@ from typing import Final
 
 
 def text_of(value: object) -> str:
-    """Return a cell's value as text: days without a time as ISO dates, whole numbers without a point, time spans in
-    seconds.
+    """Return a cell's value as text.
+
+    Days without a time become ISO dates, whole numbers lose their point, time spans are in seconds.
     """
     if value is None:
         return ""

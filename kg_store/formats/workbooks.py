@@ -1,5 +1,6 @@
-"""Reads workbooks (.xlsx, .xls, .xlsb, .ods): each filled sheet is a table. Notes say where formulas, errors and
-merged cells are.
+"""Reads workbooks (.xlsx, .xls, .xlsb, .ods): each filled sheet is a table.
+
+Notes say where formulas, errors and merged cells are.
 """
 
 from __future__ import annotations
@@ -66,8 +67,9 @@ def _require_few(sheets: Sequence[object], path: Path) -> None:
 
 
 def check_size(path: Path) -> bool:
-    """Return True if the workbook has macros. Raises LoadError if it is too large, by its directory, before unpacking
-    anything.
+    """Return True if the workbook has macros.
+
+    Raises LoadError if its directory says that it unpacks to too much; nothing is unpacked for that.
     """
     try:
         with zipfile.ZipFile(path) as packed:
@@ -84,9 +86,7 @@ def check_size(path: Path) -> bool:
 
 
 def _opened(path: Path, stored_values: bool) -> Workbook:
-    """Open a workbook. With `stored_values`, a formula cell holds the value that was computed when the file was
-    saved.
-    """
+    """Open a workbook. With `stored_values`, a formula cell holds its value at the time of saving."""
     from openpyxl import load_workbook
 
     return load_workbook(path, read_only=True, data_only=stored_values, keep_links=False)
@@ -130,9 +130,7 @@ def _within_bounds(cells: list[str], path: Path, title: str, line: int) -> list[
 
 
 def _notes(path: Path, title: str) -> tuple[tuple[int, str], ...]:
-    """Return notes on formulas, errors and merged cells: the number of each, and a sentence with the place of the
-    first.
-    """
+    """Return notes on formulas, errors and merged cells: the number of each, and where the first is."""
     formulas: list[str] = []
     errors: list[str] = []
     with closing(_opened(path, stored_values=False)) as workbook:

@@ -32,11 +32,11 @@ _NOTHING: Longs = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """A group is what one step of one node leads to; a kind is all groups of one step that lead to the same sets of
-    steps.
+    """The nodes that each step of each node leads to, grouped.
 
-    `owners` and `kinds` have one row for each group. Kinds are sorted by step (`kind_steps`); kind n leads to nodes
-    with the sets of steps `reached[starts[n]:starts[n + 1]]`.
+    A group is what one step of one node leads to; a kind is all groups of one step that lead to the same sets of
+    steps. `owners` and `kinds` have one row for each group. Kinds are sorted by step (`kind_steps`); kind n leads to
+    nodes with the sets of steps `reached[starts[n]:starts[n + 1]]`.
     """
 
     owners: Longs
@@ -112,17 +112,13 @@ class PathSets:
         return _Groups(owners, kinds, steps[examples], sets[ranges(starts[examples], lengths)], running_total(lengths))
 
     def _pairs(self, groups: _Groups) -> tuple[Longs, Longs]:
-        """Return each pair of a kind and a concept as one number, and how many entities of the concept have the
-        kind.
-        """
+        """Return each (kind, concept) pair as one number, and how many entities of the concept have the kind."""
         concepts = self._concept_of[groups.owners]
         named = concepts >= 0
         return np.unique(groups.kinds[named] * self._concepts + concepts[named], return_counts=True)
 
     def _seconds(self, groups: _Groups, first: int, last: int) -> tuple[Longs, Longs]:
-        """Return the steps that can follow each of the kinds `first` to `last`, each once a kind, and the start of
-        each kind.
-        """
+        """Return the steps that can follow each of the kinds `first` to `last`, and where those of each kind start."""
         reached = groups.reached[groups.starts[first] : groups.starts[last]]
         widths = lengths_between(groups.starts[first : last + 1])
         of_kind = np.repeat(np.repeat(np.arange(last - first), widths), self._lengths[reached])
@@ -135,9 +131,7 @@ class PathSets:
     def _paths_of(
         self, groups: _Groups, pairs: Longs, counts: Longs, seconds: Longs, starts: Longs, first: int
     ) -> tuple[Longs, Longs]:
-        """Return (step, concept, second step) as one number, and how many entities have each; a number may occur
-        twice.
-        """
+        """Return (step, concept, second step) as one number, which may repeat, and how many entities have each."""
         kinds, concepts = pairs // self._concepts, pairs % self._concepts
         lengths = starts[kinds - first + 1] - starts[kinds - first]
         begins = (groups.kind_steps[kinds] * self._concepts + concepts) * self._count
@@ -317,8 +311,9 @@ class ProfileRisk:
 
 @dataclass(frozen=True, slots=True)
 class ConceptSets:
-    """The entities of a concept (None: of all), counted by the size of their anonymity set; one count for each of
-    `Anonymity.bounds`.
+    """The entities of a concept (None: of all), counted by the size of their anonymity sets.
+
+    There is one count for each of `Anonymity.bounds`.
     """
 
     concept: str | None

@@ -1,5 +1,6 @@
-"""BlindGraph: the view of a graph that strategies get: MIDs and relations, but no name or value that could leak. One
-implementation reads memory-mapped arrays, another caches results for a single question.
+"""BlindGraph: the view of a graph that strategies get: MIDs and relations, but no name or value that could leak.
+
+One implementation reads memory-mapped arrays, another caches results for a single question.
 """
 
 from __future__ import annotations
@@ -154,7 +155,7 @@ class CompactGraph:
         return place if place < len(known) and known[place] == mid else None
 
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        """Return the position of each MID, and a flag that it exists; the position of a missing one may be behind the
+        """Return the position of each MID, and a flag that it exists; a missing one may have the position after the
         end.
         """
         places = self._arrays.mids.searchsorted(mids)
@@ -181,8 +182,7 @@ MAX_CACHED = 5_000
 
 
 class RememberedGraph:
-    """Wraps `graph` and caches the neighbours of each set of nodes and hop. It holds MIDs only, and serves one
-    question.
+    """Wraps `graph` for one question, and caches the neighbours of each set of nodes by a hop. It holds MIDs only.
 
     `schema`: another schema with the same relations and signatures, for reading the question (`read_in_house`).
     """

@@ -37,7 +37,7 @@ class PathCardinality:
 
 @dataclass(frozen=True, slots=True)
 class EntityDescription:
-    """A description of one entity.
+    """The statements of a prompt about one entity.
 
     `leads` holds for each described path the set of its possible readings; at least one of them leads somewhere.
     `steps`, if given, are all single steps that leave the entity (`steps_from`); no other step does.
@@ -91,9 +91,7 @@ class _Known:
         self._bytes = 0
 
     def flags(self, concept: str, of: Path | Step | PathCardinality, work_out: Callable[[], Flags]) -> Flags:
-        """Return a flag for each member of the concept: the path leads somewhere or to so many nodes, or the step
-        leaves it.
-        """
+        """Return a flag for each member of the concept: the path or step leads somewhere, or to so many nodes."""
         found = self._flags.get((concept, of))
         if found is None:
             found = work_out()
@@ -180,10 +178,10 @@ def _among(mids: Mids, some: Mids) -> Flags:
 def wider_kinds(schema: Schema, k: int) -> Mapping[str, str]:
     """Return, for each concept with fewer than `k` entities, the words that a prompt shows instead of it.
 
-    They are a cell: several concepts joined by commas that have at least `k` entities together. All concepts of a cell
-    show the same words, so that these do not tell the concept. Cells are made of small concepts, because a small one
-    joined to a large one would differ from it by its relations; only if all small ones together have fewer than `k`
-    entities does the smallest large one join them. A concept that has no partner is left out.
+    These name a cell: several concepts joined by commas that have at least `k` entities together. All concepts of a
+    cell show the same words, so that these do not tell the concept. Cells are made of small concepts, because the
+    paths of a small one would be lost among those of a large one; only if all small ones together have fewer than `k`
+    entities does the smallest large one join them. A concept without a partner is left out.
     """
     sizes: Counter[str] = Counter()
     for signature in schema.signatures:

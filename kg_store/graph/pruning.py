@@ -1,5 +1,6 @@
-"""Removes parts of a graph as if they had never been loaded: erased things with all that depends on them, and
-everything that a role may not see.
+"""Removes parts of a graph as if they had never been loaded.
+
+These are erased things with all that depends on them, or everything that a role may not see.
 """
 
 from __future__ import annotations
@@ -97,11 +98,10 @@ _ENDS = 2  # A mediator that joins fewer nodes has no purpose and is removed.
 
 @dataclass(frozen=True, slots=True)
 class RemovalSet:
-    """Everything that is removed: `mids` are all of it, including `chosen`; `nodes` flags their positions in the
-    arrays.
+    """Everything that is removed with the `chosen` things.
 
-    `facts` are lost; of the nodes, `values` are values that only removed things had, `mediators` joined removed things
-    to others, and `alone` are things that had no other fact.
+    `mids` are all removed things, `nodes` flags their positions in the arrays, `facts` is the number of lost facts. Of
+    the things, `values` only belonged to removed ones, `mediators` joined these to others, `alone` had no other fact.
     """
 
     chosen: Mids = field(repr=False)
@@ -140,8 +140,9 @@ def closure_of_removal(adjacency: Adjacency, schema: Schema, unseen: Edges, chos
 
 
 def _mediators(facts: Facts, kinds: npt.NDArray[np.uint8], gone: Flags) -> Flags:
-    """Return flags for the mediators that join too little after the removal; repeated, since each may take others
-    along.
+    """Return flags for the mediators that join fewer than two nodes after the removal.
+
+    The search is repeated, because the removal of one mediator may make others join too little.
     """
     mediator = (kinds == _MEDIATOR) & ~gone
     # A value describes the mediator; it is not one of the nodes that the mediator joins.
@@ -186,9 +187,7 @@ def restricted(adjacency: Adjacency, schema: Schema, role: RolePolicy, name_conc
 
 
 def refuse_unknown_words(policy: Policy, schema: Schema) -> None:
-    """Raise PolicyError if a role lists a relation or concept that the graph does not have, since it would have no
-    effect.
-    """
+    """Raise PolicyError if a role lists a relation or concept that the graph lacks; it would have no effect."""
     wrong = list(_unknown(policy, schema))
     if wrong:
         raise PolicyError("policy: " + "; ".join(wrong))
@@ -219,9 +218,7 @@ _FIELDS = {
 
 
 def _admits(role: RolePolicy, schema: Schema, signature: Signature) -> bool:
-    """Return True if the role may see nodes of `signature`. Values, and mediators without a class, depend on their
-    facts only.
-    """
+    """Return True if the role may see nodes of `signature`; values and most mediators depend on their facts only."""
     words = {*signature.classes}
     if signature.kind is NodeKind.ENTITY:
         words.add(str(schema.concepts[signature.id]))

@@ -1,6 +1,4 @@
-"""The words of a schema: concepts, saving and reading them, and the opaque words of masked relations, whose real words
-must not be sent.
-"""
+"""The words of a schema: concepts, saving and reading, and the opaque words of masked relations."""
 
 from __future__ import annotations
 
@@ -104,9 +102,7 @@ def read_schema(data: bytes) -> Schema:
 
 
 MIN_OWN_WORD: Final = 4
-"""The fewest letters of a word of a masked class's name that may stand for the class: "articles" for `doaj article
-sample`.
-"""
+"""The fewest letters of a word that may stand for a masked class: "articles" for `doaj article sample`."""
 _EMPTY_WORDS = ("has ", "have ", "is ")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 
@@ -142,11 +138,10 @@ def masks_of(schema: Schema) -> Mapping[int, str]:
 
 
 def read_in_house(schema: Schema, called: Mapping[int, str]) -> Schema:
-    """Return `schema` with the real names of masked relations and classes, for the question reader, which sends
-    nothing out.
+    """Return `schema` with the real names of masked relations and classes, for the question reader.
 
-    `called`: their names, by the MIDs under which the vault stores them. Labels and concepts, and so expressions and
-    answers, keep the opaque words. Returns `schema` itself if nothing is masked.
+    The question reader sends nothing out. `called`: the names, by the MIDs under which the vault stores them. Labels
+    and concepts, and so expressions and answers, keep the opaque words. Returns `schema` itself if nothing is masked.
     """
     if not unsaid_of(schema):
         return schema
@@ -163,8 +158,8 @@ def unsaid_of(schema: Schema) -> list[int]:
 
 
 def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (concept, words of a masked class) if all entities of the concept are of that class and no other concept
-    has it.
+    """Yield (concept, class's words) if all entities of the concept are of a masked class that no other concept
+    has.
     """
     of_concept: dict[str, frozenset[Mid]] = {}
     for signature in schema.signatures:
@@ -184,24 +179,20 @@ def _own_kinds(schema: Schema, called: Mapping[int, str]) -> Iterator[tuple[str,
 
 @cached_by_version
 def own_words_of(schema: Schema) -> Mapping[str, str]:
-    """Return the real names of masked relations by their opaque words; empty unless the schema is from
-    `read_in_house`.
-    """
+    """Return the real names of masked relations by their opaque words; empty without `read_in_house`."""
     return {each.label: each.own for each in schema.relations if each.own}
 
 
 def holds_any(text: str, unsaid: Iterable[Sequence[str]]) -> bool:
-    """Return True if `text` holds one of the phrases in `unsaid`: the real words of masked or hidden relations and
-    classes.
-    """
+    """Return True if `text` holds a phrase of `unsaid`, the real words of masked or hidden relations and classes."""
     return _holds(text, (f" {normalise(word).text} " for words in unsaid for word in words))
 
 
 def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: PublicWords) -> None:
-    """Raise LoadError if a description or a further word in the policy holds the real words of a masked or hidden
-    relation.
+    """Raise LoadError if a description or a further word in the policy holds real words of a masked relation.
 
-    Everybody can read a description, and further words may be sent out in questions.
+    Everybody can read a description, and further words may be sent out in questions. `unsaid` holds the real words of
+    masked and hidden relations and classes.
     """
     patterns = [f" {text} " for words in unsaid for word in words if (text := normalise(word).text) not in public]
     telling = sum(_holds(each.description, patterns) for each in schema.relations)
@@ -219,9 +210,7 @@ def refuse_telling(schema: Schema, unsaid: Sequence[Sequence[str]], public: Publ
 
 
 def notes_on(unsaid: Sequence[Sequence[str]], public: PublicWords) -> tuple[str, ...]:
-    """Return a note for the owner on words of masked relations that are public for another reason and so stay in
-    questions.
-    """
+    """Return a note for the owner on words of masked relations that questions keep, because they are public anyway."""
     count = sum(any(normalise(word).text in public for word in words) for words in unsaid)
     if not count:
         return ()

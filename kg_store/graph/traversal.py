@@ -1,5 +1,5 @@
-"""Walks over a BlindGraph: the steps that leave nodes, also through mediators; whole paths and the concepts of their
-ends; and the paths that all entities of a concept share.
+"""Walks over a BlindGraph: steps, also through mediators, whole paths, and the paths that a concept's entities
+share.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ _MANY_SIGNATURES = 500  # For fewer nodes, making their signatures distinct take
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Parallel arrays of walkers and the nodes where they stand. A walker is one set of nodes with one step that it
-    has begun.
-    """
+    """Parallel arrays of walkers and their nodes. A walker is one set of nodes with one step that it has begun."""
 
     walkers: Longs
     mids: Mids
@@ -133,8 +131,9 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs
 
 
 def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: Longs, codes: Longs) -> _Pairs:
-    """Return the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`; in the result they
-    belong to walker i.
+    """Return the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`.
+
+    In the result, they belong to walker number i.
     """
     order = np.argsort(here.walkers, kind="stable")
     here = _Pairs(here.walkers[order], here.mids[order])
@@ -195,9 +194,7 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
-    """Return a flag for each hop code: True if the inverse of the hop is in `groups`, so that it leads to nodes with
-    these hops.
-    """
+    """Return a flag for each hop code: True if the hop leads to nodes whose own hops are in `groups`."""
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags
@@ -213,9 +210,7 @@ def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
-    """Return the pairs (node before the last step, end) of all walks along `path` from `mids`; complete, whatever the
-    number.
-    """
+    """Return the (node before the last step, end) pairs of all walks along `path` from `mids`, without a limit."""
     edges = Edges(mids, mids)
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
@@ -266,9 +261,7 @@ def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
 
 
 def tail_concept(schema: Schema, step: Step) -> str:
-    """Return the concept of the nodes that `step` leads to. It is read from the schema, so it tells nothing of an
-    individual.
-    """
+    """Return the concept of the nodes that `step` leads to, read from the schema, so that it tells no individual."""
     return tail_concepts(schema).get(step[-1], "thing")
 
 
@@ -299,9 +292,7 @@ def kinds_of(schema: Schema) -> tuple[str, ...]:
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
-    """Return the pairs of one step. `joined` combines the pairs before and after the last mediator; default: distinct
-    pairs.
-    """
+    """Return the pairs of one step; `joined` combines those before and after the last mediator (default: distinct)."""
     edges = graph.neighbours(heads, step[0])
     for at, hop in enumerate(step[1:], start=2):
         middle = _mediators_in(graph, as_mids(edges.tails))
@@ -386,14 +377,13 @@ hand.
 """
 
 MIN_SHARE: Final = 0.01
-"""The smallest share of nodes that must have a step for it to be a path of their concept; a rarer one could identify
-them. Chosen on the sets in docs/evaluation.md.
+"""The smallest share of a concept's nodes that must have a step for it to count; a rarer one may identify them.
+
+Chosen on the sets in docs/evaluation.md.
 """
 
 MAX_PATHS: Final = 1_500
-"""The most paths of one concept; if paths of three steps would exceed it, only shorter ones are used. Chosen by
-hand.
-"""
+"""The most paths of one concept; if those of three steps exceed it, only shorter ones count. Chosen by hand."""
 
 MAX_CACHED_CONCEPTS: Final = 2_000
 """The greatest number of concepts with cached paths in one schema, before the cache is emptied. Chosen by hand."""

@@ -1,5 +1,4 @@
-"""The lexicon: the words that may be sent from a person's text, which are common words of a language without proper
-names.
+"""The lexicon: the common words of a language, without proper names, which may be sent from a person's text.
 
 Imports nothing else of this project. `make.py` writes the lists, `lexicon.py` reads them.
 """

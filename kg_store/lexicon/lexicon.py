@@ -1,5 +1,6 @@
-"""Reads the word lists of the lexicon, and the adjectives and short names of places: "French" for France, "UK" for the
-United Kingdom.
+"""Reads the word lists of the lexicon, and the adjectives and short names of places.
+
+For example, "French" stands for France and "UK" for the United Kingdom.
 """
 
 from __future__ import annotations
@@ -35,9 +36,7 @@ def in_any_lexicon(word: str) -> bool:
 
 
 def kinds_of(word: str) -> str:
-    """Return the parts of speech of a word as letters of `KINDS`; empty if it is not in the lexicon or no dictionary
-    has them.
-    """
+    """Return the parts of speech of a word as letters of `KINDS`; empty if they are unknown."""
     return _english().get(word, "")
 
 
@@ -63,9 +62,7 @@ def _of_all_languages() -> frozenset[str]:
 
 @cache
 def sources() -> dict[str, int]:
-    """Return the number of English words by the first source that has them, and of those `taken_out` because they are
-    names.
-    """
+    """Return the number of English words by their first source, and of those `taken_out` as names."""
     return tomllib.loads(SOURCES.read_text(encoding="utf-8"))
 
 
@@ -94,9 +91,7 @@ def places_called(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PlaceAdjectives:
-    """The adjectives and short names of the places that a graph has, except those that the graph itself has as a name
-    or value.
-    """
+    """The adjectives and short names of a graph's places, without those that are a name or value of the graph."""
 
     _names: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     _pattern: re.Pattern[str] | None = field(default=None, repr=False)
@@ -104,8 +99,8 @@ class PlaceAdjectives:
 
     @classmethod
     def of(cls, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> PlaceAdjectives:
-        """Build the table. `is_spelt`: True for a name or value of the graph, in lower case; `is_own`: True for the
-        service's own words.
+        """Build the table. `is_spelt`: True for a name or value of the graph; `is_own`: for the service's own
+        words.
         """
         found = {
             adjective: known
@@ -139,9 +134,7 @@ def is_short_place(text: str) -> bool:
 
 
 def _is_taken(said: str, is_spelt: Callable[[str], bool], is_own: Callable[[str], bool]) -> bool:
-    """Return True if the graph or the service uses the word itself; a short name that is also a word counts only with
-    "the".
-    """
+    """Return True if the graph or the service uses the word itself; "us" counts only as "the us"."""
     if said in _file()["short_names"] and said in _file()["lower_case_is_another_word"]["words"]:
         return is_own(f"the {said}")
     return is_spelt(said) or is_own(said)

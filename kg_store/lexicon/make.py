@@ -27,9 +27,7 @@ MIN_ZIPF: Final = 1.0  # The least Zipf frequency of a word that lemminflect has
 MIN_OLD_ZIPF: Final = 2.5  # The least Zipf frequency of a word that only Webster's Second of 1934 has.
 LONG_WORD: Final = 4
 MIN_SHORT_ZIPF: Final = 3.7
-"""The least Zipf frequency of a shorter word; dictionaries have nearly any two or three letters, and so have lists of
-names.
-"""
+"""The least Zipf frequency of a shorter word; nearly any two or three letters are in dictionaries and names."""
 
 ALWAYS_WORDS: Final = 300  # This many of the most frequent words are candidates even without a dictionary.
 MIN_MARGIN: Final = 0.8  # A word stays if it is written six times (10^0.8) as often as the name with its spelling.
@@ -43,9 +41,7 @@ UNCOUNTED_NAME: Final = 2.9  # The Zipf frequency assumed for a name in faker's 
 NAMES_IN_TEXT: Final = 0.01  # The share of surnames among the words of a text; given names have the same.
 OTHER_WORDS: Final = 600
 OTHER_SMALL_WORDS: Final = 60
-"""This many of the most frequent words are articles, prepositions and the like; they stay even if names are spelt so
-(les, das).
-"""
+"""This many of the most frequent words stay even if they are also names: articles and the like (les, das)."""
 
 OTHER_LANGUAGES: Final = (
     "ar bg bn ca cs da de el es fa fi fr he hi hu is it lt lv mk nb nl pl pt ro ru sh sk sl sv ta tr uk ur"
@@ -58,9 +54,7 @@ _PLAIN = str.maketrans("ıøłđðþß", "iolddps")
 
 
 def english() -> Iterator[str]:
-    """Yield a line `word kinds` for each English word, sorted; the kinds are letters of `KINDS`, or missing if
-    unknown.
-    """
+    """Yield a line `word kinds` for each English word, sorted; kinds are letters of `KINDS`, or missing."""
     own = _own_words()
     for word in sorted({*_candidates(), *top_n_list("en", ALWAYS_WORDS, wordlist="best"), *own}):
         if word in own or (
@@ -70,9 +64,7 @@ def english() -> Iterator[str]:
 
 
 def others() -> Iterator[str]:
-    """Yield a line `language: word word ...` for each other language: its frequent words that no list of names
-    holds.
-    """
+    """Yield a line `language: word word ...` for each other language: frequent words that are not names."""
     for language in OTHER_LANGUAGES:
         frequent = [word for word in top_n_list(language, OTHER_WORDS, wordlist="small") if _WORD.fullmatch(word)]
         kept = [word for rank, word in enumerate(frequent) if rank < OTHER_SMALL_WORDS or not _names_somebody(word)]
@@ -91,9 +83,7 @@ def _min_zipf(word: str, least: float) -> float:
 
 
 def _is_name(word: str) -> bool:
-    """Return True if the word is not much more frequent than the name with its spelling. The most frequent words never
-    are.
-    """
+    """Return True if the word is not much more frequent than the name with its spelling; False for top words."""
     zipf: float = zipf_frequency(word, "en")
     if zipf >= MAX_CAPITAL_ZIPF:
         return False
@@ -120,9 +110,7 @@ def _names_somebody(word: str) -> bool:
 
 
 def _zipf_as_name(word: str) -> float:
-    """Return the Zipf frequency (log10 of uses in 10^9 words) of the personal name with that spelling; 0 if there is
-    none.
-    """
+    """Return the Zipf frequency (log10 of uses in 10^9 words) of the word as a personal name; 0 if it is none."""
     surnames, given = _census()
     shares = [(surnames.get(word, 0.0), NAMES_IN_TEXT), (given.get(word, 0.0), NAMES_IN_TEXT / 2)]
     counted = [math.log10(percent / 100 * of_text * 1e9) for percent, of_text in shares if percent]
@@ -130,18 +118,14 @@ def _zipf_as_name(word: str) -> float:
 
 
 def _zipf_as_place(word: str) -> float:
-    """Return the Zipf frequency of the place with that name, estimated from its population (a million people: 3.8);
-    else 0.
-    """
+    """Return the Zipf frequency of the word as a place, estimated from its population (a million: 3.8); else 0."""
     people = _places().get(word, 0)
     return math.log10(people) - 2.2 if people else 0.0
 
 
 @cache
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
-    """Return lemminflect's words in lower case with the letters of their kinds, and its capitalised words in lower
-    case.
-    """
+    """Return lemminflect's words in lower case with their kinds, and its capitalised words, lowered."""
     small: defaultdict[str, str] = defaultdict(str)
     capital = set()
     with (files("lemminflect") / "resources" / "lemma_lu.csv.gz").open("rb") as packed:
@@ -163,9 +147,7 @@ def _webster() -> tuple[frozenset[str], frozenset[str]]:
 
 @cache
 def _census() -> tuple[dict[str, float], dict[str, float]]:
-    """Return surnames and given names of the 1990 census of the United States, with the percentage of people who bear
-    them.
-    """
+    """Return surnames and given names of the US census of 1990, with the percentage of people who bear them."""
     women, men = _counted("dist.female.first"), _counted("dist.male.first")
     given = {name: max(women.get(name, 0.0), men.get(name, 0.0)) for name in {**women, **men}}
     return _counted("dist.all.last"), given

@@ -27,8 +27,7 @@ from kg_store.text.labels import distinct_labels, local_name, readable_relation
 
 @cache
 def is_public_term(iri: str) -> bool:
-    """Return True if `iri` is a term that a public vocabulary defines (FOAF, schema.org, SKOS, PROV, ...), by rdflib's
-    lists.
+    """Return True if rdflib knows `iri` as a term of a public vocabulary (FOAF, schema.org, SKOS, PROV, ...).
 
     A made-up term in the namespace of a vocabulary does not count.
     """
@@ -44,9 +43,7 @@ _VOCABULARIES = "RDF RDFS OWL SKOS FOAF DC DCTERMS SDO ORG PROV TIME SOSA SSN DO
 
 MAX_RARE_USES = 2
 MIN_USUAL_USES = 20
-"""A relation of at most MAX_RARE_USES facts counts as rare if half of all facts belong to relations with at least this
-many.
-"""
+"""Relations of few facts count as rare if half of all facts are of relations with at least this many."""
 MAX_DECLINING_SHARE = 0.1
 MIN_GROWING = 30
 """Relations grow with the rows if they are more than this number and more than MAX_DECLINING_SHARE of the facts."""
@@ -79,13 +76,13 @@ class MaskedTerm:
 def default_masks(
     triples: SortedTriples, policy: Policy, labels: Mapping[str, str], named: Names, classes: NodeClasses
 ) -> tuple[MaskedTerm, ...]:
-    """Return every relation and class that is masked: those whose words may be a table cell, if the policy does not
-    decide on them, and the classes that the policy masks.
+    """Return every relation and class that is masked.
 
-    Promise: the words of all others are common English, listed by the owner, or from a public vocabulary; they occur
-    as often as schema does; and they equal no name or text value of this graph, except the name of a class that is
-    shown anyway ("record label" is both a class and a relation of Wikidata). Limit: a cell of common words is taken
-    for schema if it is a relation of many facts and stands nowhere else in the graph.
+    These are the ones whose words may be a table cell, if the policy does not decide on them, and the classes that the
+    policy masks. Promise: the words of all others are common English, listed by the owner, or from a public
+    vocabulary; they occur as often as schema does; and they equal no name or text value of this graph, except the name
+    of a class that is shown anyway ("record label" is both a class and a relation of Wikidata). Limit: a cell of
+    common words is taken for schema if it is a relation of many facts and stands nowhere else in the graph.
     """
     declared = set(np.unique(triples.raw.subjects[triples.schema[triples.raw.subjects]]).tolist())
     relations = [*_relations(triples, policy, labels, declared)]
@@ -216,9 +213,7 @@ def _masked(
 
 
 def _usual(uses: Sequence[int]) -> int:
-    """Return the number of facts of the relation to which the median fact belongs; many rare relations do not lower
-    it.
-    """
+    """Return the number of facts of the relation that holds the median fact; rare relations do not lower it."""
     ordered = sorted(uses)
     middle = next((at for at, total in enumerate(accumulate(ordered)) if total * 2 >= sum(ordered)), 0)
     return ordered[middle] if ordered else 0

@@ -47,8 +47,9 @@ from kg_store.terms import Edges, Mid, Mids, NodeKind, Relation, Schema, Signatu
 
 @dataclass(frozen=True, slots=True)
 class LoadedNode:
-    """The vault record of one node, with the settings for its texts: the linker finds them in questions (`linkable`),
-    the guard blocks them (`protected`).
+    """The vault record of one node, with the settings for its texts.
+
+    `linkable`: the linker finds them in questions; `protected`: the guard blocks them.
     """
 
     mid: int
@@ -70,8 +71,9 @@ class LoadedNode:
 
 @dataclass(frozen=True, slots=True)
 class LoadedGraph:
-    """The result of one load, in memory. Only `nodes()`, which streams names and values, and `unsaid`, `masked` hold
-    secrets.
+    """The result of one load, in memory.
+
+    `nodes()`, which streams names and values, and `unsaid` and `masked` hold secrets; the other fields do not.
     """
 
     relations: tuple[Relation, ...]

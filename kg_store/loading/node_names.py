@@ -1,5 +1,6 @@
-"""Names of nodes: the literals that the policy calls names, readable forms of IRIs, and cleaned spellings of both; and
-the nameless nodes that are mediators.
+"""Names of nodes: literals that the policy calls names, readable forms of IRIs, and cleaned spellings of both.
+
+Also finds the nameless nodes that are mediators.
 """
 
 from __future__ import annotations
@@ -95,8 +96,7 @@ def speaks_of_schema(triples: SortedTriples) -> Flags:
 
 
 def local_names(terms: Mapping[int, str], words: Mapping[int, str]) -> Names:
-    """Return names made of IRIs and cells, preferred first. `words` holds the class words, which are put before plain
-    ids.
+    """Return names made of IRIs and cells, preferred first. `words` holds the class words, for plain ids.
 
     For example, `29414805` of class Purchase is named `29414805` and `purchase 29414805`.
     """
@@ -151,9 +151,7 @@ def _first_texts(triples: SortedTriples, predicate: str) -> dict[int, str]:
 
 
 def _local(term: str, word: str) -> list[str]:
-    """Return spellings made of an IRI or a cell, the preferred one first; the second is complete and so unique to the
-    node.
-    """
+    """Return spellings of an IRI or a cell, the preferred one first; the second is complete, so unique to the node."""
     if term[0] != "<":
         text = text_of(term)
         return [" ".join(text.replace("_", " ").split()) or text, text]
@@ -242,9 +240,7 @@ def _meant(escape: re.Match[str]) -> str:
 
 
 def inner_names(name: str) -> Iterator[str]:
-    """Yield the bare name inside `name` (without titles, numbers and brackets), and the birth name with the same first
-    names.
-    """
+    """Yield the bare name inside `name`, without titles, numbers and brackets, and the full birth name."""
     bare = _NUMBER.sub(" ", _BRACKETS.sub(_opened, name))
     own, *former = [_trimmed(part) for part in _BIRTH_NAME.split(bare)]
     first_names = own.partition(",")[2] or own.rpartition(" ")[0]
@@ -255,8 +251,10 @@ def inner_names(name: str) -> Iterator[str]:
 
 
 def _opened(brackets: re.Match[str]) -> str:
-    """Return nothing if the brackets hold only years or a record number, the content if it is a birth name, else all
-    of it.
+    """Return the text for a pair of brackets inside a name.
+
+    A space if they hold only years or a record number, their content if it is a birth name, else the brackets as they
+    are.
     """
     content = next(group for group in brackets.groups() if group is not None)
     if not _NUMBER.sub("", _YEARS.sub("", content)).strip(_EDGES + "0123456789"):
@@ -273,9 +271,7 @@ def _trimmed(part: str) -> str:
 def find_mediators(
     triples: SortedTriples, policy: Policy, kinds: npt.NDArray[np.uint8], classes: NodeClasses, named: Names
 ) -> Flags:
-    """Return a flag for each term: it is a mediator by the policy. A node with a name never is, since one can ask for
-    it.
-    """
+    """Return a flag for each term: it is a mediator by the policy. A node with a name never is one."""
     nameless = triples.nodes & (kinds != TermKind.LITERAL)
     nameless[list(named)] = False
     mediating: Flags = nameless & (kinds == TermKind.BLANK) & policy.mediators.blank_nodes

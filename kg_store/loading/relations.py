@@ -1,6 +1,4 @@
-"""Relations of a load: the predicates that are shown, their words, the kinds of their values, and how values are
-shown.
-"""
+"""Relations of a load: which predicates are shown, their words, and the kinds and the exposure of their values."""
 
 from __future__ import annotations
 
@@ -38,10 +36,10 @@ FurtherWords = Callable[[str], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Relations:
-    """`shown` are the relations of the schema; `id_of` is each term's relation id, -1 if it is hidden or not a
-    relation.
+    """The relations of a load.
 
-    `unsaid` holds the real words of each masked or hidden relation, the best first, by its MID.
+    `shown` are those of the schema; `id_of` is each term's relation id, -1 if it is hidden or not a relation. `unsaid`
+    holds the real words of each masked or hidden relation, the best first, by its MID.
     """
 
     shown: tuple[Relation, ...]
@@ -168,8 +166,10 @@ _TEXT = KINDS.index(ValueKind.TEXT)
 
 @dataclass(frozen=True, slots=True)
 class ValueExposure:
-    """Flags by term: `hidden` (a value that no shown relation reaches, but that is still guarded), `linkable` (found
-    in questions), `protected` (blocked by the guard).
+    """Flags by term that say how values may be shown.
+
+    `hidden`: no shown relation reaches the value, but it is still guarded; `linkable`: it is found in questions;
+    `protected`: the guard blocks it.
     """
 
     hidden: Flags
@@ -184,9 +184,7 @@ def find_showing(
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
 ) -> ValueExposure:
-    """Return how each value is shown. It is unprotected only if all relations that lead to it say so, linkable if one
-    does.
-    """
+    """Return how each value is shown: protected unless all relations that lead to it open it, linkable if one is."""
     raw, size = triples.raw, len(kinds)
     literal = kinds == TermKind.LITERAL
     by_default = codes > 0

@@ -1,5 +1,6 @@
-"""SortedTriples: the triples of a load sorted into names, classes, schema and facts by a policy; the classes of nodes,
-and stable terms for blank nodes.
+"""SortedTriples: the triples of a load sorted into names, classes, schema and facts by a policy.
+
+Also the classes of nodes, and stable terms for blank nodes.
 """
 
 from __future__ import annotations
@@ -109,8 +110,9 @@ def _schema_terms(
 
 
 def property_twins(raw: RawGraph) -> dict[int, int]:
-    """Return the second term of each predicate that has one: Wikidata describes its predicate `prop/direct/P19` as
-    `entity/P19`.
+    """Return the second term of each predicate that has one.
+
+    Wikidata describes its predicate `prop/direct/P19` as `entity/P19`.
     """
     numbered = {
         predicate: f"<{found.group(1)}entity/{found.group(2)}>"
@@ -124,8 +126,8 @@ def property_twins(raw: RawGraph) -> dict[int, int]:
 
 
 def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
-    """Return the triples with those turned around whose predicate starts with `prefix`; triples with a literal object
-    stay.
+    """Return the triples with those turned around whose predicate starts with `prefix`, unless they have a literal
+    object.
     """
     if prefix is None:
         return raw
@@ -147,9 +149,7 @@ def turn_inverses(raw: RawGraph, prefix: str | None) -> RawGraph:
 
 
 def _retype_values(raw: RawGraph, policy: Policy) -> RawGraph:
-    """Turn the objects of relations with a `value_kind` into values of that kind, or into text if they do not
-    fit it.
-    """
+    """Turn the objects of relations with a `value_kind` into values of that kind, or into text if that fails."""
     wanted = {
         predicate: settings.value_kind for predicate, settings in policy.relations.items() if settings.value_kind
     }
@@ -190,10 +190,10 @@ _DULL = frozenset({OWL + "Thing", OWL + "NamedIndividual", RDFS + "Resource"})
 
 @dataclass(frozen=True, slots=True)
 class NodeClasses:
-    """The classes of nodes. `set_of` is for each term the position of its classes in `words` and in `iris`; 0 means
-    none.
+    """The classes of nodes.
 
-    `word_of` has the word of every class, except those of everything (`owl:Thing`), by the position of its term.
+    `set_of` is for each term the position of its classes in `words` and in `iris`; 0 means none. `word_of` has the
+    word of every class, except those of everything (`owl:Thing`), by the position of its term.
     """
 
     set_of: TermIds
@@ -292,9 +292,7 @@ def blank_terms(raw: RawGraph, kinds: npt.NDArray[np.uint8], mids: Mids) -> dict
 
 
 def _mixed(numbers: _Hashes) -> _Hashes:
-    """Return the numbers hashed with splitmix64's finaliser, so that each bit of the input affects all bits of the
-    result.
-    """
+    """Return the numbers hashed with splitmix64's finaliser: each input bit affects all bits of the result."""
     with np.errstate(over="ignore"):
         mixed = numbers + np.uint64(0x9E3779B97F4A7C15)
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -1,6 +1,4 @@
-"""Further words of relations and classes, from the policy and the sources; and a search for names of the graph in such
-words.
-"""
+"""Further words of relations and classes, from the policy and the sources; and a search for names in such words."""
 
 from __future__ import annotations
 
@@ -101,8 +99,8 @@ class NamesOfGraph:
                 self._surnames[words[-1]].add(node)
 
     def hold(self, each: WordsToShow, shown: Container[int] = ()) -> bool:
-        """Return True if the words equal or hold a name or text value of a node other than the term itself and those
-        in `shown`.
+        """Return True if the words equal or hold a name or text value of a node outside `shown`, not the term
+        itself.
         """
         nodes = [self._whole.get(run, ()) for run in _runs(each.words)]
         nodes += [self._parts.get(word, ()) for word in _doubtful(each.words)]
@@ -118,9 +116,7 @@ def _doubtful(words: Sequence[str]) -> Iterator[str]:
 
 
 def _after_prepositions(words: Sequence[str]) -> Iterator[str]:
-    """Yield the last word if it follows a preposition, as a person's name may: "told by price", "enemies of
-    bishop".
-    """
+    """Yield the last word if it follows a preposition, as a name may: "told by price", "enemies of bishop"."""
     if len(words) > 1 and words[-2] in _BEFORE_SOMEBODY:
         yield words[-1]
 
@@ -134,9 +130,7 @@ def _runs(words: Sequence[str]) -> Iterator[str]:
 
 
 def _texts_of_nodes(triples: SortedTriples, named: Names, has_local_names: bool) -> Iterator[tuple[int, str, bool]]:
-    """Yield the names of nodes, given or made of their local part, and short text values, as (node, text, True for a
-    name).
-    """
+    """Yield names of nodes, given or local, and short text values, as (node, text, True for a name)."""
     raw, kinds = triples.raw, triples.raw.kinds()
     for node in np.flatnonzero(triples.nodes).tolist():
         if kinds[node] == TermKind.LITERAL:
@@ -252,9 +246,7 @@ def find_wordings(triples: SortedTriples, policy: Policy, named: Names, classes:
 
 
 def _candidates(triples: SortedTriples, policy: Policy, said: Iterable[tuple[int, str]]) -> list[WordsToShow]:
-    """Return those of the texts `said` that consist of common words, unless the policy has a label for their
-    relation.
-    """
+    """Return those of the texts `said` that consist of common words; none for relations with a label in the policy."""
     found = [
         WordsToShow(position, triples.raw.text(position), text, words_of(text), 0, is_declared=True)
         for position, text in dict.fromkeys(said)
@@ -275,7 +267,7 @@ def _by_term(triples: SortedTriples, kept: Iterable[WordsToShow]) -> Words:
 
 
 def _telling(triples: SortedTriples) -> Iterator[tuple[int, str]]:
-    """Yield (relation, word) for words in small letters of its long comments that no other relation's comment has."""
+    """Yield (relation, word) for each lower-case word in its long comments that no other relation's comments have."""
     is_relation = {*np.unique(triples.raw.predicates).tolist(), *property_twins(triples.raw).values()}
     said: defaultdict[int, set[str]] = defaultdict(set)
     for subject, is_comment, text in _texts(triples):

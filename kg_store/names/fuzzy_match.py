@@ -39,9 +39,7 @@ _Flags = npt.NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Standing:
-    """A cache for one typed word: the numbers of the name words that were checked (`asked`) and of those that it
-    stands for.
-    """
+    """A cache for one typed word: the name words (numbers) that were checked, and those that it stands for."""
 
     asked: set[int] = field(default_factory=set)
     words: list[int] = field(default_factory=list)
@@ -50,8 +48,8 @@ class Standing:
 class TypedWords(Protocol):
     """The words of a text, by position `at`.
 
-    `joins`: no border separates the word from the one before. `near`: the name words that it may be, with the number
-    of slips for each; `numbers_near`: these name words alone. `standing`: the cache of `stands_for`.
+    `joins`: no border separates the word from the one before. `near`: the numbers of the name words that it may be,
+    each with its number of slips; `numbers_near`: these numbers alone, sorted. `standing`: the cache of `stands_for`.
     """
 
     @property
@@ -90,9 +88,7 @@ class _Matching:
 
 
 def fit_row(row: NameRow, typed: TypedWords, at: int) -> RowMatch | None:
-    """Return the best match of the name `row` with the words around typed word `at`, which belongs to it; None if none
-    fits.
-    """
+    """Return the best match of the name `row` with the words around typed word `at`; None if none fits."""
     fits, near = [], typed.near(at)
     for place, word in enumerate(row.words):
         slips = near.get(word)
@@ -122,9 +118,7 @@ def _extend(found: _Matching, row: NameRow, typed: TypedWords, at: int, step: in
 
 
 def _take(found: _Matching, row: NameRow, typed: TypedWords, at: int, wanted: int) -> bool:
-    """Match typed word `at` with a free word of the row, preferably the one at position `wanted`. Return False if none
-    fits.
-    """
+    """Match typed word `at` with a free word of the row, preferably that at position `wanted`; False if none fits."""
     taken, near = found.used.values(), typed.near(at)
     free = [place for place in range(len(row.words)) if place not in taken]
     able = [(near[row.words[place]], abs(place - wanted), place) for place in free if row.words[place] in near]
@@ -149,9 +143,7 @@ def _letters(row: NameRow, place: int, typed: TypedWords, at: int) -> int:
 
 
 def stands_for(typed: TypedWords, at: int, word: str) -> bool:
-    """Return True if the typed word is an initial or short form (Ben) of `word`, or `word` is the initial of the typed
-    word.
-    """
+    """Return True if the typed word is an initial or short form (Ben) of `word`, or `word` is its initial."""
     said = typed.spellings[at]
     if said[0] != word[0]:
         return False
@@ -221,10 +213,9 @@ def group_rows(names: NameTable, rows: Numbers, typed: TypedWords, at: int) -> t
 
 
 def _mark_beside(names: NameTable, places: RowPlaces, typed: TypedWords, at: int, step: int, telling: _Flags) -> int:
-    """Mark in `telling` the words of rows that the typed words on one side of `at` may mean, as far as any row
-    continues.
+    """Mark in `telling` the words of rows that the typed words on one side of `at` may mean.
 
-    Returns the number of typed words that were looked at.
+    Stops where no row continues, and returns the number of typed words that were looked at.
     """
     open_rows = np.ones(len(places.begins), dtype=np.bool_)
     for beside in range(at + step, at + step * (MAX_REACH + 1), step):

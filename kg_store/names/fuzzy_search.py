@@ -16,9 +16,7 @@ from kg_store.text.normalise import Normalised, is_letters, normalise
 from kg_store.text.words import WordForms, behind_prefixes, nominatives, stretches, words_of
 
 MAX_ROWS = 128
-"""The most rows (names) tried around one word; if there are more, those that share most words with the text. Chosen by
-hand.
-"""
+"""The most names tried around one word, those that share most words with the text. Chosen by hand."""
 
 _NEAREST = 4  # The number of words on each side by which rows are chosen if there are too many. Chosen by hand.
 MAX_HELD = 64  # The most sets of rows cached while one text is read. Chosen by hand.
@@ -52,8 +50,7 @@ _Fits = list[tuple[int, int, float, bool, Sequence[int]]]
 """Names that fit around a word: first and last word relative to it, score, whole, rows."""
 
 Fits = dict[tuple[int, int, tuple[_Sign, ...]], _Fits]
-"""A cache of the names that fit around a word, by the number of words on each side, its position among them, and the
-words.
+"""A cache of the names that fit around a word, by the number of words around it, its position, and these words.
 
 It holds typed text, so it lives only for one request, which reads the same text several times.
 """
@@ -120,7 +117,7 @@ class FuzzyWindow:
         return found
 
     def numbers_near(self, at: int) -> Numbers:
-        """Return the name words of `near` without slips, ascending."""
+        """Return the keys of `near`, the numbers of name words, ascending."""
         found = self._numbers.get(at)
         if found is None:
             found = self._numbers[at] = np.array(sorted(self.near(at)), dtype=np.int32)
@@ -150,8 +147,9 @@ class FuzzyWindow:
         return self.names.is_everyday(self.spellings[at])
 
     def _may_be_name(self, at: int) -> bool:
-        """Return False if names need not be searched around this word: everyday words that nothing marks as a name,
-        single letters, numbers, months and weekdays.
+        """Return False if no name need be searched around this word.
+
+        That holds for everyday words that nothing marks as a name, single letters, numbers, months and weekdays.
         """
         word = self.spellings[at]
         if len(word) == 1 or word in _CALENDAR or any(map(str.isdigit, word)) or self.is_skipped(at):
@@ -163,9 +161,7 @@ class FuzzyWindow:
         return self.is_name is not None and self.is_name(*self._span(at, at))
 
     def _follows_initial(self, at: int) -> bool:
-        """Return True for the last word of "J. Smith" and "J Smith": only a space and at most a point stand in
-        between.
-        """
+        """Return True for the last word of "J. Smith" and "J Smith", with only a space and a point in between."""
         if not at or not self.is_initial(at - 1) or self.is_skipped(at - 1):
             return False
         if self.spellings[at] in COMMON_WORDS or self.names.public.is_own(self.spellings[at]):
@@ -238,9 +234,7 @@ class FuzzyWindow:
         return found
 
     def _is_good(self, fit: RowMatch) -> bool:
-        """Return True if the match is good enough. A single word needs a minimum length, a greater one if it is
-        misspelt.
-        """
+        """Return True if the match is good enough; a single word needs some letters, and more if it is misspelt."""
         if fit.first < fit.last:
             return True
         word = self.spellings[fit.first]
@@ -375,9 +369,7 @@ class InexactNames:
         is_name: IsName | None,
         fits: Fits,
     ) -> tuple[list[InexactHit], bool]:
-        """Return the hits of one stretch, and True if it holds no name for every caller (without `skip` and
-        `is_name`).
-        """
+        """Return the hits of one stretch, and True if it never holds a name, also without `skip` and `is_name`."""
         first, last = normalised.span(start, end)
         stretch = normalised.text[start:end], text[first:last]
         if is_name is None and (stretch in self._nameless or stretch[1] in skip):
@@ -408,9 +400,7 @@ class InexactNames:
 
 
 def _after_skipped(piece: str, skip: Collection[str]) -> int:
-    """Return the position after a word of `skip` and a space before a bracket, as in `Eq7f2k (person)`; no name
-    crosses that.
-    """
+    """Return the position after a word of `skip` and a space, as in `Eq7f2k (person)`; no name crosses that."""
     bracket = piece.find(" (")
     return bracket + 1 if bracket > 0 and piece[:bracket] in skip and piece[:bracket].isalnum() else 0
 

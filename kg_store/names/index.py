@@ -29,9 +29,7 @@ EntryKind = Literal["name", "value"]
 
 @dataclass(frozen=True, slots=True)
 class NameEntry:
-    """One spelling of one node. `linkable`: its mentions are replaced by pseudonyms; `protected`: the guard
-    blocks it.
-    """
+    """One spelling of one node. `linkable`: the linker replaces its mentions; `protected`: the guard blocks it."""
 
     mid: int
     text: str = field(repr=False)
@@ -95,7 +93,7 @@ def stands_in(name: str, text: str) -> bool:
 
 
 def can_be_found(pattern: str) -> bool:
-    """Return False for punctuation only, which every JSON text is full of."""
+    """Return False if `pattern` is only punctuation, which every JSON text is full of."""
     return any(is_word_character(c) or unicodedata.category(c) == "So" for c in pattern)
 
 
@@ -115,8 +113,9 @@ def spellings_of(pattern: str) -> list[str]:
 
 
 def _unspaced_spellings(pattern: str) -> Iterator[str]:
-    """Yield spellings of names in scripts without spaces, which are not searched inexactly: joined, by letters, and
-    parts.
+    """Yield spellings of names in scripts without spaces: joined, letter by letter, and the parts.
+
+    Such scripts are not searched inexactly.
     """
     parts = pattern.split(" ")
     if not all(part and all(map(is_unspaced, part)) for part in parts):
@@ -256,9 +255,7 @@ class NameIndex:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> NameIndex:
-        """Return the index that `to_bytes` wrote; it keeps no reference to `data`. Raises FormatTooNewError or
-        StoreError.
-        """
+        """Return the index that `to_bytes` wrote, as a copy. Raises FormatTooNewError or StoreError."""
         sections = unpack(data)
         if len(sections) < _SECTIONS:
             raise StoreError("the name index has the wrong number of sections")
@@ -272,9 +269,7 @@ class NameIndex:
         return cls(matcher, texts, ends, flags, mids, mid_ends, too_short, _rows=rows)
 
     def with_public(self, words: PublicWords) -> NameIndex:
-        """Return the index with the spellings marked that are public words in `words`; a single character
-        always is.
-        """
+        """Return the index with the spellings marked that `words` holds as public; a single character always is."""
         pairs = zip(self._all_texts(), self._flags, strict=True)
         public = ((len(text) == 1 or text in words, flags) for text, flags in pairs)
         marked = bytes(flags | _PUBLIC if is_public else flags & ~_PUBLIC for is_public, flags in public)
@@ -402,7 +397,7 @@ class NameIndex:
         return tuple(self._mids[start : self._mid_ends[pattern]])
 
     def _names(self) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield the protected names with their nodes, without values, which are found by their meaning instead."""
+        """Yield the protected names with their nodes, for inexact search; values are found by their meaning."""
         for pattern, text in enumerate(self._all_texts()):
             if self._flags[pattern] & (_VALUE | _KEY | _PROTECTED) == _PROTECTED:
                 yield text, self._mids_of(pattern)

@@ -35,9 +35,7 @@ from kg_store.text.number_expressions import find_number_expressions
 from kg_store.text.words import words_of
 
 MIN_SCORE = 0.5
-"""The least score of a mention. Single words of a long title score less: they are protected but not linked. Chosen by
-hand.
-"""
+"""The least score of a mention; single words of a long title score less and are not linked. Chosen by hand."""
 
 NOTHING_MISSING = 0.98
 """From this score on, all necessary words of the name are present, in order and without slips. Chosen by hand."""
@@ -165,8 +163,8 @@ _INDEFINITE: Final = [[word] for word in "a an any some no every each many sever
 
 @dataclass(frozen=True, slots=True)
 class EntityLinker:
-    """Finds names in questions, first as the graph writes them, then as people type them (docs/linking.md), without a
-    model.
+    """Finds names in questions without a model: as the graph writes them, then as people type them
+    (docs/linking.md).
     """
 
     index: NameIndex = field(repr=False)
@@ -240,8 +238,9 @@ class EntityLinker:
         return find_common_names(self.index, text, public, self.counts, taken, is_concept)
 
     def _with_alternatives(self, text: str, mention: Mention, found: list[Mention], marks: EmphasisMarks) -> Mention:
-        """Return the mention with the nodes of shorter names inside it; without capitals they may be meant: "governor
-        of arizona".
+        """Return the mention with the nodes of shorter names inside it: "governor of arizona" may mean Arizona.
+
+        Only in a text without capitals, which would show where the name begins.
         """
         if has_capitals(text):
             return mention
@@ -302,9 +301,7 @@ class EntityLinker:
         return sorted([*kept, *meant], key=lambda mention: mention.start)
 
     def _telling(self, text: str, marks: EmphasisMarks) -> IsName:
-        """Return a test for spans of `text` that are marked as names; in a text without marks, the dictionary
-        decides.
-        """
+        """Return a test for spans of `text` that are marked as names; without any marks, the dictionary decides."""
         if marks.has_any:
             return marks.is_marked
         known: dict[str, bool] = {}
@@ -347,9 +344,7 @@ class EntityLinker:
 
 
 def _is_narrowed(text: str, mention: Mention, inside: Mention) -> bool:
-    """Return True if `inside` is the everyday noun at the end of a longer name: "a bass guitar" does not mean all
-    guitars.
-    """
+    """Return True if `inside` is the everyday noun at the end of a longer name: "guitar" in "a bass guitar"."""
     before = text[mention.start : inside.start].split()
     is_joined = not before or before[-1] in COMMON_WORDS or not is_ordinary(before[-1])
     return inside.end == mention.end and not is_joined and is_ordinary(text[inside.start : inside.end])
@@ -367,9 +362,7 @@ def _is_telling(text: str) -> bool:
 
 
 def _is_common_noun(text: str, hit: InexactHit) -> bool:
-    """Return True for a lower-case word that is part of several names but is used as a common noun: "a grant",
-    "grants".
-    """
+    """Return True for a lower-case part of several names that is used as a common noun: "a grant", "grants"."""
     written = text[hit.start : hit.end]
     if hit.whole or " " in written or has_capitals(written) or len(hit.mids) == 1:
         return False

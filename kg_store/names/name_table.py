@@ -39,9 +39,7 @@ _VOWELS = "aeiouy"
 
 @dataclass(frozen=True, slots=True)
 class NameRow:
-    """One name: its words, and flags for those needed to identify it (not "the", "Jr.", initials, or text in
-    parentheses).
-    """
+    """One name: its words, and flags for the needed ones (not "the", "Jr.", initials, or text in parentheses)."""
 
     words: tuple[int, ...] = field(repr=False)
     spelt: tuple[str, ...] = field(repr=False)
@@ -179,9 +177,7 @@ class NameTable:
         return np.asarray(is_one[words])
 
     def begin_with(self, words: Numbers, letter: str) -> npt.NDArray[np.bool_]:
-        """Return for each of `words` True if it begins with `letter`; also True for a few other letters with the same
-        last byte.
-        """
+        """Return for each of `words` True if it begins with `letter`; a few other letters also give True."""
         return np.asarray(self._initials[words] == ord(letter) % 256)
 
     def longer(self, words: Sequence[str]) -> Numbers:
@@ -284,9 +280,7 @@ def _variants(name: str) -> Iterator[tuple[tuple[str, ...], tuple[bool, ...]]]:
 
 
 def _is_needed(text: str, word: WordForms, opened: int) -> bool:
-    """Return True for a word that a mention cannot leave out. This includes single digits: `ward 1` is not the
-    ward.
-    """
+    """Return True for a word that a mention cannot leave out, such as a digit: `ward 1` is not the ward."""
     is_small = text in SMALL_WORDS or text in _SUFFIXES or (len(text) == 1 and not text.isdigit())
     return not is_small and word.start < opened
 
@@ -323,9 +317,7 @@ class NameVocabulary:
         may_be_ordinary("")  # Loads the dictionary now instead of during the first question.
 
     def is_everyday(self, word: str) -> bool:
-        """Return True for a word of the service's phrases, a small number, or an ordinary English word or a form of
-        one.
-        """
+        """Return True for a word of the service's phrases, a small number, or an ordinary English word in any form."""
         is_compared = word.endswith(_COMPARED) and in_lexicon(word)
         return word in _MORE_EVERYDAY or self.public.is_own(word) or is_ordinary(word) or is_compared
 
@@ -338,9 +330,7 @@ class NameVocabulary:
         return any(is_letters(word) and len(word) > 1 and not self.is_everyday(word) for word in words)
 
     def near(self, word: str) -> dict[int, int]:
-        """Return the name words that `word` may stand for, with the number of slips; 0 for the same word or its
-        singular.
-        """
+        """Return the name words that `word` may stand for, each with its number of slips; 0 for itself."""
         if word in self._near:
             return self._near[word]
         is_plural = word.endswith("s") and len(word) >= _MIN_PLURAL_LENGTH
@@ -358,9 +348,7 @@ class NameVocabulary:
 
 @cache
 def may_be_ordinary(word: str) -> bool:
-    """Return True if `word` is at most one slip away from a frequent English word, so that alone it is no misspelt
-    name.
-    """
+    """Return True if `word` is a slip away from a frequent English word, so that alone it is no misspelt name."""
     return bool(_frequent().near(word))
 
 

@@ -1,5 +1,4 @@
-"""EmphasisMarks: where a text marks a name by capitals, quotes or brackets. NameWords: the lexicon's words in a
-graph's names.
+"""EmphasisMarks finds the names that a text marks; NameWords holds the lexicon's words in a graph's names.
 
 A word outside the lexicon is never sent anyway, so an index over the names of all graphs of a tenant only needs the
 words that the lexicon would permit.
@@ -120,9 +119,7 @@ class EmphasisMarks:
         return self._marked.find(1, start, end) >= 0
 
     def is_marked(self, start: int, end: int) -> bool:
-        """Return True if the span is enclosed, or has a capital that marks a name and no lower-case words but function
-        words.
-        """
+        """Return True if the span is enclosed, or has a marking capital and no lower-case words but function words."""
         if (start, end) in self.enclosed:
             return True
         has_telling = False
@@ -313,9 +310,7 @@ class NameWords:
         return cls(parts, phrases, WordHashes.union(graph.hashes for graph in graphs), alone)
 
     def are_neighbours(self, word: str, other: str) -> bool:
-        """Return True if the two words stand side by side in a name. `word` is in the lexicon; both are in
-        lower case.
-        """
+        """Return True if the two words (lower case, `word` in the lexicon) stand side by side in a name."""
         forms = (other, without_accents(other))
         return any(pair_of(without_accents(word), form) in self.hashes for form in forms)
 

@@ -1,5 +1,7 @@
-"""Finds names in forms that the graph does not hold: other number (accountants), adjectives of places (France for
-"French"), better-known namesakes (the president Kennedy beside a book of that title), and spans near a name.
+"""Finds names in forms that the graph does not hold.
+
+These are the other number (accountants), adjectives of places ("French" for France), better-known namesakes (the
+president Kennedy beside a book of that title), and spans that only come near a name.
 """
 
 from __future__ import annotations
@@ -37,9 +39,7 @@ class Mention:
 
 
 def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
-    """Return the longest of overlapping mentions; for one span all of the kind that is preferred (names before
-    values).
-    """
+    """Return the longest of overlapping mentions; for one span all of one kind, names before values."""
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in enclosed
@@ -169,9 +169,7 @@ def no_facts(mids: Mids) -> npt.NDArray[np.int64]:
 
 
 def well_known(mids: Sequence[int], others: Sequence[int], counts: FactCounts) -> list[int]:
-    """Return the one of `mids` with far more facts than the next one and than any of `others`; empty if there
-    is none.
-    """
+    """Return the one of `mids` with far more facts than the next one and than any of `others`; else empty."""
     return _best_known(np.array(mids, dtype=np.int64), counts, MIN_RATIO * _most(others, counts))
 
 
@@ -236,9 +234,7 @@ def _is_beside_name(index: NameIndex, text: str, mention: Mention, names: Sequen
 
 
 MIN_BEARERS: Final = 10
-"""The fewest facts about a node that classifies others (a trade, a sport); other things, such as films, have fewer.
-Chosen by hand.
-"""
+"""The fewest facts about a node that classifies others (a trade, a sport), unlike a film. Chosen by hand."""
 
 _WORD_BEFORE: Final = re.compile(r"(\w+)\s+\Z")
 _OF: Final = re.compile(r"\s+of\b")
@@ -303,9 +299,7 @@ def _well_known(hit: NameHit, mids: Collection[int], counts: FactCounts) -> Iter
 
 
 MAX_PASSES: Final = 3
-"""In the last of this many passes overlapping spans are joined and taken whole, so that too much is taken rather than
-too little.
-"""
+"""In the last of this many passes, overlapping spans are joined, so as to take too much rather than too little."""
 
 _MASK: Final = "|"  # A character that never occurs inside a name.
 
@@ -343,9 +337,7 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _changed(text: str, fresh: Iterable[Span]) -> str:
-    """Return `text` reduced to the pieces beside a span of `fresh`, because the results of the others stay the
-    same.
-    """
+    """Return `text` reduced to the pieces beside a span of `fresh`, because the others give the same result."""
     letters = [_MASK] * len(text)
     for start, end in fresh:
         first, last = text.rfind(_MASK, 0, start) + 1, text.find(_MASK, end)

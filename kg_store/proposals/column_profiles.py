@@ -119,9 +119,7 @@ _SUFFIXES = ("nummer", "nr", "name", "datum", "typ", "preis")
 
 
 def words_of_column(column: str) -> list[str]:
-    """Return the words of a column's name in lower case, without punctuation and brackets: `Supplier No.` -> supplier,
-    no.
-    """
+    """Return the words of a column's name in lower case, without punctuation: `Supplier No.` -> supplier, no."""
     plain = _IN_BRACKETS.sub(" ", column)
     spaced = readable(re.sub(r"[-./#:,;|]+", " ", plain))
     return re.findall(r"[^\W_]+", spaced.lower())
@@ -162,7 +160,7 @@ def unit_of(column: str) -> str | None:
 
 
 def are_alike(word: str, other: str) -> bool:
-    """Return True if two words are forms of one word (patient, patienten) or one is the beginning of the other (dep,
+    """Return True if two words are forms of one word (patient, patienten), or one begins the other (dep,
     department).
     """
     if word == other or singular(word) == singular(other):
@@ -180,9 +178,7 @@ EMPTY_MARKS: Final = frozenset(
 )
 """Cells by which databases, spreadsheets and people say that nothing is known. A person may also be called Null."""
 MIN_ALIKE_MARKS: Final = 0.8
-"""A mark such as `NA` counts as a value if at least this share of the column's other cells have its shape (country
-codes).
-"""
+"""A mark such as `NA` is a value if at least this share of the column's cells look alike (country codes)."""
 ALIKE = 0.98
 MAX_PROFILED = 20_000
 """This many different cells are examined to find a column's kind of value."""
@@ -398,9 +394,7 @@ class Column:
 
 
 def empty_marks(cells: Collection[str]) -> frozenset[str]:
-    """Return those of a column's different cells that only say that nothing is known, unless they look like the other
-    cells.
-    """
+    """Return a column's cells that only say that nothing is known, unless they look like the other cells."""
     marks = frozenset(cells) & EMPTY_MARKS
     others = Counter(_shape(cell) for cell in cells if cell not in marks) if marks else Counter()
     most = MIN_ALIKE_MARKS * others.total()

@@ -1,6 +1,4 @@
-"""Profiles of predicates by their objects, and the predicates and classes that a file declares with its own
-vocabulary.
-"""
+"""Profiles of predicates by their objects, and the predicates and classes that a file itself declares."""
 
 from __future__ import annotations
 

@@ -32,9 +32,7 @@ Use = Literal["name", "class", "schema", "relation", "masked", "hidden"]
 
 @dataclass(frozen=True, slots=True)
 class PredicateUse:
-    """The use of one predicate. `triples` counts those of the sources; `relation` is its relation in the graph, or
-    None.
-    """
+    """The use of one predicate: the number of its triples in the sources, and its relation in the graph or None."""
 
     predicate: str
     use: Use

@@ -176,9 +176,7 @@ def _names(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], t
 
 
 def _like_names(profiles: Mapping[str, PredicateProfile]) -> list[str]:
-    """Return the most frequent predicate whose texts nearly all look like names; used if no predicate has a word for
-    names.
-    """
+    """Return the most frequent predicate whose texts nearly all look like names, for lack of one called a name."""
     texts = (each for each in profiles.values() if each.is_iri and each.value_kind is None)
     leaves = (each for each in texts if each.literal_share >= _LEAF_SHARE)
     likely = [each for each in leaves if min(each.distinct_share, each.named_share) >= _LIKE_NAMES]
@@ -196,9 +194,7 @@ def _name_place(profile: PredicateProfile) -> int | None:
 
 
 def _pairs(profiles: Mapping[str, PredicateProfile]) -> tuple[tuple[str, ...], ...]:
-    """Return pairs of predicates for first and last name of one namespace: given with family, first with last, else
-    any two.
-    """
+    """Return pairs of predicates of one namespace: given with family name, first with last name, else any two."""
     texts = [each.predicate for each in profiles.values() if each.is_iri and each.literal_share >= _LEAF_SHARE]
     firsts = {(_namespace(each), _FIRST[_plain(each)]): each for each in texts if _plain(each) in _FIRST}
     lasts = {(_namespace(each), _LAST[_plain(each)]): each for each in texts if _plain(each) in _LAST}
@@ -221,9 +217,7 @@ def _plain(predicate: str) -> str:
 
 
 def _mediator_pattern(raw: RawGraph) -> str | None:
-    """Return a pattern of Freebase's ids among plain texts and of Wikidata's statement nodes, which have no name; else
-    None.
-    """
+    """Return a pattern of nodes without a name: Freebase's ids and Wikidata's statement nodes; else None."""
     subjects = (raw.terms[term] for term in set(raw.subjects.tolist()))
     found = set()
     for term in subjects:

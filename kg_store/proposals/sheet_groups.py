@@ -1,5 +1,7 @@
-"""Groups the sheets that are parts of one table: files of the same name, of one header and numbered names, or JSON
-objects of one shape with a file each.
+"""Groups the sheets that are parts of one table.
+
+These are files of the same name, files with one header and numbered names, or JSON objects of one shape in a file
+each.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ from kg_store.sources.policy import pattern_of, stem_of
 from kg_store.sources.table_files import JSON_ENDINGS, Sheet, bare_name
 
 MIN_COMMON: Final = 4
-"""The fewest characters that the names of files with the same header must share at their beginning to be one table:
-`orders-1.csv` and `orders-2.csv`. Chosen by hand.
+"""The fewest characters that names of files with one header share at their beginning if the files are one table.
+
+For example `orders-1.csv` and `orders-2.csv`. Chosen by hand.
 """
 MIN_SHARED_KEYS: Final = 0.5
 """The least share of keys that two JSON objects have in common if they are of one shape. Chosen by hand."""
@@ -35,9 +38,7 @@ class SheetGroup:
     sheets: tuple[Sheet, ...]
 
     def concept_words(self) -> list[str]:
-        """Return the words of the files' names that say what the rows are; empty if the files are uploads with
-        generated names.
-        """
+        """Return the words of the files' names that say what the rows are; empty for uploads."""
         stem = stem_of(self.file)
         if _UNNAMED.fullmatch(stem.lower()):
             stem = stem_of(bare_name(self.sheets[0].path))
@@ -49,9 +50,7 @@ class SheetGroup:
 
 
 def groups_of(sheets: Sequence[Sheet]) -> list[SheetGroup]:
-    """Return `sheets` in groups, in order. Two groups have the same name if files of one name hold different
-    tables.
-    """
+    """Return `sheets` in groups, in order; several groups have one name if files of that name differ."""
     gathered: list[tuple[set[str], list[Sheet]]] = []
     for sheet in sheets:
         columns = _columns_of(sheet)

@@ -55,9 +55,7 @@ class TableProfile:
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """The cells by which this table says that nothing is known, except those that are values in one of its
-        columns.
-        """
+        """The cells by which this table says that nothing is known, unless one is a value in some column."""
         marks = {mark for column in self.columns.values() for mark in column.empty}
         return tuple(sorted(marks.difference(*(each.distinct for each in self.columns.values()))))
 
@@ -104,7 +102,7 @@ def find_key(columns: Sequence[Column], concept: Sequence[str]) -> str | None:
 
 
 def find_names(table: TableProfile, taken: frozenset[str]) -> list[str | tuple[str, ...]]:
-    """Return the columns with the names of a table's rows, best first.
+    """Return the columns that hold names of a table's rows, best first.
 
     These are first and last name together, columns with a word for names, or else one whose cells look like names;
     then columns with aliases. `taken` columns are not used.
@@ -156,8 +154,9 @@ def _first_and_last(columns: Sequence[Column]) -> tuple[str, str] | None:
 
 
 def _called(table: TableProfile, columns: Sequence[Column], has_name: bool) -> Iterator[tuple[int, int, str]]:
-    """Yield (rank, place, name) of columns with a word for names: `name` ranks before a title, and that before
-    `company_name`.
+    """Yield (rank, place, column) for columns with a word for names; the rank is lowest for `name` itself.
+
+    A title ranks behind it, and a name of something else (`company_name`) last.
     """
     for place, column in enumerate(columns):
         words = column.full
@@ -192,16 +191,12 @@ MIN_KNOWN = 0.5
 MIN_KNOWN_WITHOUT_WORDS = 0.95
 MIN_DISTINCT = 3
 MIN_FIGURES = 5
-"""At least this many different numbers that are all keys of one table are no chance, if its keys lie close
-together.
-"""
+"""This many different numbers that are all keys of one table are evidence, if its keys lie close together."""
 MIN_DIGITS, MIN_DIGITS_OF_CODES = 4, 8
 
 
 def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Return the table that a column refers to: the one that most of its cells are keys of and its words speak of;
-    else None.
-    """
+    """Return the table that a column refers to by its words and by its cells, which are keys there; else None."""
     if column.name == table.key or not column.cells or COUNT_WORDS & set(column.full) or LONG_TEXT & set(column.full):
         return None
     owner = _owner(column, table, tables)
@@ -227,8 +222,8 @@ def find_target(column: Column, table: TableProfile, tables: Sequence[TableProfi
 def find_named_target(
     column: Column, table: TableProfile, tables: Sequence[TableProfile]
 ) -> tuple[TableProfile, str] | None:
-    """Return the only table that a column refers to by names, short codes or e-mail addresses instead of keys, and the
-    column that holds them there; else None.
+    """Return the only table that a column refers to by names, codes or e-mail addresses, with that column; else
+    None.
     """
     if (owner := _owner(column, table, tables)) is not None and owner.key is not None:
         told = next((each.name for each in owner.columns.values() if each.is_unique and _holds(each, column)), None)
@@ -254,8 +249,9 @@ def find_named_target(
 
 
 def _owner(column: Column, table: TableProfile, tables: Sequence[TableProfile]) -> TableProfile | None:
-    """Return the table whose records contain the rows of `table` as a nested list, if `column` is the reference to the
-    parent record; else None.
+    """Return the table whose records contain the rows of `table` as a list.
+
+    None unless `column` is the reference to the parent record.
     """
     if column.name != PARENT or "/" not in table.file:
         return None
@@ -286,9 +282,7 @@ def _known(column: Column, other: TableProfile) -> float:
 
 
 def _are_figures_of(column: Column, other: TableProfile) -> bool:
-    """Return True for many numbers that are all keys of a table whose keys lie in a narrow range, such as 4100 to
-    4190.
-    """
+    """Return True for many numbers that are all keys of a table with keys in a narrow range (4100 to 4190)."""
     assert other.key is not None
     keys = other.columns[other.key].distinct
     if column.is_unique or len(column.distinct) < MIN_FIGURES or all(map(is_year, column.distinct)):
@@ -300,9 +294,7 @@ def _are_figures_of(column: Column, other: TableProfile) -> bool:
 
 
 def _rank(column: Column, table: TableProfile, other: TableProfile, share: float) -> float:
-    """Return how well a column fits as a reference to `other`, 0 for not at all: its words count first, then the share
-    of cells.
-    """
+    """Return how well a column refers to `other`, 0 for not at all: first by its words, then by the share of keys."""
     assert other.key is not None
     key = other.columns[other.key]
     rest = [word for word in column.full if word not in KEY_WORDS]

@@ -130,8 +130,8 @@ def _profile(
 
 
 def _part(sheet: Sheet) -> tuple[int, dict[str, list[str]]] | None:
-    """Return the line of a sheet's header, and its columns; None if it is not a table. Raises LoadError for a broken
-    table.
+    """Return the line of a sheet's header, and its columns; None if it is no table. Raises LoadError if it is
+    broken.
     """
     is_text = sheet.ending in TEXT_ENDINGS
     is_called = not is_text
@@ -256,9 +256,7 @@ def _stands_apart(columns: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _joins(table: TableProfile, tables: Sequence[TableProfile]) -> bool:
-    """Return True if at least two columns hold keys of other tables but the first line does not, so that it is a
-    header.
-    """
+    """Return True if two columns or more hold keys of other tables, but their first line does not: it is a header."""
     targets = [(column, find_target(column, table, tables)) for column in table.columns.values()]
     found = [(column, other) for column, other in targets if other is not None and other is not table]
     return len(found) >= 2 and all(column.name not in other.keys for column, other in found)
@@ -342,8 +340,9 @@ def _as_link(
 def _beside_its_name(
     name: str, settings: ColumnPolicy, table: TableProfile, columns: Mapping[str, ColumnPolicy]
 ) -> ColumnPolicy:
-    """Return the column's settings without a concept if it is an id and another column names the same thing (`author
-    id`, `author name`).
+    """Return the settings of an id column without a concept if another column names the same thing.
+
+    For example, `author id` beside `author name`.
     """
     column = table.columns[name]
     if settings.concept is None or not column.is_called_key:

@@ -34,8 +34,9 @@ class PolicyPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     def lines(self, heading: str = "") -> list[str]:
-        """Return its settings as lines of TOML below `heading`, without defaults and without parts that have a heading
-        of their own.
+        """Return its settings as lines of TOML below `heading`.
+
+        Defaults are left out, and so are parts that have a heading of their own.
         """
         fields = type(self).model_fields.items()
         told = [(name, getattr(self, name), info.get_default(call_default_factory=True)) for name, info in fields]
@@ -285,9 +286,9 @@ class RelationPolicy(PolicyPart):
 
     `hide` keeps the relation out of the graph; `values` says how literals are shown. `mask`: a model sees an opaque
     word instead of the relation's label, and `description` if there is one. Without `mask`, the load decides by the
-    relation's words and its frequency, unless more than the kind of value is set here. `linkable`: a question may name
-    the value to find its subjects; the default is true for numbers, dates and text of at most 60 characters. `words`:
-    further ways to ask for the relation; those of a masked or hidden relation are guarded like its label.
+    relation's words and its frequency, unless more than `value_kind` and `words` is set here. `linkable`: a question
+    may name the value to find its subjects; the default is true for numbers, dates and text of at most 60 characters.
+    `words`: further ways to ask for the relation; those of a masked or hidden relation are guarded like its label.
     """
 
     label: Label | None = None
@@ -346,7 +347,8 @@ RoleName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")]
 
 
 class Policy(PolicyPart):
-    """The policy of a graph. By default everything is private: all literals are names or hidden values.
+    """The policy of a graph. By default everything is private: values that it does not mention are never shown in
+    clear.
 
     `inverse_prefix`: a predicate that starts with it is the inverse of the predicate in the rest of its text
     (`~is-a`). `show_relations`, `show_classes`: predicates, classes or their words that are always shown, or "all".

@@ -71,9 +71,7 @@ class Literal:
 
 @dataclass(slots=True)
 class RawGraph:
-    """Triples as positions in `terms`, possibly with duplicates. `notes`: sentences on what was left out in
-    reading.
-    """
+    """Triples as positions in `terms`, possibly with duplicates. `notes` say what was left out in reading."""
 
     terms: list[Term] = field(repr=False)
     subjects: TermIds = field(repr=False)

@@ -105,9 +105,7 @@ def read_sources(
 def read_by_policy(
     sources: Sequence[Path] | rdflib.Graph, policy: Policy, progress: Fraction = lambda _done: None
 ) -> RawGraph:
-    """Return all triples of all sources, with files read as the policy says. Raises LoadError that lists all broken
-    files.
-    """
+    """Return all triples of the sources, read as the policy says. Raises a LoadError that lists all broken files."""
     try:
         return read_sources(sources, progress, policy.tables, policy.triples, policy.skip)
     except LoadError as error:
@@ -120,9 +118,7 @@ def read_by_policy(
 def errors_of(
     paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]
 ) -> dict[Path, LoadError]:
-    """Return the first error of each file that cannot be read. Raises LoadError if an error belongs to no
-    single file.
-    """
+    """Return the first error of each file that cannot be read. Raises LoadError for an error of no single file."""
     found = dict[Path, LoadError]()
     try:
         texts = TextFiles(paths, tables, triples)
@@ -152,9 +148,7 @@ class TextFiles:
     """Reads each text file, workbook or JSON file of a load as rows of a table, as a graph export, or as triples."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy], triples: Sequence[TriplesPolicy]) -> None:
-        """Read the keys of all tables. Raises LoadError if a file is missing, a table has no file, or a file does not
-        fit it.
-        """
+        """Read the keys of all tables. Raises LoadError if a file is missing, or a table has no file that fits it."""
         missing = next((path for path in paths if not path.is_file()), None)
         if missing is not None:
             raise LoadError("the file can't be read", missing.name)
@@ -253,9 +247,7 @@ def _rdf(stream: IO[bytes], ending: str, number: int, file: str, skipped: Counte
 
 
 def _skip_mark(stream: IO[bytes], file: str) -> None:
-    """Skip the byte order mark that some editors write before UTF-8, which parsers do not accept. Raises LoadError for
-    UTF-16.
-    """
+    """Skip the byte order mark before UTF-8, which parsers do not accept. Raises LoadError for UTF-16."""
     first: bytes = stream.peek(len(codecs.BOM_UTF8))  # type: ignore[attr-defined]
     if first.startswith(codecs.BOM_UTF8):
         stream.read(len(codecs.BOM_UTF8))
@@ -352,8 +344,9 @@ def _of_relationship(each: Relationship, number: str) -> Triples:
 
 
 def _properties(subject: Term, properties: Values, kinds: Mapping[str, ValueKind]) -> Triples:
-    """Yield the triples of properties. Only truth values get a kind; others are judged later, since exports write
-    years as numbers.
+    """Yield the triples of properties. Only truth values get a kind here.
+
+    Other kinds are decided later from all texts, because many exports write years as numbers.
     """
     for key, values in properties.items():
         for value in values:

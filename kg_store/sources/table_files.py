@@ -360,11 +360,11 @@ def read_rows(
 
 
 def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
-    """Yield the triples of a row that joins entities: the first reference to the second, or, if it says more, a
-    nameless node.
+    """Yield the triples of a row that joins entities.
 
-    The nameless node belongs to the entity that the table's first reference column leads to. If a row has none there,
-    the node gets only the row's other facts, so that one relation never has two meanings.
+    They join the first reference to the second, or, if the row says more, to a nameless node. This node belongs to the
+    entity that the table's first reference column leads to. If a row has none there, the node gets only the row's
+    other facts, so that one relation never has two meanings.
     """
     owner = next(iter(table.references()))
     heads = [tail for column, tail, _ in facts if column == owner]

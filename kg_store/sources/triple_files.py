@@ -54,9 +54,7 @@ _IRI_CELL = re.compile(r"<?[a-z][a-z0-9+.-]*:[^\s<>]+>?", re.IGNORECASE)
 
 
 def places_in_header(cells: Line) -> Places | None:
-    """Return the columns of head, relation and tail if the first three cells have such names; None for any
-    other line.
-    """
+    """Return the columns of head, relation and tail if the first three cells have such names; else None."""
     words = [cell.strip().lower() for cell in cells[:3]]
     found = (
         (head, relation, tail)
@@ -180,9 +178,7 @@ def read_cells(
 
 
 def _decided(rows: Rows, file: str, policy: TriplesPolicy | None) -> tuple[Places, Rows]:
-    """Return the columns of head, relation and tail (by policy, header or content), and the rows without the
-    header.
-    """
+    """Return the columns of head, relation and tail, by policy, header or content, and the rows below."""
     first = list(islice(rows, 1))
     called = places_in_header(first[0][1]) if first else None
     if policy is not None:

@@ -1,6 +1,4 @@
-"""DataFolder: the folder on disk with a subfolder for each graph version, locks on these, and a format version of its
-own.
-"""
+"""DataFolder: a folder on disk with a subfolder for each graph version, locks on these, and a format version."""
 
 from __future__ import annotations
 
@@ -81,8 +79,9 @@ class DataFolder:
         return self._hold(version_id, fcntl.LOCK_SH)
 
     def delete_unless_held(self, version_id: str, is_needed: Callable[[], bool], forget: Callable[[], None]) -> bool:
-        """Call `forget` and delete the folder, unless somebody builds or reads the version, or `is_needed`. Return
-        True if deleted.
+        """Call `forget` and delete the folder of a version; return True if that was done.
+
+        Nothing is done if somebody builds or reads the version, or if `is_needed` returns True.
         """
         path = self.path_of(version_id)
         hold = self._hold(version_id, fcntl.LOCK_EX) if path.is_dir() else None
@@ -125,9 +124,7 @@ class DataFolder:
         return self._folder / _VERSIONS
 
     def _read_format(self) -> str:
-        """Return the folder's id, after migrating an older format step by step. Raises FormatTooNewError for a newer
-        format.
-        """
+        """Return the folder's id, migrating an older format step by step. Raises FormatTooNewError."""
         path = self._folder / _FORMAT_FILE
         if not path.exists():
             self._write_format(FORMAT, uuid.uuid4().hex)

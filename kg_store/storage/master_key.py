@@ -1,6 +1,4 @@
-"""MasterKey: the key ring that encrypts all stored data. Also the keyed hash that turns terms into MIDs, the opaque
-ids of entities and values.
-"""
+"""MasterKey: the key ring that encrypts all stored data. Also the keyed hash that turns terms into MIDs."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ _MIN_DISTINCT_BYTES = 12
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MasterKey:
-    """A key ring with versions: the newest key encrypts ("seals"), every key decrypts. A ring read from a file notices
-    keys added to it.
+    """A key ring with versions: the newest key encrypts ("seals"), every key decrypts; a file's new keys are noticed.
 
     Promise: without the ring, sealed bytes reveal only their length and key version, and any change to them, to their
     purpose or to their context makes `open` fail. Condition: the ring's text is kept out of the data folder's backups.
@@ -95,8 +92,8 @@ class MasterKey:
 
     @staticmethod
     def from_text(text: str) -> MasterKey:
-        """Return the ring written as `v2:...,v1:...`, newest first. Raises MasterKeyError if it is malformed or an
-        example key.
+        """Return the ring written as `v2:...,v1:...`, newest first. Raises MasterKeyError for a malformed or
+        weak key.
         """
         secrets: dict[int, bytes] = {}
         for position, part in enumerate(text.strip().split(","), start=1):
@@ -164,9 +161,7 @@ class MasterKey:
         return HKDF(SHA256(), KEY_BYTES, salt=None, info=info).derive(self._secrets[version])
 
     def _cipher(self, version: int, purpose: str) -> tuple[AESGCM, bytes]:
-        """Return the subkey's cipher, and the bytes that are authenticated with every seal of this purpose and key
-        version.
-        """
+        """Return the subkey's cipher, and the bytes that authenticate the purpose and the key version."""
         found = self._ciphers.get((version, purpose))
         if found is None:
             derived = self._derived(version, purpose, b"seal")
@@ -175,17 +170,13 @@ class MasterKey:
 
 
 def bind(*parts: str) -> bytes:
-    """Return a context for `seal`: the parts, each after its length, so that different lists of parts never look
-    alike.
-    """
+    """Return a context for `seal`: the parts, each after its length, so that no two lists of parts are alike."""
     encoded = [part.encode() for part in parts]
     return b"".join(len(part).to_bytes(4, "big") + part for part in encoded)
 
 
 def new_mid_key() -> bytes:
-    """Return a new random key for one graph's MIDs. It is stored sealed, so that MIDs survive a rotation of the master
-    key.
-    """
+    """Return a random key for one graph's MIDs. Stored sealed, it survives a rotation of the master key."""
     return os.urandom(KEY_BYTES)
 
 

@@ -1,5 +1,4 @@
-"""Seals stored data again with the newest master key, a batch of rows or one file at a time; it can be interrupted and
-repeated.
+"""Encrypts ("seals") stored data again with the newest master key, in steps that can be interrupted.
 
 Sealed bytes show the version of their key, so the remaining work is found in the data itself and no progress is
 stored.
@@ -143,9 +142,7 @@ def versions_of_files(folder: DataFolder) -> Counter[int]:
 
 
 def _head(where: SealedColumn) -> ColumnElement[bytes]:
-    """Return the first bytes, which hold the key's version. Numbers are inlined, so that PostgreSQL accepts the
-    grouping.
-    """
+    """Return the bytes with the key's version; their numbers are inlined, so that PostgreSQL accepts the grouping."""
     return func.substr(where.column, literal_column("1"), literal_column(str(VERSION_BYTES)), type_=LargeBinary())
 
 

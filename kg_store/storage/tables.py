@@ -1,6 +1,4 @@
-"""The database tables of kg_store. Names of tenants and graphs are in clear; all other content is encrypted
-(sealed).
-"""
+"""The database tables of kg_store. Names of tenants and graphs are in clear; other content is encrypted."""
 
 from __future__ import annotations
 

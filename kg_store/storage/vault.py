@@ -50,7 +50,7 @@ class VaultRecord:
 
 @dataclass(frozen=True, slots=True)
 class VaultScope:
-    """The graph version that a row belongs to. It is authenticated with the row, together with the MID."""
+    """The graph version that a row belongs to. With the MID, it is authenticated by the row's encryption."""
 
     tenant: str
     graph: str
@@ -80,9 +80,7 @@ class Vault:
         return part
 
     def records(self, mids: Sequence[int] | Mids) -> dict[int, VaultRecord]:
-        """Return the records of those `mids` that this version holds. Raises MasterKeyError if a row cannot be
-        opened.
-        """
+        """Return the records of those `mids` that this version holds. Raises MasterKeyError."""
         wanted = list(self._holds(tuple(dict.fromkeys(int(mid) for mid in mids))))
         found: dict[int, VaultRecord] = {}
         if not wanted:
@@ -94,9 +92,7 @@ class Vault:
         return found
 
     def all_records(self) -> Iterator[tuple[int, VaultRecord]]:
-        """Yield (MID, record) of every record, by MID. It reveals everything: only for building indexes and for
-        evaluation.
-        """
+        """Yield every MID and record, by MID. It reveals everything: only for building indexes and for evaluation."""
         last = -1
         while True:
             with self._engine.connect() as connection:

@@ -71,9 +71,7 @@ class GraphRows:
         self._engine, self._master, self._folder_id = engine, master, folder_id
 
     def begin(self, tenant: str, name: str, version_id: str) -> GraphRow:
-        """Insert an unfinished version, and the graph if it is new; a graph without a finished version is not
-        listed.
-        """
+        """Insert an unfinished version, and the graph if it is new; such a graph is not listed yet."""
         try:
             return self._begin(tenant, name, version_id)
         except IntegrityError:
@@ -340,9 +338,7 @@ class ForgottenRows:
             return [Forgetting(*row) for row in connection.execute(query).all()]
 
     def undo_erasure(self, tenant: str, graph: str, erasure_id: str) -> int:
-        """Allow the next load to bring back the things of one erasure; return their number. Raises
-        UnknownGraphError.
-        """
+        """Let the next load bring back the things of one erasure; return their number. Raises UnknownGraphError."""
         with self._engine.begin() as connection:
             graph_id = _graph_id(connection, tenant, graph)
             these = (forgotten_things.c.graph_id == graph_id, forgotten_things.c.erasure == erasure_id)

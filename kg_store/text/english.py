@@ -22,14 +22,10 @@ from kg_store.text.inflection import singular
 from kg_store.text.normalise import MARKS, is_unspaced, normalise
 
 ALWAYS_ORDINARY = 1_000
-"""This many of the most frequent words are ordinary even if the dictionary also has them with a capital (May). Chosen
-by hand.
-"""
+"""This many most frequent words are ordinary even if the dictionary also has them capitalised (May). By hand."""
 
 ALWAYS_EVERYDAY = 300
-"""This many of the most frequent words are ordinary even if the dictionary lacks them, as it lacks forms (has, years).
-Chosen by hand.
-"""
+"""This many most frequent words are ordinary even if the dictionary lacks them (has, years). Chosen by hand."""
 
 FREQUENT_ORDINARY = 15_000
 MAX_ABOVE_STEM = 1.0
@@ -145,9 +141,7 @@ class PublicWords:
 
     @classmethod
     def of(cls, phrases: Iterable[str]) -> PublicWords:
-        """Return the list of the frequent English words, the numbers 0 to 99, and every run of words of each
-        phrase.
-        """
+        """Return the list of the frequent words, the numbers 0 to 99, and every run of words of each phrase."""
         own = {str(number) for number in range(100)}
         for phrase in set(phrases):
             own.update(_runs(normalise(phrase).text))
@@ -160,9 +154,7 @@ class PublicWords:
         return len(self._own) + len(self._frequent)
 
     def is_own(self, normalised: str) -> bool:
-        """Return True for a word or phrase of the service (templates, relations, concepts), and for a number from 0 to
-        99.
-        """
+        """Return True for a word or phrase of the service (template, relation, concept) and for 0 to 99."""
         return normalised in self._own
 
 
@@ -204,9 +196,7 @@ _KINDS: Final = "kinds"
 _PLAINER: Final = "plainer"
 _NOUNS: Final = "nouns"
 _VERBAL: Final = 2
-"""The number of words at the beginning of a relation that may be looked up alone: `admitted to` in `admitted to
-ward`.
-"""
+"""The number of words at a relation's beginning that are looked up alone: `admitted to` in `admitted to ward`."""
 
 
 def _words(parts: Iterable[Mapping[str, str]]) -> dict[str, tuple[str, ...]]:

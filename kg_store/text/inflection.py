@@ -178,9 +178,7 @@ def is_compared(word: str) -> bool:
 
 
 def is_participle(word: str) -> bool:
-    """Return True if `word` is a past participle: directed, written, born; for unknown words the ending "ed"
-    decides.
-    """
+    """Return True if `word` is a past participle: directed, written, born; or unknown with the ending "ed"."""
     return _is_form(word, "VBN") or (word.endswith("ed") and not _known(word))
 
 
@@ -190,9 +188,7 @@ def is_past(word: str) -> bool:
 
 
 def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
-    """Return True for a past or -ing form of one of `verbs`; an -ing form that may be a noun counts only with
-    `is_verb`.
-    """
+    """Return True for a past or -ing form of one of `verbs`; an -ing form that may be a noun needs `is_verb`."""
     if verbs_of(word).isdisjoint(verbs):
         return False
     return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
@@ -224,9 +220,7 @@ def _is_form(word: str, form: str) -> bool:
 
 
 def _of_compound(noun: str) -> set[str]:
-    """Return the verbs of a compound agent noun (screenwriter -> write): those of its longest ending that is an agent
-    noun.
-    """
+    """Return the verbs of the agent noun at the end of a compound one: screenwriter -> write."""
     if not noun.endswith(("er", "or")):
         return set()
     for at in range(3, len(noun) - 4):

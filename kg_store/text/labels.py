@@ -1,6 +1,4 @@
-"""Readable words for predicates and classes: labels, inverse labels, local names of IRIs, and further words to
-ask by.
-"""
+"""Readable words for predicates and classes: labels, inverse labels, local names, and further words to ask by."""
 
 from __future__ import annotations
 
@@ -115,8 +113,7 @@ def _inverse(words: list[str]) -> str:
 
 
 def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
-    """Return `labels` made distinct: labels that are equal get a word of the predicate's namespace in front, or else a
-    number behind.
+    """Return `labels` made distinct, by a word of the predicate's namespace in front, or else a number behind.
 
     Plain text predicates that differ only in underscores keep their own spelling.
     """
@@ -204,17 +201,13 @@ def readable_step(label: str) -> str:
 
 
 def typed_step(label: str) -> str:
-    """Return the words of a step's label with the types of its relations: `people.person.place of birth` -> `person
-    place of birth`.
-    """
+    """Return the words of a step's label with its types: `people.person.place of birth` -> `person place of birth`."""
     words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
 
 
 def description_in(hop: str) -> str | None:
-    """Return the description after the opaque word of a masked relation (`^Rk3m2a who fell ill`); None for any other
-    hop.
-    """
+    """Return the description after a hop's opaque word (`^Rk3m2a who fell ill`); None if it is not masked."""
     word, _, description = hop.lstrip("^").partition(" ")
     return description if is_mask_word(word) else None
 
@@ -230,8 +223,8 @@ HINT: Final = "~"  # The mark before a word that is weaker evidence than others.
 
 @cached_by_version
 def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Return the further words of the concepts and classes that are in `schema`; those of kinds that it does not have
-    are left out.
+    """Return the further words of the concepts and classes in `schema`; others may belong to another role or
+    version.
     """
     known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
     return {kind: words for kind, words in schema.kind_words.items() if kind in known}

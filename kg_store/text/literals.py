@@ -106,9 +106,7 @@ class PartialDate:
 
 
 def read_iso_date(text: str) -> PartialDate:
-    """Return the date in xsd:date, dateTime, gYear, gYearMonth, or a decade (`1990s`). Raises ValueError for other
-    text.
-    """
+    """Return the date in xsd:date, dateTime, gYear, gYearMonth or a decade (`1990s`). Raises ValueError."""
     decade = _DECADE.fullmatch(text)
     if decade:
         return PartialDate(int(decade[1]), is_decade=True)
@@ -299,9 +297,7 @@ class LiteralSpan:
 
 
 def parse_value(lexical: str, kind: ValueKind) -> Parsed:
-    """Return the value in a form for comparisons; text is normalised. Raises ValueError if `lexical` is not of
-    `kind`.
-    """
+    """Return the value in a form for comparisons; text is normalised. Raises ValueError."""
     if kind is ValueKind.NUMBER:
         return read_number(lexical)
     if kind is ValueKind.DATE:

@@ -1,6 +1,4 @@
-"""Normalises text for comparing names, keeping the positions in the original; and maps characters to the Latin letters
-that they look like.
-"""
+"""Normalises text for comparing names, keeping positions; and maps characters to the Latin letters they look like."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ _UNSPACED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A stretch of the normalised text: either copied from position `origin`, or folded, with a span for each
-    character.
-    """
+    """A stretch of the normalised text: copied from position `origin`, or folded, with a span for each character."""
 
     start: int
     origin: int
@@ -114,9 +110,7 @@ def is_word_character(character: str) -> bool:
 
 
 def is_unspaced(character: str) -> bool:
-    """Return True for scripts that write words without spaces or attach particles to names: CJK, Thai, Hangul and
-    others.
-    """
+    """Return True for scripts without spaces, or that attach particles to names: CJK, Thai, Hangul and others."""
     return not character.isascii() and _UNSPACED.match(character) is not None
 
 
@@ -147,9 +141,7 @@ def _join(text: str, easy: str) -> Normalised:
 
 
 def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, int], ...], list[int]]:
-    """Return the folded characters of text[begin:end], the span of each, and the positions where something was
-    removed.
-    """
+    """Return the folded characters of text[begin:end], their spans, and the positions of removed characters."""
     characters: list[str] = []
     spans: list[tuple[int, int]] = []
     seams: list[int] = []
@@ -166,9 +158,7 @@ def _fold_run(text: str, begin: int, end: int) -> tuple[str, tuple[tuple[int, in
 
 
 def _clusters(text: str, begin: int, end: int) -> list[tuple[str, int, int, bool]]:
-    """Return each character with the marks that join it, as (characters, start, end, True if something before was
-    removed).
-    """
+    """Return each character with its marks, as (characters, start, end, True if one before it was removed)."""
     found: list[tuple[str, int, int, bool]] = []
     dropped = False
     for position in range(begin, end):
@@ -313,9 +303,7 @@ DISGUISES: Final = frozenset(
     )
     for code in range(start, end)
 )  # fmt: skip
-"""Marks that real spelling hardly ever uses: lines over, under and through letters, circles and squares around
-them.
-"""
+"""Marks that real spelling hardly ever uses: lines over, under and through letters, circles around them."""
 
 
 def skeleton_of(text: str) -> str:
@@ -329,8 +317,7 @@ def skeleton_of(text: str) -> str:
 
 
 def undecorated(character: str) -> str:
-    """Return the plain letter of a circled, squared, mathematical, small capital or Braille letter; else the character
-    itself.
+    """Return the plain letter of a circled, squared, mathematical, small capital or Braille one; else the same.
 
     Such letters belong to no language, so this is right in any text. Digits stay: ① does not become 1 here.
     """

@@ -59,9 +59,7 @@ class Part:
 
 @lru_cache(maxsize=16_384)
 def value_of(word: str) -> Decimal | None:
-    """Return the number that a single word means, in the first language that knows it; None if it is not a number
-    word.
-    """
+    """Return the number that a single word means, in the first language that knows it; else None."""
     found = next((hits for language in LANGUAGES if (hits := find_numbers([TokenText(word)], language, 0))), None)
     return _decimal(found[0].value) if found else None
 
@@ -174,9 +172,7 @@ def _decade(parts: Sequence[Part], is_marked: bool) -> str | None:
 
 
 def _fraction(parts: Sequence[Part]) -> str | None:
-    """Return a number with a fraction in digits: one and a half, two and a half million, half a million; None if
-    unclear.
-    """
+    """Return a number with a fraction in digits (one and a half, half a million); None if unclear."""
     if any(part.value is None for part in parts) or sum(part.is_fraction for part in parts) != 1:
         return None
     index = next(index for index, part in enumerate(parts) if part.is_fraction)
@@ -223,9 +219,7 @@ def _decimal(value: float) -> Decimal:
 
 
 MAX_EVERYDAY: Final = 12
-"""Up to this value a single number word may be part of the phrasing and not a value: the second one, two films. Chosen
-by hand.
-"""
+"""Up to this value a number word may be phrasing and not a value: the second one, two films. Chosen by hand."""
 
 _ANDS: Final = frozenset("and und et y e og en & plus".split())
 _OFS: Final = frozenset("of the de del di do da den der dem des d l le il el o a año anno ano jahr jahre year".split())
@@ -281,8 +275,7 @@ class NumberExpression(LiteralSpan):
 
 
 def find_number_expressions(text: str) -> list[NumberExpression]:
-    """Return every number, amount, ordinal and date, or part of one, that is not in plain ASCII digits; in order,
-    without overlaps.
+    """Return every number, amount, ordinal and date that is not in plain ASCII digits; in order, without overlaps.
 
     Recognised are words of English, German, French, Spanish, Italian, Portuguese and Dutch, numerals of every script,
     and Roman numerals. Plain ASCII digits are left to `find_literals`. A text without any takes one look-up for each
@@ -317,8 +310,7 @@ def _left_of(text: str, loser: NumberExpression, covered: bytearray) -> Iterator
 
 
 def in_figures(text: str) -> str:
-    """Return `text` with clear meanings in digits: nineteen sixty as 1960, the eighth of may 2001 as 2001-05-08, ⑨ as
-    9.
+    """Return `text` with clear meanings in digits: nineteen sixty becomes 1960, the eighth of may 2001 2001-05-08.
 
     An index of values can find written-out values in this form. Everyday numbers stay words; lengths change; a text
     without number words is returned as it is.

@@ -1,6 +1,4 @@
-"""Number words, months and weekdays in seven languages, and numerals of all scripts; decides by the context which
-words of a text are numbers.
-"""
+"""Number words, months and weekdays in seven languages, judged by their context, and numerals of all scripts."""
 
 from __future__ import annotations
 
@@ -107,9 +105,7 @@ class CalendarWord:
 
 @lru_cache(maxsize=16_384)
 def number_word(word: str) -> NumberWord | None:
-    """Return the number word for a word in lower case, also without accents or with umlauts written out; None if it is
-    none.
-    """
+    """Return the number word for a word in lower case, also without accents or umlauts; else None."""
     plain = unicodedata.normalize("NFC", word)
     plain = _SLIPS.get(plain, plain)
     found = _number_words().get(plain)
@@ -140,9 +136,7 @@ def languages_of(words: set[str]) -> frozenset[str]:
 
 @cache
 def _number_words() -> dict[str, NumberWord]:
-    """Return the number word of each spelling, with all languages that have it; the first language gives its
-    reading.
-    """
+    """Return the number word of each spelling with all its languages; the first language gives its reading."""
     found: dict[str, NumberWord] = {}
     for language in LANGUAGES:
         for word in _TABLE[language]["numbers"].split():
@@ -189,9 +183,7 @@ def _calendar() -> dict[str, CalendarWord]:
 
 @cache
 def _months_alone() -> dict[str, CalendarWord]:
-    """Return the months and weekdays that count in a text without digits: all full names, and English
-    abbreviations.
-    """
+    """Return the months and weekdays that count in a text without digits: full names and English short forms."""
     return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
 
 
@@ -434,9 +426,7 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """Return True if `between` has at most MAX_LITTLE words, all in `little`, and no punctuation but a point (8.
-    September).
-    """
+    """Return True if `between` is at most MAX_LITTLE words of `little`, without punctuation but an ordinal's point."""
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)

@@ -19,9 +19,7 @@ from kg_store.text.number_expressions import find_number_expressions
 MONEY: Final = "money"
 _CALENDAR: Final = frozenset({"days", "months"})
 _SINGULAR: Final = frozenset("day week month year second hour minute".split())
-"""Units of time in the singular. At the end of a label they say what a value is (year built, weekday), and are not its
-unit.
-"""
+"""Units of time in the singular: at the end of a label they say what a value is (year built, weekday)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +61,7 @@ def unit_of_label(label: str) -> Unit | None:
 
 
 def chosen_unit(name: str, of_schema: Collection[Unit]) -> tuple[Unit, Unit] | None:
-    """Return the unit that `name` means and the schema's unit to convert it to; None if there is no such pair, or
-    several.
-    """
+    """Return the unit that `name` means and the schema's unit to convert it to; None unless it is a single pair."""
     meant = [(unit, other) for unit in units_called(name) for other in of_schema if unit.converts_to(other)]
     same = [pair for pair in meant if pair[0] == pair[1]]
     chosen = same or meant
@@ -120,8 +116,7 @@ class _Quantity:
 
 
 def in_schema_units(text: str, of_schema: Collection[Unit]) -> list[Rewording]:
-    """Return replacements for the amounts in `text`, in the schema's unit of the same kind; in order, without
-    overlaps.
+    """Return replacements for the amounts in `text`, in the schema's unit of their kind; in order, not overlapping.
 
     If the schema has no such unit, or several, an amount keeps its own unit, so that it is not compared with others.
     If the schema has no units at all, amounts stay as they are, because the units of its values are unknown.

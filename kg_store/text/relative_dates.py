@@ -1,5 +1,6 @@
-"""Finds dates that depend on the current day ("last year" -> "in 2025"), and shortened dates ("between March and June
-2023", "the 50s"), and writes them in full.
+"""Finds dates that depend on the current day or are shortened, and writes them in full.
+
+Examples: "last year" -> "in 2025"; "March" in "between March and June 2023"; "the 50s".
 """
 
 from __future__ import annotations
@@ -63,9 +64,7 @@ _OF_ANOTHER: Final = frozenset(
     "first second third with versus vs under above below beyond per against over compared is are was were be "
     "been".split()
 )
-"""Words after which a date depends on something else than today: his last year, this time last year, compared with
-last year.
-"""
+"""Words after which a date depends on another date: his last year, this time last year, compared with last year."""
 
 _EVENT: Final = re.compile(r"\b(?:was|were|did|came|went|got|due|dated|expir(?:es?|ing))\b", re.IGNORECASE)
 _ENDED: Final = re.compile(r"[a-z]ed\b", re.IGNORECASE)
@@ -125,9 +124,7 @@ def _said(text: str, match: re.Match[str], today: dt.date) -> Iterator[Rewording
 
 
 def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple[str, int] | None:
-    """Return the replacement for a date, and how many of the words before it are replaced too; None if it is not a
-    date.
-    """
+    """Return the replacement for a date, and how many words before it are replaced too; None if it is no date."""
     if match["day"]:
         period = _day(today + dt.timedelta(_DAYS[" ".join(match["day"].lower().split())]))
     elif match["ago"]:
@@ -144,7 +141,7 @@ def _worded(text: str, match: re.Match[str], before: tuple[str, ...], today: dt.
 
 
 def _tells_events(text: str) -> bool:
-    """Return True for what happens on a day; False for "who works here today", which asks about the present state."""
+    """Return True if the text asks what happens on a day; False for the present state ("who works here today")."""
     return _EVENT.search(text) is not None or (_ENDED.search(text) is not None and _IS.search(text) is None)
 
 
@@ -159,9 +156,7 @@ def _is_calendar(match: re.Match[str]) -> bool:
 
 
 def _is_around_today(match: re.Match[str], before: tuple[str, ...]) -> bool:
-    """Return True for a period that ends or begins today: in the last six months, within the past year, the past 10
-    days.
-    """
+    """Return True for a period that ends or begins today: in the last six months, the past 10 days."""
     if (
         _is_calendar(match)
         or (match["count"] and _count(match["count"]) is None)
@@ -204,8 +199,8 @@ def _ago(match: re.Match[str], before: tuple[str, ...], today: dt.date) -> tuple
 
 
 def _in_place(period: _Period, before: tuple[str, ...], goes_on: bool) -> tuple[str, int] | None:
-    """Return the replacement for `period` after the words `before` it, and how many of these it replaces; None if it
-    is no date.
+    """Return the replacement for `period` after `before`, and how many of these words it replaces; None for no
+    date.
     """
     word = before[-1] if before else ""
     if word == "than":

@@ -97,9 +97,7 @@ def words_of(text: str, start: int = 0, end: int | None = None) -> list[WordForm
 
 
 def _spaced(match: re.Match[str]) -> Iterator[tuple[int, int]]:
-    """Yield the parts of a word in scripts that use spaces: "Müller" inside a Japanese sentence is a word of
-    its own.
-    """
+    """Yield the parts of a word in scripts with spaces: "Müller" inside a Japanese sentence is one word."""
     if match.group().isascii():
         yield match.span()
         return
@@ -174,9 +172,7 @@ class WordMatcher:
 
     @classmethod
     def of(cls, patterns: Sequence[str]) -> WordMatcher:
-        """Build the matcher. Matches carry the position of their pattern in `patterns`; equal patterns match
-        separately.
-        """
+        """Build the matcher. Matches carry the position of their pattern; equal patterns match separately."""
         marked = [_mark_starts(pattern) for pattern in patterns]
         return cls(daachorse.CharwiseDoubleArrayAhoCorasick(marked))
 
@@ -248,9 +244,7 @@ def _mark_starts(text: str) -> str:
 
 
 class _OneToOne(dict[int, str]):
-    """A translation table that replaces letters whose capital has several characters (ΐ) by private ones
-    without case.
-    """
+    """A translation table that replaces letters whose capital has several characters (ΐ) by caseless private ones."""
 
     def __missing__(self, code: int) -> str:
         kept = chr(code) if len(chr(code).title()) == 1 else chr(_PRIVATE_PLANE + code)
@@ -286,9 +280,7 @@ class NearWords:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> NearWords:
-        """Build the index; `near` returns positions in `words`. Words shorter than MIN_LENGTH or with digits are left
-        out.
-        """
+        """Build the index; `near` returns positions in `words`. Words that are short or hold digits are left out."""
         kept = [at for at, word in enumerate(words) if len(word) >= MIN_LENGTH and is_letters(word)]
         kept.sort(key=lambda at: len(words[at]))
         lengths = [len(words[at]) for at in kept]
