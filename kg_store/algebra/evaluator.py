@@ -243,7 +243,8 @@ class _Evaluation:
 
     def _union(self, call: Call) -> Result:
         sets = [self._set(call, position) for position in range(len(call.operands))]
-        edges = union_of([each.pairs() for each in sets]) if any(each.edges for each in sets) else None  # For sums.
+        # Sums over the union run over (entity, value) pairs.
+        edges = union_of([each.pairs() for each in sets]) if any(each.edges for each in sets) else None
         return ResultSet(as_mids(np.concatenate([each.mids for each in sets])), edges=edges)
 
     def _sum(self, call: Call) -> Result:

@@ -37,9 +37,7 @@ MAX_SHARE: Final = 1 / 3
 Chosen by hand.
 """
 MIN_ALIKE: Final = 5
-"""An object's keys are also data if it holds at least this many objects that all have the same keys. Chosen by
-hand.
-"""
+"""Keys are also data if an object holds at least this many objects that all have the same keys. Chosen by hand."""
 KEY, VALUE = "key", "value"
 MAX_DIGITS_OF_NUMBER: Final = 4000
 _LONG_NUMBER: Final = re.compile(rb"\d{%d}" % (MAX_DIGITS_OF_NUMBER + 1))

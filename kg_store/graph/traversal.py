@@ -372,9 +372,7 @@ def _commonest(counts: Counter[str]) -> str:
 
 
 MAX_STEPS_WALKED: Final = 2_000
-"""The most nodes of a concept from which paths are walked; of more, an evenly spaced sample is taken. Chosen by
-hand.
-"""
+"""The most nodes of a concept from which paths are walked, an evenly spaced sample of more. Chosen by hand."""
 
 MIN_SHARE: Final = 0.01
 """The smallest share of a concept's nodes that must have a step for it to count; a rarer one may identify them.

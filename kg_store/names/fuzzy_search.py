@@ -264,7 +264,7 @@ class FuzzyWindow:
         if self.is_everyday(at):
             return
         spells_out = rows.number_of(word) is not None and set(word[1:]) & _VOWELS
-        # A frequent word (us) counts as initials only if it is written in capitals (US).
+        # A frequent word (usa) counts as initials only if it is written in capitals (USA).
         start, end = self._span(at, at)
         may_be_initials = not self.names.is_public(word) or self.text[start:end].isupper()
         short = rows.abbreviated(word) if may_be_initials and not spells_out else []

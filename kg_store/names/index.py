@@ -206,7 +206,7 @@ class NameIndex:
     _rows: NameTable | None = field(default=None, repr=False)
     _inexact: InexactNames | None = field(default=None, repr=False)
     _secret: bytes = field(default=b"", repr=False)
-    _adjectives: PlaceAdjectives = field(default=PlaceAdjectives(), repr=False)  # frozen
+    _adjectives: PlaceAdjectives = field(default=PlaceAdjectives(), repr=False)  # Shared, since it is immutable.
 
     @classmethod
     def build(cls, entries: Iterable[NameEntry]) -> NameIndex:

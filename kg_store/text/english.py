@@ -29,7 +29,8 @@ ALWAYS_EVERYDAY = 300
 
 FREQUENT_ORDINARY = 15_000
 MAX_ABOVE_STEM = 1.0
-"""A form counts as a word of its own if its frequency (log10) exceeds that of its stem by more than this, ten times.
+"""A form counts as a word of its own if its frequency (log10) exceeds that of its stem by more than this.
+
 Such words are mostly names (Dodgers). Chosen by hand.
 """
 
