@@ -33,7 +33,7 @@ _NEEDED: Final = {"year": Precision.YEAR, "month": Precision.MONTH}
 
 
 def average_of(numbers: list[Decimal]) -> Decimal:
-    """Returns the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
+    """Return the mean, rounded to four decimals, or to more if a small number would have fewer than six digits."""
     average = sum(numbers, start=Decimal(0)) / len(numbers)
     return round(average, max(_DECIMALS, _LEAST_DIGITS - 1 - average.adjusted()))
 

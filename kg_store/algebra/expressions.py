@@ -119,7 +119,7 @@ Expression = Name | Call
 
 
 def parse(text: str) -> Expression:
-    """Returns the tree of `text`. Raises ExpressionError outside the grammar, and beyond MAX_NODES parts."""
+    """Return the tree of `text`. Raises ExpressionError outside the grammar, and beyond MAX_NODES parts."""
     tokens = _tokens(text)
     if len(tokens) > MAX_NODES * 2:
         raise ExpressionError("the expression has too many parts")
@@ -130,7 +130,7 @@ def parse(text: str) -> Expression:
 
 
 def names_in(expression: Expression) -> tuple[str, ...]:
-    """Returns every pseudonym of the tree, in order of first use."""
+    """Return every pseudonym of the tree, in order of first use."""
     if isinstance(expression, Name):
         return (expression.pseudonym,)
     found = (name for operand in expression.operands for name in names_in(operand))
@@ -256,7 +256,7 @@ class ResultSet:
         return ResultSet(mids, self.ordered, edges)
 
     def pairs(self) -> Edges:
-        """Returns (entity, value) pairs to add up: the edges, or each member once."""
+        """Return (entity, value) pairs to add up: the edges, or each member once."""
         return self.edges if self.edges is not None else Edges(self.mids, self.mids)
 
 
@@ -305,7 +305,7 @@ def outcome_of(result: Result) -> ExpressionResult:
 
 
 def walked_along(start: str, steps: Sequence[str]) -> str:
-    """Returns the expression for what `start` leads to along the labels `steps`."""
+    """Return the expression for what `start` leads to along the labels `steps`."""
     for step in steps:
         start = f'reach({start}, "{step}")'
     return start

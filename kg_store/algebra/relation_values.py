@@ -41,7 +41,7 @@ class Records(Protocol):
     """The part of the vault that the algebra needs."""
 
     def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
-        """Returns the records of those `mids` that the vault holds."""
+        """Return the records of those `mids` that the vault holds."""
         ...
 
 
@@ -87,7 +87,7 @@ class RelationValues:
         self._hops = dict(hops)
 
     def edges(self, mids: Mids, label: str) -> Edges:
-        """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
+        """Return (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
@@ -99,12 +99,12 @@ class RelationValues:
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
 
     def kinds(self, mids: Mids) -> tuple[str, ...]:
-        """Returns the names of the classes that most of `mids` have; empty if the graph has none."""
+        """Return the names of the classes that most of `mids` have; empty if the graph has none."""
         concept = concept_of(self._graph, mids) if len(mids) else ""
         return tuple(concept.split(", ")) if concept not in ("", "thing") else ()
 
     def values(self, mids: Mids) -> dict[int, Value]:
-        """Returns the literals among `mids`."""
+        """Return the literals among `mids`."""
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
@@ -120,7 +120,7 @@ class RelationValues:
         return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
-        """Returns the pairs whose value is a number; without any, those whose value or name is a date.
+        """Return the pairs whose value is a number; without any, those whose value or name is a date.
 
         Malformed values are left out. Raises ExpressionError if there are tails but none has an order.
         """
@@ -147,7 +147,7 @@ class RelationValues:
 
 
 def union_of(parts: Sequence[Edges]) -> Edges:
-    """Returns all pairs of `parts`, each once."""
+    """Return all pairs of `parts`, each once."""
     if len(parts) == 1:
         return parts[0]
     return distinct_pairs(

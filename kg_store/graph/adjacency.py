@@ -26,7 +26,7 @@ _MAX_TARGETS = 0xFFFF_FFFF
 
 
 def ranges(starts: Longs, lengths: Longs) -> Longs:
-    """Returns all whole numbers of [start, start + length) for each pair, one range after the other."""
+    """Return all whole numbers of [start, start + length) for each pair, one range after the other."""
     stops = lengths.cumsum()
     total = int(stops[-1]) if len(stops) else 0
     positions: Longs = np.arange(total, dtype=np.int64) + (starts - stops + lengths).repeat(lengths)
@@ -43,7 +43,7 @@ def differs(*columns: npt.NDArray[Any]) -> Flags:
 
 
 def distinct_pairs(heads: Mids, tails: Mids) -> Edges:
-    """Returns every pair (`heads[i]`, `tails[i]`) once, sorted by head, then tail."""
+    """Return every pair (`heads[i]`, `tails[i]`) once, sorted by head, then tail."""
     order = np.lexsort((tails, heads))
     heads, tails = heads[order], tails[order]
     fresh = differs(heads, tails)
@@ -150,7 +150,7 @@ class Adjacency:
 
 
 def build_adjacency(nodes: Nodes, facts: Facts, relations: int) -> tuple[Adjacency, tuple[Signature, ...]]:
-    """Returns the arrays and the signatures: every combination of kind, classes and hops that some node has."""
+    """Return the arrays and the signatures: every combination of kind, classes and hops that some node has."""
     group_nodes, group_hops, target_starts, targets = _groups(nodes, facts, relations)
     group_starts = np.searchsorted(group_nodes, np.arange(len(nodes.mids) + 1)).astype(np.uint32)
     kinds = nodes.kinds.astype(np.int64) * max(1, len(nodes.classes)) + nodes.class_sets

@@ -32,11 +32,11 @@ class BlindGraph(Protocol):
         ...
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        """Returns every (head, tail) pair that `hop` joins with heads in `mids`; complete, whatever the number."""
+        """Return every (head, tail) pair that `hop` joins with heads in `mids`; complete, whatever the number."""
         ...
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Returns the signature id of each MID, in order; -1 if this version does not hold the MID."""
+        """Return the signature id of each MID, in order; -1 if this version does not hold the MID."""
         ...
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
@@ -72,7 +72,7 @@ class CompactGraph:
         return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Returns every hop that leaves at least one of `mids`, from the signatures of the nodes."""
+        """Return every hop that leaves at least one of `mids`, from the signatures of the nodes."""
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops
@@ -121,7 +121,7 @@ class CompactGraph:
         return Edges(np.full(len(tails), mids[0], dtype=np.int64), tails)
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Returns the signature id of each MID; -1 if this version does not hold it."""
+        """Return the signature id of each MID; -1 if this version does not hold it."""
         if len(mids) == 1:
             node = self._node(int(mids[0]))
             return np.array([-1 if node is None else self._arrays.signatures[node]], dtype=np.int32)
@@ -132,7 +132,7 @@ class CompactGraph:
         return signatures if found.all() else np.where(found, signatures, np.int32(-1))
 
     def fact_counts(self, mids: Mids) -> npt.NDArray[np.int64]:
-        """Returns the number of facts about each MID, in order; 0 if this version does not hold it."""
+        """Return the number of facts about each MID, in order; 0 if this version does not hold it."""
         if not len(self._arrays.mids):
             return np.zeros(len(mids), dtype=np.int64)
         places, found = self._places(mids)

@@ -59,7 +59,7 @@ def kinds_of_nodes(adjacency: Adjacency, schema: Schema) -> npt.NDArray[np.uint8
 
 
 def pruned(adjacency: Adjacency, schema: Schema, gone: Flags, kept: Flags, facts: Facts) -> Pruned:
-    """Returns the graph without the nodes `gone`, and with those facts of `kept` that join two remaining nodes."""
+    """Return the graph without the nodes `gone`, and with those facts of `kept` that join two remaining nodes."""
     kept = kept & ~gone[facts.heads] & ~gone[facts.tails]
     place = np.cumsum(~gone) - 1
     used, relations = np.unique(facts.relations[kept], return_inverse=True)

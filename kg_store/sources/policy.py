@@ -408,7 +408,7 @@ class Policy(PolicyPart):
             raise PolicyError("policy: " + "; ".join(_sentences(error))) from None
 
     def to_toml(self) -> str:
-        """Returns the policy as TOML, without settings that equal the default."""
+        """Return the policy as TOML, without settings that equal the default."""
         parts = [
             self.mediators.lines("[mediators]"),
             *(settings.lines(f"[relations.{toml(predicate)}]") for predicate, settings in self.relations.items()),

@@ -78,7 +78,7 @@ def zipf_frequency(word: str) -> float:
 
 
 def stems(word: str) -> Iterator[str]:
-    """Yields the words that `word` may be a form of, by English endings: `treated` -> treat, `cities` -> city."""
+    """Yield the words that `word` may be a form of, by English endings: `treated` -> treat, `cities` -> city."""
     for ending, instead in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem != word and len(stem) >= 3:
@@ -160,7 +160,7 @@ class PublicWords:
 
 
 def frequent_words(language: str, count: int) -> frozenset[str]:
-    """Returns the `count` most frequent words of a language (ISO 639-1) in wordfreq's small list."""
+    """Return the `count` most frequent words of a language (ISO 639-1) in wordfreq's small list."""
     return frozenset(top_n_list(language, count, wordlist="small"))
 
 
@@ -219,7 +219,7 @@ PLAINER: Final[Mapping[str, str]] = _TABLE[_PLAINER]
 
 @lru_cache(maxsize=50_000)
 def kind_words(noun: str) -> frozenset[str]:
-    """Returns `noun` (singular) and other words for the same kind of thing."""
+    """Return `noun` (singular) and other words for the same kind of thing."""
     return frozenset({noun}).union(*(group for group in _SAME if noun in group))
 
 
@@ -230,7 +230,7 @@ def names_one_of(noun: str, kinds: Iterable[str]) -> bool:
 
 
 def synonyms_of(relation: str) -> tuple[str, ...]:
-    """Returns everyday words for `relation`; empty if none are known."""
+    """Return everyday words for `relation`; empty if none are known."""
     words = relation.lower().removeprefix("has ").removeprefix("is ")
     whole = _SAID.get(words) or _SAID.get(words.removesuffix(" of"))
     if whole or not words:
@@ -242,7 +242,7 @@ def synonyms_of(relation: str) -> tuple[str, ...]:
 
 
 def synonyms_backwards(relation: str) -> tuple[str, ...]:
-    """Returns everyday words for `relation` walked backwards."""
+    """Return everyday words for `relation` walked backwards."""
     return _SAID_BACKWARDS.get(relation.lower(), ())
 
 

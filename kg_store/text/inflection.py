@@ -25,7 +25,7 @@ _BEHIND_HEAD: Final = frozenset(
 
 
 def singular(word: str) -> str:
-    """Returns an English noun without its plural ending: cities -> city."""
+    """Return an English noun without its plural ending: cities -> city."""
     if word in IRREGULAR:
         return IRREGULAR[word]
     if word in _OF_ONE_FORM:
@@ -38,7 +38,7 @@ def singular(word: str) -> str:
 
 
 def regular_plural(word: str) -> str:
-    """Returns an English noun with its regular plural ending: city -> cities."""
+    """Return an English noun with its regular plural ending: city -> cities."""
     if word.endswith("sis"):
         return word[:-2] + "es"
     if word.endswith(("s", "x", "ch", "sh")):
@@ -49,7 +49,7 @@ def regular_plural(word: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Returns the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
+    """Return the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
     words = noun.split()
     at = head_of(words)
     words[at] = _plural_word(words[at])
@@ -57,13 +57,13 @@ def plural(noun: str) -> str:
 
 
 def singular_phrase(words: Sequence[str]) -> str:
-    """Returns the singular of a noun phrase."""
+    """Return the singular of a noun phrase."""
     at = head_of(words)
     return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
 
 
 def head_of(words: Sequence[str]) -> int:
-    """Returns the position of a noun phrase's head: the last word before its first preposition."""
+    """Return the position of a noun phrase's head: the last word before its first preposition."""
     before = next((at for at, word in enumerate(words) if at and word in _BEHIND_HEAD), len(words))
     return before - 1
 
@@ -122,7 +122,7 @@ def in_other_number(noun: str) -> Iterator[str]:
 
 
 def lemmas(word: str) -> dict[str, tuple[str, ...]]:
-    """Returns the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
+    """Return the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
 
     Caches nothing, because the word may be a name; the functions below are for words of questions without names.
     """
@@ -133,7 +133,7 @@ _known = lru_cache(maxsize=50_000)(lemmas)
 
 
 def lemmas_of(word: str) -> frozenset[str]:
-    """Returns `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
+    """Return `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
     return frozenset({word, *(each for forms in lemmas(word).values() for each in forms)})
 
 
@@ -146,7 +146,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=50_000)
 def verbs_of(word: str) -> frozenset[str]:
-    """Returns the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
+    """Return the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
     known = _known(word)
     found = set(known.get("VERB", ()))
     for noun in known.get("NOUN", () if known else (word,)):
@@ -155,7 +155,7 @@ def verbs_of(word: str) -> frozenset[str]:
 
 
 def noun_lemma(word: str) -> str:
-    """Returns the singular of a noun: theses -> thesis; other words stay as they are."""
+    """Return the singular of a noun: theses -> thesis; other words stay as they are."""
     return _known(word).get("NOUN", (word,))[0]
 
 

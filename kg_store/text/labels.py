@@ -52,7 +52,7 @@ _VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
 
 
 def local_name(iri: str) -> str:
-    """Returns the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
+    """Return the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
     scheme, _, rest = iri.partition(":")
     if scheme in ("mailto", "tel"):
         return unquote(rest)
@@ -66,7 +66,7 @@ def readable(text: str) -> str:
 
 
 def readable_relation(predicate: str, is_iri: bool) -> str:
-    """Returns the words of a relation without a label: `takesCareOf` -> `takes care of`.
+    """Return the words of a relation without a label: `takesCareOf` -> `takes care of`.
 
     Dots stay in predicates that are not IRIs (`film.film.genre`).
     """
@@ -75,7 +75,7 @@ def readable_relation(predicate: str, is_iri: bool) -> str:
 
 
 def clean(label: str) -> str:
-    """Returns `label` without characters that labels must not contain, cut to 80 characters."""
+    """Return `label` without characters that labels must not contain, cut to 80 characters."""
     return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
 
 
@@ -91,7 +91,7 @@ def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
 
 
 def inverse_of(label: str) -> str:
-    """Returns words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
+    """Return words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
     prefix, dot, stem = label.rpartition(".")
     words = stem.split()
     return prefix + dot + _inverse(words) if words else f"{label} inverse"
@@ -147,7 +147,7 @@ def _longer(label: str, predicate: str) -> str:
 
 
 def class_word(iri: str, labels: Mapping[str, str], is_iri: bool = True) -> str:
-    """Returns a class in words: its short label if the file has one, else its readable local name."""
+    """Return a class in words: its short label if the file has one, else its readable local name."""
     label = clean(labels.get(iri, ""))
     if is_short_label(label):
         return label.lower() if label in (label.title(), label.capitalize()) else label
@@ -159,7 +159,7 @@ FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
 
 
 def clean_label(label: str) -> str:
-    """Returns `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
+    """Return `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
     if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
         raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
     return label.strip()
@@ -173,13 +173,13 @@ def plain_words(label: str) -> str:
 
 @lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
-    """Returns the label of the same step walked the other way."""
+    """Return the label of the same step walked the other way."""
     parts = label.split("|")[::-1]
     return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
 
 
 def without_storage(words: str) -> str:
-    """Returns a relation's words without a leading word about storage: "direct director" -> "director"."""
+    """Return a relation's words without a leading word about storage: "direct director" -> "director"."""
     prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
     return words.removeprefix(prefix)
 
@@ -231,7 +231,7 @@ def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
 
 
 def unknown_kinds(schema: Schema) -> int:
-    """Returns the number of concepts and classes with further words that are not in `schema`."""
+    """Return the number of concepts and classes with further words that are not in `schema`."""
     return len(schema.kind_words) - len(words_of_kinds(schema))
 
 
@@ -270,5 +270,5 @@ def _worded_hops(schema: Schema) -> Mapping[Hop, str]:
 
 
 def with_words(label: str, words: Sequence[str]) -> str:
-    """Returns `label` with `words` after it in brackets."""
+    """Return `label` with `words` after it in brackets."""
     return f"{label} ({', '.join(words)})" if words else label

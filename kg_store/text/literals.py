@@ -83,7 +83,7 @@ class PartialDate:
         return f"{text}T{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{padded}{self._zone()}"
 
     def compare(self, other: PartialDate) -> int:
-        """Returns -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
+        """Return -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
         shared = min(self.precision, other.precision)
         if shared is Precision.TIME and self.offset_min is not None and other.offset_min is not None:
             return _sign(self.instant - other.instant)
@@ -123,7 +123,7 @@ def read_iso_date(text: str) -> PartialDate:
 
 
 def days_in(year: int, month: int) -> int:
-    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
+    """Return the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
@@ -187,7 +187,7 @@ _DATES = tuple(
 
 
 def read_number(text: str) -> Decimal:
-    """Returns a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
+    """Return a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
 
     12 % is 12. A single comma before three digits groups thousands (1,250); a single point is a decimal point (1.250).
     """
@@ -203,7 +203,7 @@ def read_number(text: str) -> Decimal:
 
 
 def read_date(text: str) -> PartialDate:
-    """Returns a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
+    """Return a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
     text = plain_digits(text)
     for pattern in _DATES:
         match = pattern.fullmatch(text)
@@ -213,7 +213,7 @@ def read_date(text: str) -> PartialDate:
 
 
 def plain_digits(text: str) -> str:
-    """Returns stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
+    """Return stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
     signs = str.maketrans("−‐‑–", "----")
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text.strip()).translate(signs)
 
@@ -329,7 +329,7 @@ def read_literal(text: str) -> tuple[ValueKind, str] | None:
 
 
 def canonical(lexical: str, kind: ValueKind) -> str:
-    """Returns one spelling for each value: 1,250.50 and 1250.5 give the same.
+    """Return one spelling for each value: 1,250.50 and 1250.5 give the same.
 
     Raises ValueError as parse_value does.
     """
@@ -342,14 +342,14 @@ def canonical(lexical: str, kind: ValueKind) -> str:
 
 
 def plain_number(number: Decimal) -> str:
-    """Returns the digits without exponent and trailing zeros: 1250.5."""
+    """Return the digits without exponent and trailing zeros: 1250.5."""
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
 
 
 def find_literals(text: str) -> list[LiteralSpan]:
-    """Returns every number, date and digit string of a running text, in order; of overlapping ones the longest.
+    """Return every number, date and digit string of a running text, in order; of overlapping ones the longest.
 
     Every decimal digit of `text` lies in a span, including those of pseudonyms, which the caller has to exclude.
     """
@@ -389,13 +389,13 @@ _YEAR_IN_NAME: Final = re.compile(r"(?<![\w.,:/#$€£])(?<![A-Za-z]-)(1\d{3}|20
 
 
 def named_date(name: str) -> str | None:
-    """Returns the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
+    """Return the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
     read = read_literal(name)
     return read[1] if read is not None and read[0] is ValueKind.DATE else None
 
 
 def date_in_name(name: str) -> str | None:
-    """Returns the date that `name` is, or the only year in it; None if there is no year or several."""
+    """Return the date that `name` is, or the only year in it; None if there is no year or several."""
     whole = named_date(name)
     if whole is not None or len(name) > MAX_NAME_CHARS:
         return whole

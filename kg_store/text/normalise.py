@@ -71,7 +71,7 @@ class Normalised:
         return self._pieces == _UNCHANGED
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Returns the place in the original text of the normalised characters from `start` to `end`."""
+        """Return the place in the original text of the normalised characters from `start` to `end`."""
         if self.is_one_to_one:
             return start, end
         if end <= start:
@@ -95,7 +95,7 @@ class Normalised:
 
 
 def normalise(text: str) -> Normalised:
-    """Returns the text in NFKC and casefolded, with all apostrophes as ' and runs of hyphens, underscores and white
+    """Return the text in NFKC and casefolded, with all apostrophes as ' and runs of hyphens, underscores and white
     space as one space. Zero-width and control characters are removed. Normalising twice changes nothing.
     """
     easy = text.translate(_FOLDED)

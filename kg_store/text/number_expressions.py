@@ -65,7 +65,7 @@ def value_of(word: str) -> Decimal | None:
 
 
 def parts_of(text: str, tokens: Sequence[Token]) -> list[Part]:
-    """Returns `tokens` of one expression with number words combined; `text` holds the function words between them."""
+    """Return `tokens` of one expression with number words combined; `text` holds the function words between them."""
     items: list[Token | str] = []
     for before, token in zip((None, *tokens), tokens, strict=False):
         if before is not None and text:
@@ -95,7 +95,7 @@ def _parts_in(language: str | None, items: Sequence[Token | str]) -> list[Part]:
 
 
 def canonical_of(parts: Sequence[Part], *, is_marked_decade: bool = False) -> str | None:
-    """Returns the expression in digits, as people type them; None if its meaning is unclear.
+    """Return the expression in digits, as people type them; None if its meaning is unclear.
 
     `is_marked_decade`: "the" stands before it, so "sixties" means those of the last century.
     """

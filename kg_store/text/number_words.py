@@ -227,7 +227,7 @@ def has_other_figures(text: str) -> bool:
 
 
 def undo_digits(text: str) -> str:
-    """Returns `text` with ASCII digits for the numerals of all scripts: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
+    """Return `text` with ASCII digits for the numerals of all scripts: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
 
     A run of Chinese numerals is read by places (一九六〇) or by powers (千九百六十). Lengths change; a text without
     such numerals is returned as it is.
@@ -250,7 +250,7 @@ def roman_value(word: str) -> int:
 
 
 def roman_of(number: int) -> str:
-    """Returns the Roman numeral for 1 to 4999, in capitals."""
+    """Return the Roman numeral for 1 to 4999, in capitals."""
     numeral = ""
     for letters, value in _ROMAN_STEPS:
         count, number = divmod(number, value)
@@ -374,7 +374,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def words_of(text: str) -> list[str]:
-    """Returns the words of `text`, in lower case and composed (NFC)."""
+    """Return the words of `text`, in lower case and composed (NFC)."""
     if text.isascii():
         return text.lower().translate(_ASCII_SPACES).split()
     return _WORD.findall(unicodedata.normalize("NFC", text.lower()))

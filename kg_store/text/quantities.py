@@ -46,13 +46,13 @@ def units_called(name: str) -> tuple[Unit, ...]:
 
 
 def unit_names() -> Collection[str]:
-    """Returns all names of units, in lower case."""
+    """Return all names of units, in lower case."""
     return _units().keys()
 
 
 @lru_cache(maxsize=16_384)
 def unit_of_label(label: str) -> Unit | None:
-    """Returns the unit at the end of a label ("weight kg", "dose in mg"), or None."""
+    """Return the unit at the end of a label ("weight kg", "dose in mg"), or None."""
     words = label.lower().rpartition("|")[2].replace("(", " ").replace(")", " ").split()
     if len(words) < 2 or words[-1] in _SINGULAR:
         return None

@@ -67,7 +67,7 @@ def stretches(text: str, start: int = 0, end: int | None = None) -> Iterator[tup
 
 
 def longest_spans(spans: Iterable[tuple[int, int]], length: int) -> list[tuple[int, int]]:
-    """Returns the longest of overlapping spans of a text of that length, then the leftmost; in order."""
+    """Return the longest of overlapping spans of a text of that length, then the leftmost; in order."""
     covered, chosen = bytearray(length), list[tuple[int, int]]()
     for start, end in sorted(spans, key=lambda span: (span[0] - span[1], span[0])):
         if not any(covered[start:end]):
@@ -147,7 +147,7 @@ def _is_semitic(word: str) -> bool:
 
 
 def without_accents(text: str) -> str:
-    """Returns `text` with accents removed from Latin letters only; in other scripts a mark makes another letter."""
+    """Return `text` with accents removed from Latin letters only; in other scripts a mark makes another letter."""
     if text.isascii():
         return text
     apart = unicodedata.normalize("NFD", text.translate(_LATIN_LETTERS))
@@ -207,7 +207,7 @@ class WordMatcher:
                     yield match
 
     def whole(self, text: str) -> Iterator[int]:
-        """Yields the patterns that equal the whole `text`."""
+        """Yield the patterns that equal the whole `text`."""
         for start, end, pattern in self._automaton.find_overlapping(_mark_starts(text)):
             if start == 0 and end == len(text):
                 yield pattern
@@ -260,7 +260,7 @@ _TWO_SLIPS_FROM = 9
 
 
 def slips_allowed(length: int) -> int:
-    """Returns how many letters may be added, missing, changed or swapped in a word of this length."""
+    """Return how many letters may be added, missing, changed or swapped in a word of this length."""
     if length < MIN_LENGTH:
         return 0
     return 2 if length >= _TWO_SLIPS_FROM else 1
@@ -326,7 +326,7 @@ def _compiled(pattern: str) -> Any:
 
 
 def checked_pattern(pattern: str) -> str:
-    """Returns the pattern. Raises ValueError if RE2 does not accept it (no look-around or back reference)."""
+    """Return the pattern. Raises ValueError if RE2 does not accept it (no look-around or back reference)."""
     try:
         _compiled(pattern)
     except (re2.error, UnicodeEncodeError):
@@ -349,5 +349,5 @@ def is_pseudonym(word: str) -> bool:
 
 
 def asked_words(question: str) -> str:
-    """Returns the words of a question without its pseudonyms."""
+    """Return the words of a question without its pseudonyms."""
     return " ".join(word for word in _ASKED_WORD.findall(question) if not is_pseudonym(word))
