@@ -336,7 +336,9 @@ class Catalog:
                 (self._folder.path_of(version_id) / file).unlink(missing_ok=True)
 
     def has_readers(self, tenant: str, name: str) -> bool:
-        """Return True while a question, here or in another process, reads an older version; others are deleted."""
+        """Return True while a question, here or in another process, reads an older version; unread ones are
+        deleted.
+        """
         self._versions.sweep()
         return bool(self._rows.older_versions(tenant, name))
 

@@ -149,13 +149,13 @@ MAX_FIRST = 1_000_000_000
 
 
 class SetAlgebra:
-    """Executes expressions on a blind graph, with the values of the vault of the same version. Thread-safe.
+    """Evaluates expressions on a blind graph, with the values of the vault of the same version. Thread-safe.
 
-    `count` counts distinct members. `!=` keeps things with a value outside of V; other operators keep things with a
-    value that compares so with any member of V. If a thing has several values, argmax, compare and descending order
-    use the greatest, argmin and ascending order the least. `compare` gives nothing if one side has no value. Over no
-    values, sum, average, min and max give the empty set, not 0. Measures count a value once for each mediator by which
-    a relation reaches it.
+    `count` counts distinct members. `!=` keeps entities that have a value outside of V; the other operators keep
+    entities with a value for which the comparison with any member of V is true. If an entity has several values,
+    argmax, compare and descending order use the greatest, argmin and ascending order the least. `compare` gives
+    nothing if one side has no value. Over no values, sum, average, min and max give the empty set, not 0. Measures
+    count a value once for each mediator by which a relation reaches it.
     """
 
     def __init__(self, graph: BlindGraph, vault: Records) -> None:

@@ -83,7 +83,7 @@ def _min_zipf(word: str, least: float) -> float:
 
 
 def _is_name(word: str) -> bool:
-    """Return True if the word is not much more frequent than the name with its spelling; False for top words."""
+    """Return True if the word is not much more frequent than the name with its spelling; never for top words."""
     zipf: float = zipf_frequency(word, "en")
     if zipf >= MAX_CAPITAL_ZIPF:
         return False
@@ -125,7 +125,7 @@ def _zipf_as_place(word: str) -> float:
 
 @cache
 def _forms() -> tuple[dict[str, str], frozenset[str]]:
-    """Return lemminflect's words in lower case with their kinds, and its capitalised words, lowered."""
+    """Return lemminflect's words in lower case with their kinds, and its capitalised words in lower case."""
     small: defaultdict[str, str] = defaultdict(str)
     capital = set()
     with (files("lemminflect") / "resources" / "lemma_lu.csv.gz").open("rb") as packed:

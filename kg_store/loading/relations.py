@@ -184,7 +184,10 @@ def find_showing(
     kinds: npt.NDArray[np.uint8],
     codes: npt.NDArray[np.uint8],
 ) -> ValueExposure:
-    """Return how each value is shown: protected unless all relations that lead to it open it, linkable if one is."""
+    """Return how each value is shown.
+
+    It is protected unless all relations that lead to it open it, and linkable if one of them makes it so.
+    """
     raw, size = triples.raw, len(kinds)
     literal = kinds == TermKind.LITERAL
     by_default = codes > 0

@@ -113,7 +113,7 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
     """Return `mentions` with the places added whose adjectives occur in `text`.
 
     Used as an adjective, the place replaces a name that has the word only as a part: "French actors" does not ask for
-    people called French. It replaces several such names even if it is not used as an adjective.
+    people called French. It also replaces names that several nodes share, even if it is not used as an adjective.
     """
     found: dict[tuple[int, int], list[NameHit]] = {}
     for hit in index.find_adjectives(text):
