@@ -1,4 +1,4 @@
-"""Builder: fills a new version of a graph: from a load, or from the version before with something changed."""
+"""Builder: fills a new version of a graph, either from a load or from an earlier version with changes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,11 @@ from kg_store.text.labels import unknown_kinds
 
 @dataclass(frozen=True, slots=True)
 class GraphInfo:
-    """The part of a graph that its owner sees. `public_words` are names that equal common words, `masked` words that
-    may be cells: not for logs."""
+    """The report of a graph version for its owner.
+
+    `public_words` are names that equal common words, `masked` are words of the schema that may be table cells; neither
+    may be logged.
+    """
 
     tenant: str
     name: str
@@ -49,7 +52,7 @@ class GraphInfo:
 
 
 def info_bytes(info: GraphInfo) -> bytes:
-    """All but tenant, name and version, which stand in the row; the catalog seals it."""
+    """Return the report as JSON; its tenant, name and version are columns of the row. The caller encrypts it."""
     kept = ("triples", "entities", "values", "mediators", "relations", "public_words", "notes")
     content = {field_name: getattr(info, field_name) for field_name in kept}
     content["masked"] = [[each.kind, each.term, each.word, each.reason.name] for each in info.masked]
@@ -57,7 +60,7 @@ def info_bytes(info: GraphInfo) -> bytes:
 
 
 def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
-    """Reads what `info_bytes` wrote."""
+    """Return the report that `info_bytes` wrote."""
     content = json.loads(data)
     masked = (MaskedTerm(kind, term, word, MaskReason[reason]) for kind, term, word, reason in content["masked"])
     content |= {"loaded_at": datetime.fromisoformat(content["loaded_at"]), "masked": tuple(masked)}
@@ -66,10 +69,10 @@ def read_info(tenant: str, name: str, version: str, data: bytes) -> GraphInfo:
 
 
 Progress = Callable[[str, float], None]
-"""Gets the step's name and the share of the whole load that is done, 0 to 1."""
+"""Called with the step's name and the share of the whole load that is done, 0 to 1."""
 
 NameConcepts = Callable[[Schema], Sequence[str]]
-"""One concept per signature of a schema whose concepts are placeholders."""
+"""Returns one concept for each signature of a schema whose concepts are placeholders."""
 
 SCHEMA_FILE, NAMES_FILE, WORDS_FILE = "schema.sealed", "names.sealed", "words.sealed"
 INFO_PURPOSE, POLICY_PURPOSE = "version info", "policy"
@@ -95,13 +98,13 @@ class CollectedNames:
 
 @dataclass(frozen=True, slots=True)
 class Built(SealedParts):
-    """A version that is whole on the disk and in the vault, and what its row is to say."""
+    """A version that is complete on disk and in the vault, with the contents of its row."""
 
     info: GraphInfo
 
 
 class VersionCipher:
-    """The sealed files and columns of versions."""
+    """Encrypts and decrypts the files and the columns of versions."""
 
     def __init__(self, folder: DataFolder, master: MasterKey) -> None:
         self._folder, self._master = folder, master
@@ -133,8 +136,10 @@ class Builder:
     def name(
         self, scope: VaultScope, loaded: LoadedGraph, policy: Policy, name_concepts: NameConcepts
     ) -> tuple[Schema, tuple[str, ...]]:
-        """The schema of a load, with its concepts named, and notes for the owner; all that holds no name of a thing is
-        written. Raises LoadError, PolicyError."""
+        """Name the concepts of a load, write the files without names, and return the schema and notes for the owner.
+
+        Raises LoadError, PolicyError.
+        """
         schema = placeholder_schema(loaded)
         schema = with_concepts(schema, name_concepts(schema))
         refuse_unknown_words(policy, schema)
@@ -143,8 +148,9 @@ class Builder:
         return schema, notes
 
     def seal_records(self, scope: VaultScope, loaded: LoadedGraph, names: CollectedNames) -> Iterator[float]:
-        """Write the vault's records of a load, and collect their `names` on the way: what is secret is made once.
-        Yields the share that is written, now and then."""
+        """Write the encrypted vault records of a load, and add their `names`, in one pass over the nodes; yields the
+        share that is written, now and then.
+        """
         total = max(1, sum(loaded.counts.values()))
         for written in write_records(self._engine, self._master, scope, names.collect(loaded.nodes())):
             yield min(1.0, written / total)
@@ -152,7 +158,10 @@ class Builder:
     def seal_names(
         self, scope: VaultScope, names: CollectedNames, public: PublicWords, progress: Callable[[float], None]
     ) -> NameIndex:
-        """Write the index of the names that `seal_records` collected, and the words of them; return the index."""
+        """Write the index of the collected names and the set of their words, both encrypted; return the index.
+
+        `progress` gets the share that is done, 0 to 1.
+        """
         index = names.spellings.index()
         progress(0.4)
         index = index.with_public(public)
@@ -164,7 +173,7 @@ class Builder:
     def finish(
         self, scope: VaultScope, loaded: LoadedGraph, index: NameIndex, notes: tuple[str, ...], policy: Policy
     ) -> Built:
-        """The version of a load, once all of it is written."""
+        """Return the completed version of a load, after everything else has been written."""
         entities, values, mediators = (loaded.counts[kind] for kind in _COUNTED)
         info = GraphInfo(
             scope.tenant, scope.graph, scope.version_id, triples=loaded.facts, entities=entities, values=values,
@@ -174,7 +183,10 @@ class Builder:
         return self._finished(scope, info, policy)
 
     def renamed(self, scope: VaultScope, before: BaseVersion, concepts: Sequence[str], progress: Progress) -> Built:
-        """The same but for its concepts. LoadError when one of them would make a name a public word."""
+        """Return a version that differs from `before` in its concepts only.
+
+        Raises LoadError if a concept would make a name a public word, or if a role names a concept that would be gone.
+        """
         schema = with_concepts(before.schema, concepts)
         index = before.names.with_public(self.public_words(schema, before.policy))
         fresh = set(index.report().public_words) - set(before.names.report().public_words)
@@ -194,7 +206,10 @@ class Builder:
         name_concepts: NameConcepts,
         progress: Progress,
     ) -> Built:
-        """The same without what goes. Concepts stay where the relations around a thing do, else they are named."""
+        """Return a version without the things in `going`. Raises LoadError if nothing else would be left.
+
+        A signature that existed before keeps its concept; new signatures are named by `name_concepts`.
+        """
         path = self._folder.path_of(before.info.version)
         adjacency = Adjacency.map_from(path)
         facts = facts_of(adjacency)
@@ -218,8 +233,10 @@ class Builder:
         return self._copied(scope, before, index, info, gone, progress)
 
     def _notes_on_unsaid(self, loaded: LoadedGraph, schema: Schema, policy: Policy) -> tuple[str, ...]:
-        """Raises LoadError where the description of a masked relation, or a further word of another one, says what is
-        to stay unsaid."""
+        """Return notes for the owner on the words of masked and hidden relations.
+
+        Raises LoadError if the description of a masked relation, or a further word of another one, holds such words.
+        """
         said = tuple(replace(each, description="", words=()) for each in schema.relations)
         bare = replace(schema, relations=said, kind_words={})
         public = self.public_words(bare, policy)
@@ -264,7 +281,7 @@ class Builder:
 
 @dataclass(frozen=True, slots=True)
 class BaseVersion:
-    """The version that a new one is made of, opened and held."""
+    """The open version from which a new one is made."""
 
     info: GraphInfo
     schema: Schema
@@ -274,7 +291,7 @@ class BaseVersion:
 
 
 def read_unseen(path: Path) -> Edges:
-    """The owners of what only hidden relations lead to."""
+    """Return the (subject, object) pairs of all facts whose relations the policy hides."""
     heads, tails = np.load(path / _UNSEEN_FILE, allow_pickle=False)
     return Edges(heads, tails)
 
