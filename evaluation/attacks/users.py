@@ -214,7 +214,7 @@ def traits_of(prompts: Sequence[Prompt]) -> dict[str, list[str]]:
 
 
 def auc_of(users: Sequence[int], marks: Sequence[Marks]) -> tuple[float, int]:
-    """Return the AUC over pairs of conversations of the second half of the users, and the number of same-user pairs."""
+    """Return the AUC over pairs of conversations of the second half of the users, and the number of same-user ones."""
     whose = np.array(users)
     half = sorted(set(users))[len(set(users)) // 2]
     learn, test = np.flatnonzero(whose < half), np.flatnonzero(whose >= half)

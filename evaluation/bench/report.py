@@ -266,7 +266,7 @@ def summarise(label: RunLabel, outcomes: Sequence[QuestionOutcome], findings: Fi
 
 
 def write_json(reports: Sequence[Report], outcomes: Sequence[Sequence[QuestionOutcome]], file: Path) -> None:
-    """Write each report with its questions by id, their hit, F1, calls and problem, and no text of question or answer."""
+    """Write each report with its questions (id, hit, F1, calls, problem), without any text of question or answer."""
     told = ("id", "answered", "linked", "rounds", "calls", "problem")
     rows = []
     for report, asked in zip(reports, outcomes, strict=True):

@@ -1,1 +1,1 @@
-"""Trains what is added to the sentence model: heads, the retriever of facts, and the extractor."""
+"""Training of what is added to the sentence model: heads, the retriever of facts, and the extractor."""
