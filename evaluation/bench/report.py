@@ -168,7 +168,7 @@ class Spread(BaseModel):
 
 
 class Quality(BaseModel):
-    """How well a group of questions was answered: means between 0 and 1."""
+    """Measures of how well a group of questions was answered: means between 0 and 1."""
 
     model_config = ConfigDict(frozen=True)
     questions: int

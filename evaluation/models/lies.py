@@ -161,7 +161,7 @@ def _with(value: Any, place: list[str | int], told: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class LieRun:
-    """How many lies were told and, by kind, shown; `errors` counts questions that ended with an error."""
+    """The number of lies told and, by kind, of lies shown; `errors` counts questions that ended with an error."""
 
     told: int
     shown: Counter[str] = field(default_factory=Counter)
@@ -170,7 +170,7 @@ class LieRun:
 
 @dataclass(frozen=True, slots=True)
 class WrongRun:
-    """How many wrong expressions were asked for, and how many of them the endpoint could say.
+    """The number of wrong expressions asked for, and of those that the endpoint could say.
 
     `plain` are those shown as the answer with neither a second reading nor a warning; `warned` counts those with one.
     """

@@ -234,7 +234,7 @@ def _converted(source: str, data: Path, folder: Path) -> Converted:
 
 @dataclass(frozen=True, slots=True)
 class FaultReport:
-    """How questions ended while replies had faults.
+    """Counts of questions by how they ended while replies had faults.
 
     `wrong` answers differ from gold; `late` ones took longer than the deadline. `errors` counts typed errors; `logged`
     error records in the log, by logger; `left` tasks and requests that were not cleaned up.
