@@ -71,7 +71,7 @@ def turns(
         Literal["seen", "shut"], typer.Option(help="Half of the labelled turns: `seen` was looked at, `shut` was not")
     ] = "shut",
 ) -> None:
-    """Measure how many labelled turns are recognised for what they are; ends with code 1 below 0.93."""
+    """Measure how many labelled turns are classified rightly; ends with code 1 below 0.93."""
     import asyncio
 
     from evaluation.dialogue.labelled import MIN_RIGHT, read_turns, right, turns_table

@@ -41,12 +41,12 @@ class Prompt:
 
     @property
     def names_concepts_by_model(self) -> bool:
-        """Is true if a model worded the concepts of the evidence (strategy `arog`) instead of the service."""
+        """Return True if a model worded the concepts of the evidence (strategy `arog`) instead of the service."""
         return self.task == "answer"
 
 
 def prompt_of(body: bytes) -> Prompt | None:
-    """Parse the body of a request; return None if it asks for none of our tasks, as a probe of the endpoint."""
+    """Parse the body of a request; return None if it asks for none of our tasks (a probe, for example)."""
     request = json.loads(body)
     shape = request.get("response_format", {}).get("json_schema", {})
     task, messages = shape.get("name"), request.get("messages", [])

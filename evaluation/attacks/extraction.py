@@ -28,7 +28,7 @@ from kg_store.terms import as_mids
 
 QUESTIONS = 1_000
 BY_DEFAULT: Final = {"names_per_day": None}
-_HOPED = 3.0  # facts expected per question from a relation that was not asked about yet
+_HOPED = 3.0  # new names and facts expected of a question about a relation that was not asked about yet
 _NO_NAME = "(no name)"
 
 Triple = tuple[str, str, str]

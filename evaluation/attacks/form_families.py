@@ -65,8 +65,8 @@ _NAMED = {chr(code): f"&{name};" for name, code in entities.name2codepoint.items
 class TypedCase:
     """A name or a value in the form in which somebody types it.
 
-    `secrets`: the names or values in it, as the graph spells them. `harmless`: words of the form that say nothing of
-    them, such as grammatical endings. `marked`: the form itself signals a name.
+    `secrets`: the names or values in it, as the graph spells them. `harmless`: words of the form that reveal nothing,
+    such as grammatical endings. `marked`: the form itself signals a name.
     """
 
     form: str
@@ -128,7 +128,7 @@ def _spread(forms: Sequence[TypedCase], dice: Random, count: int) -> Iterator[Ty
 def _written(
     table: str, texts: Mapping[str, str], secrets: Mapping[str, tuple[str, ...]], harmless: Collection[str] = ()
 ) -> Iterator[TypedCase]:
-    """Fill in the templates of a table, as far as their secret is in `secrets`.
+    """Yield the filled-in templates of a table whose secrets are among `secrets`.
 
     A row of the table holds the name of the form, its template, the key of its secret, and marks.
     """
@@ -401,7 +401,7 @@ def _cases(family: str, forms: Sequence[TypedCase], language: str, dice: Random,
 def every_surname(dice: Random, count: int) -> Iterator[Case]:
     """Yield the listed surnames one by one: bare in small letters, and capitalised at the start of a sentence.
 
-    `count` bounds them to `_EVERY` times as many; a whole run takes all.
+    At most `_EVERY * count` surnames are drawn, which are all of them in a full run.
     """
     known = surnames()
     dice.shuffle(known)

@@ -113,7 +113,7 @@ async def links_in_dialogue(forms: Sequence[str]) -> list[Attempted]:
 
 
 def _all_of_it(text: str, _known: str, _relation: str) -> tuple[str, ...]:
-    """Read every fact as stated in every sentence, so that this check passes and only the others can refuse."""
+    """Replace the reader of sentences: find every fact in every sentence, so that only other checks can refuse one."""
     return (text,)
 
 

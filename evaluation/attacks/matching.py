@@ -116,14 +116,14 @@ class KnownGraph:
         return flags
 
     def has(self, path: tuple[str, ...]) -> Flags:
-        """Return which nodes the whole path can be followed from."""
+        """Return from which nodes the whole path can be followed."""
         if path not in self._has:
             further = self.has(path[1:]) if len(path) > 1 else np.ones(self.size, dtype=np.bool_)
             self._has[path] = (self._step(path[0]) @ further.astype(np.int64)) > 0
         return self._has[path]
 
     def ends(self, path: tuple[str, ...]) -> Ends | None:
-        """Return what lies at the end of the path for every node; None above `MAX_PAIRS` pairs."""
+        """Return what lies at the end of the path for every node; None if that is more than `MAX_PAIRS` pairs."""
         if path not in self._ends:
             self._ends[path] = self._count(path)
         return self._ends[path]
@@ -373,7 +373,10 @@ class Matcher:
         return missing
 
     def _told(self, reach: Reach, ends: Ends, forwards: bool, beliefs: dict[str, Logs], before: Messages) -> Logs:
-        """Return the message from one end of a link to the other: the sender's belief without the receiver's."""
+        """Return the log-likelihoods that one end of a link passes on to the other.
+
+        They follow from the sender's belief, without what the receiver told it in the round before.
+        """
         said = beliefs[reach.root if forwards else reach.end] - before.get((reach, not forwards), 0.0)
         chance = np.exp(said - said.max())
         chance /= chance.sum()
@@ -389,7 +392,10 @@ class Matcher:
 
 
 def share_right(fits: Logs, truth: int) -> float:
-    """Return the chance that a guess among the best fitting nodes is right; -1 as `truth` means that no node is."""
+    """Return the chance that a guess among the best fitting nodes is right.
+
+    `truth` is the number of the right node, or -1 if the attacker's copy lacks it.
+    """
     best = fits >= fits.max() - SAME
     return 1.0 / int(best.sum()) if truth >= 0 and best[truth] else 0.0
 

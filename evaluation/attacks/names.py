@@ -76,7 +76,7 @@ class FormInput:
 
     @property
     def is_alphabetic(self) -> bool:
-        """Is true for names in Latin, Greek, Cyrillic or Armenian letters, which all have capitals and initials."""
+        """Return True for names in Latin, Greek, Cyrillic or Armenian letters, which have capitals and initials."""
         return all(letter < "\u0590" or letter == "’" for letter in self.name)
 
 
@@ -353,9 +353,7 @@ class Judge:
         return NameTrial(asked, blocked, frozenset(seen - limits), frozenset(limits), public, as_typed)
 
     def _is_limit(self, asked: PlantedQuestion, phrase: str) -> bool:
-        """Return True for unlisted forms, and for everyday words and misspellings of them unless they are a whole
-        name.
-        """
+        """Return True for unlisted forms, and for everyday words and their misspellings that are not a whole name."""
         if not asked.form.listed:
             return True
         return phrase not in self.names and all(map(self._is_everyday, phrase.split(" ")))

@@ -9,8 +9,8 @@ graph and matched like the recorded ones. If entities are not found from these, 
 
 Replay: the attacker runs the service over its own copy of the whole graph and asks the same question about other
 entities. Only entities that cause the very same requests remain possible, so that everything that requests depend on
-is used (how many candidates there are, their order, when a page is turned). This takes a copy of the graph, the code,
-its settings, and the wording of the question, which is sent.
+is used (how many candidates there are, their order, when the next page of them is shown). This takes a copy of the
+graph, the code, its settings, and the wording of the question, which is sent.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CONVERSATIONS, COMPARED, NEIGHBOURHOODS = 200, 50, 500
 PER_PROMPT, PER_CONVERSATION, REFUSED = 0.05, 0.10, 0.03
 # Two hops identified 32 to 94 % when the design was made. No bound for `aml`: its accounts are random and all alike.
 CONTROL = {DEMO: 0.32, PQ_3H: 0.32, METAQA[3]: 0.32, AML: None}
-# The parts of prompts that an attacker trusts: candidates may belong to a kind, and concepts may be widened.
+# Choices of prompt parts to trust; some parts mislead: candidates may be those of a kind, concepts may be widened.
 READINGS: tuple[tuple[Piece, ...], ...] = (
     PIECES,
     ("concepts", "evidence", "sizes", "ends"),
@@ -142,7 +142,7 @@ async def _asked(
 def guessed(
     known: KnownGraph, share: float, exchanges: Sequence[Exchange], name: str, most: tuple[float, float]
 ) -> list[Attempted]:
-    """Return a line for single prompts and a line for whole conversations, each by the reading that finds most."""
+    """Return a line for single prompts and one for whole conversations, each by the best entry of `READINGS`."""
     whole = [(exchange, exchange.prompts) for exchange in exchanges]
     alone = [(exchange, [prompt]) for exchange, prompts in whole for prompt in prompts]
     lines = []
@@ -271,9 +271,9 @@ async def asks_the_same(
 
 
 def summarise_prompts(prompts: Sequence[Prompt]) -> list[object]:
-    """Return the contents of requests with pseudonyms replaced by their place and all lists sorted.
+    """Return the contents of requests in a form that is equal for equal requests of two conversations.
 
-    Sorting removes the conversation's own order, so that two conversations can be compared.
+    Pseudonyms are replaced by what they stand for (which topic, or an end), and lists are sorted.
     """
     places: dict[str, str] = {}
     for prompt in prompts:

@@ -43,7 +43,7 @@ KILLS = (signal.SIGKILL, signal.SIGABRT, signal.SIGSEGV)
 
 @dataclass(slots=True)
 class LeftTraces:
-    """Everything that was found, by place; the names that capsules held; and the limits and number of core files."""
+    """Everything that was collected, by place; the names in opened capsules; the limits and number of core files."""
 
     found: dict[str, list[bytes]] = field(default_factory=dict, repr=False)
     opened: list[bytes] = field(default_factory=list, repr=False)

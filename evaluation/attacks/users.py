@@ -100,7 +100,7 @@ async def frequency(targets: AttackTargets) -> list[Attempted]:
 
 
 def counted(talks: Sequence[SimulatedConversation], popular: Sequence[str], title: str) -> list[Attempted]:
-    """Return lines for guesses by permanent pseudonyms (control), by those of one conversation, and by shapes."""
+    """Return lines for guesses by permanent pseudonyms (control), by those of one conversation, and by `SHAPES`."""
     by_talk = [_queries(talk) for talk in talks]
     truth = [topic for queries in by_talk for topic, _ in queries]
     blind = truth.count(popular[0]) / max(1, len(truth))
@@ -163,7 +163,10 @@ async def linkage(targets: AttackTargets) -> list[Attempted]:
 
 
 def linked(talks: Sequence[SimulatedConversation], title: str) -> list[Attempted]:
-    """Return lines for all traits together, each trait alone, the question's traits alone, and the lower limit."""
+    """Return lines for all traits together, each trait alone, the question's traits, and the asked relation alone.
+
+    The asked relation alone is the lower limit, since the model must be told it.
+    """
     users = [talk.user for talk in talks]
 
     def line(way: str, marks: Sequence[Marks], most: float = 1.0, control: float | None = None) -> Attempted:

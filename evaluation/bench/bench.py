@@ -165,11 +165,11 @@ class ChatByStrategy:
 class Bench:
     """The service as deployed, without a budget of names, in a folder that is deleted at the end. For public data.
 
-    `reasoner`: `embedded`, `scripted` (an endpoint on loopback that answers by each question's plan), or `endpoint`
-    (that of the AROG_ENDPOINT_ settings). `scripted` replaces the scripted endpoint; `least_score` the threshold of
-    the embedded reasoner; `answers_unsure` makes it answer what it would refuse; `changes` are other settings;
-    `read_back` replaces the reader of a model's sentences. Open, use and close a bench in one event loop, which owns
-    its connections.
+    `reasoner` is `embedded`, `scripted` (an endpoint on loopback that answers by each question's plan), or `endpoint`
+    (that of the AROG_ENDPOINT_ settings). The argument `scripted` replaces that scripted endpoint, `least_score` the
+    threshold of the embedded reasoner, `read_back` the reader of a model's sentences. With `answers_unsure` the
+    embedded reasoner answers what it would refuse. `changes` are other settings. Open, use and close a bench in one
+    event loop, which owns its connections.
     """
 
     def __init__(
@@ -216,16 +216,16 @@ class Bench:
 
     @property
     def sent(self) -> Sequence[bytes]:
-        """Is everything that reached the reasoner so far."""
+        """Return everything that reached the reasoner so far."""
         return self.sent_from(0)
 
     @property
     def sent_so_far(self) -> int:
-        """Is the number of requests that reached the reasoner so far."""
+        """Return the number of requests that reached the reasoner so far."""
         return len(self._recorder.sent if self._scripted is None else self._scripted.received)
 
     def sent_from(self, first: int) -> list[bytes]:
-        """Return the requests from number `first` on: as sent if there is a wire, else as handed to the reasoner."""
+        """Return the requests from number `first` on, as sent to a scripted endpoint or handed to another reasoner."""
         if self._scripted is None:
             return self._recorder.sent[first:]
         requests = self._scripted.received[first:]
@@ -233,24 +233,24 @@ class Bench:
 
     @property
     def scorer(self) -> PathScorer:
-        """Is the path scorer of the embedded reasoner."""
+        """Return the path scorer of the embedded reasoner."""
         return self.embedded.scorer
 
     @property
     def embedded(self) -> EmbeddedReasoner:
-        """Is the reasoner behind the recorder. Raises ValueError if it is not the embedded one."""
+        """Return the reasoner behind the recorder. Raises ValueError if it is not the embedded one."""
         if not isinstance(self._reasoner, EmbeddedReasoner):
             raise ValueError("this bench has another reasoner than the embedded one")
         return self._reasoner
 
     @property
     def endpoints(self) -> Sequence[ModelEndpoint]:
-        """Are the endpoints that the reasoner asks; none for the embedded one."""
+        """Return the endpoints that the reasoner asks; none for the embedded one."""
         return self.services.thinking.endpoints
 
     @property
     def contract_breaks(self) -> list[str]:
-        """Are the scripted endpoint's complaints about requests; empty for other reasoners."""
+        """Return the scripted endpoint's complaints about requests; empty for other reasoners."""
         return self._scripted.contract_breaks if self._scripted else []
 
     def load(
@@ -355,7 +355,7 @@ def _own_headers(head: bytes) -> bytes:
 
 
 def _settings(folder: Path, reasoner: ReasonerName, scripted: ScriptedEndpoint | None) -> Settings:
-    """Return settings for the bench; only endpoint, embedder and its head are taken from the environment."""
+    """Return the settings of the environment with a data folder, master key, reasoner and name budget of their own."""
     outer = load_settings()
     inner = outer.model_copy(
         update={

@@ -64,7 +64,7 @@ class QuestionOutcome:
 
     @property
     def local_ms(self) -> float:
-        """Is the elapsed time without the reasoner's own; `local_processor_ms` is the same in processor time."""
+        """Return the elapsed time without the reasoner's own; `local_processor_ms` is the same in processor time."""
         return sum(value for stage, value in self.milliseconds.items() if stage != REASONER_STAGE)
 
 

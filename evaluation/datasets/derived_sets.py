@@ -14,7 +14,7 @@ from evaluation.datasets.questions import Question
 
 # The smallest likeness that counts: "jamaican" is like "Jamaica" (0.93), "us" not like "United States of America".
 MIN_LIKENESS = 0.7
-# Words of a topic stand for it if one has so many letters: "kennedy" does for "John F. Kennedy", "king" for nobody.
+# The fewest letters of a word that stands for a whole topic, as "kennedy" for "John F. Kennedy", but not "king".
 MIN_LETTERS = 5
 _QUOTED_OR_WORD = re.compile(r'"[^"]*"|[^\W_]+')
 

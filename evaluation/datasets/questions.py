@@ -83,23 +83,23 @@ class Question(BaseModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Are the user's texts turn by turn; the answers belong to the last one."""
+        """Return the user's texts turn by turn; the answers belong to the last one."""
         return self.turns if self.question is None else (self.question,)
 
     @property
     def has_plan(self) -> bool:
-        """Is true if a plan was given, also if it is null, which means that there is no answer."""
+        """Return True if a plan was given, also if it is null, which means that there is no answer."""
         return "plan" in self.model_fields_set
 
     @property
     def plans(self) -> tuple[QueryPlan | None, ...]:
-        """Are the plans turn by turn; None if the graph has no answer or no plan is known."""
+        """Return the plans turn by turn; None if the graph has no answer or no plan is known."""
         earlier = self.turn_plans or (None,) * (len(self.texts) - 1)
         return (*earlier, self.plan)
 
     @property
     def with_answers_alone(self) -> Question:
-        """Is the same question without its plans."""
+        """Return the same question without its plans."""
         return Question.model_validate(self.model_dump(exclude_unset=True, exclude={"plan", "turn_plans"}))
 
     @property

@@ -65,12 +65,12 @@ class DialogueTurn:
 
     @property
     def knowledge(self) -> tuple[Triple, ...]:
-        """Is all that the reply may say, each fact once."""
+        """Return all that the reply may say, each fact once."""
         return tuple(dict.fromkeys((*self.so_far, *self.gold)))
 
     @property
     def said(self) -> str:
-        """Is the text of the history as one string."""
+        """Return the text of the history as one string."""
         return " ".join(text for _, text in self.history)
 
 
@@ -265,7 +265,7 @@ class SpanQuestion:
 
     @property
     def triplet(self) -> str:
-        """Is the fact as judges are shown it, with X for the unknown end."""
+        """Return the fact as judges are shown it, with X for the unknown end."""
         head, tail = (UNKNOWN, self.known) if self.unknown_is_head else (self.known, UNKNOWN)
         return f"({head}, {self.relation}, {tail})"
 

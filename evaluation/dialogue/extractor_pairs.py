@@ -42,7 +42,7 @@ from evaluation.training.extractor import LabelledQuestion
 
 Source = Literal["metaqa", "opendialkg", "webqsp", "pathquestion"]
 Part = Literal["learnt", "things", "relations", "all"]
-"""A part of a graph's facts. `things`: the head is kept for the test; `relations`: the relation is."""
+"""A part of a graph's facts. `things`: facts whose head is kept for the test; `relations`: whose relation is."""
 LEARNT: Final[tuple[Source, ...]] = ("metaqa", "opendialkg", "webqsp")
 UNSEEN_GRAPH: Final[Source] = "pathquestion"
 MAX_LISTED: Final = 4

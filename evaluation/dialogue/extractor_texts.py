@@ -196,7 +196,7 @@ class Names:
         return self._written[thing]
 
     def in_text(self, thing: str, *, may_be_small: bool) -> tuple[str, str]:
-        """Return the name as it stands in the text, and what follows it."""
+        """Return the name as it stands in the text, and what is added behind it (a concept in brackets, or "")."""
         written = self.of(thing)
         if written != thing:
             return written, f" ({self._kind})" if self._kind else ""
@@ -252,12 +252,12 @@ def placed(marked: str, names: Names, draw: random.Random) -> tuple[str, list[Pl
 
 
 def capital(words: str) -> str:
-    """Capitalise the first letter, unless a mark begins the text."""
+    """Capitalise the first letter, unless the text begins with a mark (the placeholder of a thing)."""
     return words if words[:1] == "\x01" else words[:1].upper() + words[1:]
 
 
 def sentence(words: str) -> str:
-    """Capitalise `words` and add a full stop if no mark ends them."""
+    """Capitalise `words` and add a full stop, unless they end in one of `.!?`."""
     return capital(words) if words[-1] in ".!?" else f"{capital(words)}."
 
 

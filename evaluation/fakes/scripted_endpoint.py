@@ -89,19 +89,19 @@ class ScriptedEndpoint:
 
     @property
     def url(self) -> str:
-        """Is the base URL for an OpenAI client."""
+        """Return the base URL for an OpenAI client."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}/v1"
 
     @property
     def received(self) -> list[Received]:
-        """Are all requests since the start, in order of arrival."""
+        """Return all requests since the start, in order of arrival."""
         with self._lock:
             return list(self._received)
 
     @property
     def contract_breaks(self) -> list[str]:
-        """Are descriptions of the faults in requests that got a 400."""
+        """Return descriptions of the faults in requests that got a 400."""
         with self._lock:
             return list(self._broken)
 

@@ -38,7 +38,7 @@ class ServiceProcess:
 
     @property
     def written(self) -> dict[str, bytes]:
-        """Is the content by path of every file in its data, home, temporary and working folders.
+        """Return the content by path of every file in its data, home, temporary and working folders.
 
         A file that is deleted meanwhile is left out.
         """
@@ -53,7 +53,7 @@ class ServiceProcess:
 
     @property
     def core_limit(self) -> str:
-        """Is the kernel's line about core files of this process; "" if there is no /proc."""
+        """Return the kernel's line about core files of this process; "" if there is no /proc."""
         try:
             limits = Path(f"/proc/{self.process.pid}/limits").read_text("ascii")
         except OSError:

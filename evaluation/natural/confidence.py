@@ -68,7 +68,7 @@ async def natural_examples(limit: int | None, seed: int, show: Show) -> list[Con
         answered = [example for each in run.outcomes for example in _of_outcome(each, bench.scorer)]
         unheld = [each for outcome in run.outcomes for each in _without_relations(outcome, bench.scorer)]
     # The reader was developed on these questions and understands them too well. Other people's questions go wrong as
-    # if a relation were missing, so that those examples weigh as much as the share of questions not answered rightly.
+    # if a relation were missing: together, those examples weigh as much as the questions not answered rightly.
     share = sum(each.verdict != "right" for each in run.outcomes) / max(1, len(unheld))
     return [*answered, *(replace(each, weight=share) for each in unheld if each is not None)]
 

@@ -64,7 +64,7 @@ class NaturalOutcome:
 
     @property
     def is_given(self) -> bool:
-        """Is true if something was answered about the graph; a reply to small talk says nothing about it."""
+        """Return True if something was answered about the graph; a reply to small talk says nothing about it."""
         return self.answer is not None and self.answer.answered and self.question.gold.type != "smalltalk"
 
 

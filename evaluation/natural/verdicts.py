@@ -29,7 +29,7 @@ class Gold(BaseModel):
     """An answer that counts as right.
 
     `items`: names, values, one number, one truth value, rows of a table, or facts of a thing to be described. A
-    description must name all of `concept` and tell `at_least` that many facts. No items mean that the right answer is
+    description must name all of `concept` and tell `at_least` facts or more. No items mean that the right answer is
     "nothing".
     """
 
@@ -64,7 +64,7 @@ class NaturalQuestion(BaseModel):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Are the user's texts turn by turn; the answer belongs to the last one."""
+        """Return the user's texts turn by turn; the answer belongs to the last one."""
         return (*self.turns, self.question)
 
     @property
@@ -119,7 +119,7 @@ def _truths(answer: Answer) -> set[str]:
 
 
 def _compared(wanted: Collection[str], given: Collection[str]) -> Verdict:
-    """Return right if both hold the same things, partly if they share some."""
+    """Return "right" if both hold the same things, "partly" if they share some, else "wrong"."""
     if not wanted:
         return "right" if {comparable(name) for name in given} <= _NOTHING else "wrong"
     found = [text for text in wanted if any(_same(text, name) for name in given)]
@@ -163,7 +163,7 @@ def _plain(text: str) -> str:
 
 
 def _described(gold: Gold, text: str) -> Verdict:
-    """Return right if the text names the thing with its kind and tells enough of its facts."""
+    """Return "right" if the text names the thing with its kind and tells enough facts, "partly" if only some."""
     folded = _folded(text)
     told = sum(any(_is_said(value, folded) for value in values) for values in _facts(gold))
     if not told:

@@ -106,7 +106,7 @@ def _measure(count: int, folder: Path) -> None:
     index_mb, before, began = file.stat().st_size / 1e6, _resident_mb(), time.process_time()
     index = NameIndex.from_bytes(file.read_bytes()).with_public(public)
     opening_s = time.process_time() - began
-    # `NameWords` keeps only those words of the names that the lexicon holds.
+    # All entities are people. Of their names, words outside the lexicon are kept as hashes only.
     words = NameWords.of(VaultRecord(NodeKind.ENTITY, (name,)) for name in made_names(count))
     lexicon = Lexicon(public, words)
     guard = Guard(index, StaticSegments(), lexicon)
@@ -183,7 +183,7 @@ def _planted(names: list[str]) -> Iterator[tuple[bytes, frozenset[str]]]:
 
 
 def _swapped(name: str) -> str:
-    """Return `Smith` as `Smiht`, if the last word is long enough to be recognised."""
+    """Return the name with its last two letters swapped, if its last word has seven letters or more."""
     return name if len(name.split()[-1]) < 7 or name[-1] == name[-2] else name[:-2] + name[-1] + name[-2]
 
 

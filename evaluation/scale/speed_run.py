@@ -1,4 +1,4 @@
-"""The speed of the service as ratios: each figure is divided by that of a peer in the same run, whatever the machine.
+"""The speed of the service as ratios to peers that are timed in the same run, so that the machine hardly matters.
 
 `speed.toml` holds the figures of the last release. A figure that is `SLOWER` times worse than that is a fault.
 """

@@ -38,7 +38,7 @@ from evaluation.tables.measures import (
 )
 from evaluation.training.reasoner import Example, train
 
-# The number of sets that share one row's number of questions; the third graph's sets are small and don't count.
+# One row's number of questions is shared by four sets, two for each of two graphs; the third graph's are small.
 _FOREIGN_SETS = 4
 MAX_POINTS_BEHIND = -2.5
 """The most points that hits may fall with cases; below zero, so that they must rise by 2.5."""

@@ -50,7 +50,7 @@ BOUNDS = (
 )
 # For one-hop questions only the calls are bounded.
 ONE_HOP = CostBound("MetaQA-1", METAQA[1], calls=2.0, tokens=1_200, local_ms=20.0, most_calls=2)
-MIN_RIGHT = 0.995  # rounds to 1.00; a name that several things share but for case means all of them
+MIN_RIGHT = 0.995  # rounds to 1.00; not 1, since a name that others equal but for case stands for all of them
 
 
 class Limit(NamedTuple):
@@ -253,7 +253,7 @@ class FaultReport:
 
     @property
     def passed(self) -> bool:
-        """Is true if nothing went wrong: no wrong, late or leaking answer, and every error a typed one."""
+        """Return True if nothing went wrong: no wrong, late or leaking answer, and every error a typed one."""
         bad = self.wrong or self.late or self.leaks or self.logged.total() or self.left.total()
         typed = {each.__name__ for each in _subclasses(ReasonerError)}
         return not bad and set(self.errors) <= typed and self.right + self.refused + self.errors.total() == self.asked

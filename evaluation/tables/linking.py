@@ -150,7 +150,7 @@ class KindOfSlip(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Is the share of read mentions that were meant."""
+        """Return the share of read mentions that were meant."""
         return self.right / self.linked if self.linked else 1.0
 
 

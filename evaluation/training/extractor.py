@@ -51,7 +51,7 @@ class LabelledQuestion:
 
     @property
     def as_bytes(self) -> bytes:
-        """Is the question as bytes, for the fingerprint of a training; equal questions give equal bytes."""
+        """Return the question as bytes, for the fingerprint of a training; equal questions give equal bytes."""
         return repr((self.context, self.known, self.relation, self.unknown_is_head, self.spans)).encode()
 
 

@@ -61,8 +61,8 @@ class Prepared:
 
     `asked`: vectors of the questions, (examples, dimensions). `steps`: vectors of all steps, (steps, dimensions).
     `counts`: the steps of each path, (paths, longest), filled up with -1. `base`: the score of each path without the
-    similarity of question and whole path, (paths,); `weight`: how much that similarity counts, (paths,). `right`:
-    (paths,). `first`: where each example's paths begin, (examples + 1,).
+    similarity of question and whole path, (paths,); `weight`: how much that similarity counts, (paths,). `right`: as
+    in `Example`, (paths,). `first`: where each example's paths begin, (examples + 1,).
     """
 
     asked: Floats

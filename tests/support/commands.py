@@ -39,7 +39,7 @@ def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> N
 def work_with_ring(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
     """Do the same with a master key ring, and return its file, which is not written yet.
 
-    `url` names a database outside the folder.
+    `url` is that of the database, if it is not the one in the folder.
     """
     ring = folder / "ring"
     work_in(folder, monkeypatch, master_key_file=str(ring), **({} if url is None else {"database_url": url}))

@@ -60,7 +60,7 @@ class House:
 
     @property
     def capsule(self) -> dict[str, Names]:
-        """Is the table of the last answer's capsule."""
+        """Return the table of the last answer's capsule."""
         assert self.last.capsule is not None
         return open_capsule(self.last.capsule, KEY, capsule_context(self.last)).table
 
@@ -70,7 +70,7 @@ class House:
 
     @property
     def sent(self) -> bytes:
-        """Is everything that was sent to the model for the last answer."""
+        """Return everything that was sent to the model for the last answer."""
         return b"".join(each.payload or b"" for each in self.ledger.entries("default", answer_id=self.last.id))
 
     def leaked(self, words: Iterable[str]) -> list[str]:

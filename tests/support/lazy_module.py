@@ -13,7 +13,7 @@ class LazyModule:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        # pytest looks up private attributes of everything in a file, to see whether it is a test.
+        # pytest asks everything in a test file for private attributes; that must not import the module.
         if attribute.startswith("_"):
             raise AttributeError(attribute)
         return getattr(import_module(self._name), attribute)

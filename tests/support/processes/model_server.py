@@ -48,7 +48,7 @@ class Request:
 
     @property
     def input(self) -> dict[str, Any]:
-        """Is the object in the fenced block of the last message, with defaults filled in.
+        """Return the object in the fenced block of the last message, with defaults filled in.
 
         It has `choices` if the reply must be one of a list.
         """
@@ -60,7 +60,7 @@ class Request:
 
     @property
     def block(self) -> str:
-        """Is the fenced block as it was sent."""
+        """Return the fenced block as it was sent."""
         content: str = self.json["messages"][-1]["content"]
         return content.partition("```json\n")[2].partition("\n```")[0]
 
@@ -130,7 +130,7 @@ class ModelServer:
 
     @property
     def everything(self) -> bytes:
-        """Is all bytes that reached the server: headers and bodies, also with escapes undone."""
+        """Return all bytes that reached the server: headers and bodies, also with escapes undone."""
         parts: list[str] = []
         for request in self.received:
             parts += [repr(request.headers), request.body.decode(), json.dumps(request.json, ensure_ascii=False)]
