@@ -81,7 +81,10 @@ def end(text: str, *, passed: bool = True, out: Path | None = None, name: str = 
 
 
 def end_measured(measures: Sequence[Measure], out: Path | None, name: str, further: str = "") -> NoReturn:
-    """Do the same for lines of a table of bounds, and write them as JSON too; `further` tables follow below."""
+    """Print and write lines of a table of bounds, also as JSON, and end with code 1 if a bound is missed.
+
+    `further` tables in Markdown follow below.
+    """
     from evaluation.tables.measures import markdown, write_json
 
     if out:

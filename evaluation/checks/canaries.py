@@ -43,10 +43,10 @@ _UTF_16 = (("utf-16-le", 0), ("utf-16-le", 1), ("utf-16-be", 0), ("utf-16-be", 1
 
 
 def canaries_in(data: bytes, canaries: Iterable[str] = ALL) -> list[str]:
-    """Return the canaries that stand in `data`, however written.
+    """Return the canaries that stand in `data`, however they are written.
 
-    They are found in any case, with or without accents, split by signs, escaped as in JSON, HTML or URLs, in UTF-8 or
-    UTF-16, and in base64 or hexadecimal.
+    They are found in any case, with or without accents, with other signs between their letters, escaped as in JSON,
+    HTML or URLs, in UTF-8 or UTF-16, and in base64 or hexadecimal.
     """
     readings = [_bare(text) for text in _texts(data)]
     hexadecimal = data.lower()

@@ -70,8 +70,8 @@ _NUMBER = re.compile(r"(?<!\w)\d+(?!\w)")
 
 Part = Literal["retrieval", "replies", "attachment"]
 ContextKind = Literal["turn", "reply"]
-"""The text that a judge reads. `turn`: the utterance before the reply, and the reply, as in the authors' code; `reply`:
-the reply alone."""
+"""The text that a judge reads. `turn`: the utterance before the reply, and the reply, as in the authors' code;
+`reply`: the reply alone."""
 JudgeOf = Callable[[Sequence[DialogueTurn]], Judge]
 """Makes a judge for a set of turns. String matching needs the names in them; other judges ignore them."""
 

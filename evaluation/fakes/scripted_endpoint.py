@@ -222,7 +222,7 @@ def _block(messages: Sequence[_ChatMessage]) -> str:
 
 
 def _solved(block: str) -> str:
-    """Return the answer to a puzzle of the probe; "" for anything else."""
+    """Return the answer to a puzzle of the probe, which tests what an endpoint can do; "" for anything else."""
     for puzzle in PUZZLES:
         if input_text(puzzle.task.input, "tree") == block:
             return json.dumps({"answer": tree_of(puzzle.right[0])})
@@ -230,7 +230,7 @@ def _solved(block: str) -> str:
 
 
 def _instance(schema: dict[str, Any], definitions: dict[str, Any]) -> object:
-    """Return the smallest value that fits a schema, for probes that are none of our tasks."""
+    """Return the smallest value that fits a schema, as a reply to requests that are none of our tasks."""
     if isinstance(choices := schema.get("enum"), list):
         return choices[0]
     if isinstance(several := schema.get("anyOf"), list):

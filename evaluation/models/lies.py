@@ -211,7 +211,7 @@ async def run_lies(show: Show) -> LieRun:
 
 
 async def run_wrong_expressions(show: Show) -> WrongRun:
-    """Write each wrong expression for its question, by an endpoint that passed the probe's puzzles."""
+    """Have an endpoint that passes the service's capability test write each wrong expression for its question."""
     endpoint, wrong = ConfusedEndpoint(), read_wrong_expressions()
     asked = list(dict.fromkeys(each.question for each in wrong))
     own = await _own_texts(asked)

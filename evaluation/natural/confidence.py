@@ -59,9 +59,9 @@ class ConfidenceExample:
 
 
 async def natural_examples(limit: int | None, seed: int, show: Show) -> list[ConfidenceExample]:
-    """Return the examples of the seen half, `limit` questions per graph; the shut half is not asked.
+    """Return the examples of the seen half, `limit` questions per graph. Raises QuestionsError.
 
-    Raises QuestionsError.
+    The shut half, which nobody looks at, is not asked.
     """
     async with Bench(answers_unsure=True) as bench:
         run = await ask_natural(bench, Selection(("seen",), limit=limit, seed=seed), show)

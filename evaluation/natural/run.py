@@ -219,7 +219,7 @@ def by_kind(run: NaturalRun) -> str:
 
 
 def wrong_markdown(run: NaturalRun) -> str:
-    """Return the questions of the seen half that were not right, the wrong ones first; none of the shut half."""
+    """Return the questions of the seen half that were not right, wrong ones first; the shut half is not shown."""
     parts = ["# Natural questions that were not rightly answered", "", "The seen half alone. Wrong ones come first."]
     for verdict in reversed(VERDICTS[1:]):
         found = [each for each in run.outcomes if each.half == "seen" and each.verdict == verdict]

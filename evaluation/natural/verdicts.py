@@ -73,7 +73,10 @@ class NaturalQuestion(BaseModel):
 
 
 def read_natural(half: Half) -> list[NaturalQuestion]:
-    """Read all questions of one half in order. Raises QuestionsError, which quotes nothing of the file."""
+    """Read all questions of the seen half or of the shut half, which nobody looks at, in order.
+
+    Raises QuestionsError, which quotes nothing of the file.
+    """
     return [question for _, question in read_lines(FILES[half], NaturalQuestion)]
 
 

@@ -46,7 +46,7 @@ _IDLE: Final = ("-c", "import pydantic, numpy")
 
 
 class SpeedFigure(NamedTuple):
-    """A figure, given as a multiple (`times`) of the one of the peer `beside`."""
+    """A figure as a multiple (`times`) of the figure named in `beside`."""
 
     name: str
     beside: str

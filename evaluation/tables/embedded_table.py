@@ -66,9 +66,9 @@ async def _path_question(asker: Asker) -> list[Measure]:
 
 
 async def _heads_from_plans(asker: Asker) -> list[Measure]:
-    """Measure half of PathQuestion without a head, and with one trained on the other half of both sets.
+    """Measure half of PathQuestion with and without a head (a trained adapter of the embedded reasoner).
 
-    The halves share no topic.
+    The head is trained on the other half of both sets; the halves share no topic.
     """
     examples: list[Example] = []
     for name, source, *_ in _PATH_QUESTION:
@@ -190,7 +190,10 @@ async def _webqsp(asker: Asker) -> list[Measure]:
 
 
 async def _cases(asker: Asker) -> list[Measure]:
-    """Measure WebQSP with and without cases: each half of its topics is asked after the other half was rated."""
+    """Measure WebQSP with and without cases (earlier questions whose answers were rated).
+
+    Each half of its topics is asked after the other half was rated.
+    """
     loaded, questions = asker.sets.of(WEBQSP)
     halves = halves_of_topics(asker.sample(questions))
     services = asker.sets.bench.services

@@ -1,8 +1,9 @@
-"""Train a head of the embedded reasoner on questions with all paths that they could mean, and how right each path is.
+"""Train a head: an adapter of the embedded reasoner's vectors that tells right paths of a question from wrong ones.
 
-Right paths have to score higher than all others, and than refusing. The loss is the negative logarithm of the expected
-squared hit under p(path), the softmax of the scores: its gradient draws p towards p * hit^2 (marginal likelihood over
-the paths that reach an answer). If one path is known to be meant, it is the usual cross entropy.
+An example is a question with all paths that it could mean, and how right each is. Right paths have to score higher
+than all others, and than refusing. The loss is the negative logarithm of the expected squared hit under p(path), the
+softmax of the scores: its gradient draws p towards p * hit^2 (marginal likelihood over the paths that reach an
+answer). If one path is known to be meant, it is the usual cross entropy.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A head, and how right the best paths of held-out examples were on average, before and with it."""
+    """A trained head, and how right the best paths of held-out examples were on average, before and with it."""
 
     head: RelationAdapter
     examples: int

@@ -37,7 +37,7 @@ def work_in(folder: Path, monkeypatch: pytest.MonkeyPatch, **settings: str) -> N
 
 
 def work_with_ring(folder: Path, monkeypatch: pytest.MonkeyPatch, url: str | None = None) -> Path:
-    """Do the same with a master key ring, and return its file, which is not written yet.
+    """Make commands work in `folder` with a master key ring, and return its file, which is not written yet.
 
     `url` is that of the database, if it is not the one in the folder.
     """

@@ -60,6 +60,6 @@ def fences_of(document: Path) -> int:
 
 
 def shows(told: str, printed: str) -> bool:
-    """Return True if `printed` holds `told`, in which `…` stands for anything; kinds of white space are the same."""
+    """Return True if `printed` holds `told`, in which `…` stands for anything; all kinds of white space are equal."""
     parts = [r"\s+".join(map(re.escape, part.split())) for part in told.split("…")]
     return re.search(".*?".join(parts), printed, re.S) is not None
