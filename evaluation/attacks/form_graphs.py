@@ -1,9 +1,9 @@
 """Graphs and tables for the attack by typed forms of names (`forms.py`).
 
 The names and values of a graph are read from its source file without the loader. A generated graph holds 2,000 people
-with names of five languages, notes, contacts, addresses, logins, dirty labels, and relations that are hidden, masked
-or named after a person. Twenty generated files are tables, or may be: with or without a header, of two to four
-columns.
+with names of five languages, notes, contacts, addresses and logins. Some labels are dirty: they hold HTML entities,
+escapes or more than the name. Some relations are hidden, masked or named after a person. Twenty generated files look
+like tables, with or without a header, of two to four columns.
 """
 
 from __future__ import annotations

@@ -193,9 +193,11 @@ Messages = Mapping[tuple[Reach, bool], Logs]
 
 @dataclass(slots=True)
 class Revealed:
-    """All that prompts reveal of single things: their pseudonyms with the concepts shown, paths followed and offered.
+    """All that prompts reveal of single things, by pseudonym.
 
-    `complete` maps a single thing to all paths of one step, or of one and two steps, that it has.
+    `concepts`: the concept shown. `reaches`: paths that the evidence followed. `offered`: paths that candidates
+    offered. `complete`: all paths of one step, or of one and two steps, that the thing has, if prompts showed them
+    all.
     """
 
     concepts: dict[str, str] = field(default_factory=dict)
@@ -326,7 +328,7 @@ class Matcher:
         return fits
 
     def _said(self, path: Trail, concept: str, of_kind: Flags, *, has: bool) -> Logs:
-        """Return each node's log-chance that a prompt says that it has `path` (or lacks it, if not `has`)."""
+        """Return each node's log-probability that a prompt says that it has `path` (or lacks it, if not `has`)."""
         key = (has, path, concept)
         if key not in self._chances:
             known, unknown = self._known.has(path), self._unknown(path, of_kind)

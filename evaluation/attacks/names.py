@@ -231,7 +231,10 @@ def _asked(form: Form, given: FormInput, pieces: Sequence[str]) -> PlantedQuesti
 
 
 def _planted(pieces: Sequence[str], given: FormInput) -> dict[str, bool]:
-    """Return every written form of the names, and each word of them, with whether it is in small letters."""
+    """Return the texts that must not be sent, each with whether it is written in small letters.
+
+    They are the written names and every word of them.
+    """
     capital: dict[str, bool] = {}
     phrases: list[list[str]] = [[word.folded for word in words_of(name)] for name in (given.name, given.other)]
     for text in (text for piece in pieces for text in texts_in(json.dumps(piece).encode())):
@@ -319,8 +322,8 @@ class NameTrial:
     """The findings in the bytes that one question sent, and in the same question as typed.
 
     `leaked`: names and words of names. `limits`: the same in small letters, where the documents promise nothing.
-    `public`: public words of the graph. `sent`: false if nothing was sent, as the graph holds nothing the question
-    names.
+    `public`: names that are public words, which may be sent. `sent`: false if nothing was sent, as the graph holds
+    nothing that the question names.
     """
 
     asked: PlantedQuestion

@@ -300,9 +300,9 @@ def either_way(inside: Sequence[float], outside: Sequence[float]) -> float:
 
 
 def learnt(inside: Sequence[str], outside: Sequence[str]) -> float:
-    """Return the AUC of an attacker who learns from the first half of each group which text belongs to which group.
+    """Return the AUC of an attacker who learns from the first half of each group which texts occur in which group.
 
-    The other halves are told apart by that. A text that was never seen speaks for neither group.
+    The second halves are told apart by that. A text that did not occur in the first halves counts for neither group.
     """
     middles = len(inside) // 2, len(outside) // 2
     ins, outs = Counter(inside[: middles[0]]), Counter(outside[: middles[1]])

@@ -68,7 +68,7 @@ class Anonymiser:
     kinds: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def variant(self, variant: DialogueVariant, turns: Sequence[DialogueTurn]) -> list[DialogueTurn]:
-        """Return the turns of the variant in the same order; the half is drawn by dialogue with a fixed seed."""
+        """Return the turns as the variant has them, in order; half of the dialogues are drawn by a fixed seed."""
         dialogues: dict[str, list[DialogueTurn]] = defaultdict(list)
         for turn in turns:
             dialogues[turn.dialogue].append(turn)

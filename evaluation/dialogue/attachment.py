@@ -248,7 +248,7 @@ def impossible_markdown(found: Mapping[str, tuple[int, float]]) -> str:
 
 
 def kat_measures(figures: KatFigures | None, control: tuple[int, float]) -> list[Measure]:
-    """Return the bounds for the embedded reasoner's replies over gold facts, judged by the trained extractor.
+    """Return the lines with bounds for the embedded reasoner's replies over gold facts, judged by the extractor.
 
     What was not measured counts as missed.
     """

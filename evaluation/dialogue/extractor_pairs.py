@@ -247,7 +247,10 @@ class _Told(NamedTuple):
 
 
 class PairMaker:
-    """Makes pairs without end; the same `draw` gives the same pairs. `is_unseen` uses wordings kept for the test."""
+    """Makes an endless stream of pairs; the same `draw` gives the same pairs.
+
+    `is_unseen` uses wordings that are kept for the test.
+    """
 
     def __init__(self, statements: StatementDraw, likeness: Likeness, draw: random.Random, *, is_unseen: bool) -> None:
         self._statements, self._likeness, self._draw, self._is_unseen = statements, likeness, draw, is_unseen

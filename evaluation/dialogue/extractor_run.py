@@ -187,7 +187,7 @@ def figures(questions: Questions, found: Answers) -> PartFigures:
 
 
 def extractor_measures(rows: Sequence[ExtractorRow]) -> list[Measure]:
-    """Return the bounds: F1 on all test pairs that are generated from graphs, and the control."""
+    """Return the lines with bounds: F1 on all test pairs that are generated from graphs, and the control."""
     made = [row.learned for row in rows if row.part in SYNTHETIC]
     pairs = sum(each.pairs for each in made)
     f1 = sum(each.f1 * each.pairs for each in made) / max(pairs, 1)

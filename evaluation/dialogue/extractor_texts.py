@@ -124,7 +124,7 @@ class Statement(NamedTuple):
 
 
 class Speaker:
-    """Words the statements of one text; a thing just spoken of may become a pronoun."""
+    """Puts the statements of one text into words; a thing just spoken of may become a pronoun."""
 
     def __init__(self, draw: random.Random, *, is_unseen: bool) -> None:
         """Begin a text; `is_unseen` uses wordings kept for the test."""

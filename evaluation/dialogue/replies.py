@@ -69,7 +69,10 @@ def embedded_replies(turns: Sequence[DialogueTurn]) -> list[str]:
 
 
 def reply_input(turn: DialogueTurn, words: Mapping[str, str]) -> ReplyInput:
-    """Return the turn as a strategy gives it: facts lead from what was spoken of, and those already told come last."""
+    """Return the turn as a strategy gives it to a model.
+
+    Each fact starts at the end that the dialogue has named; facts that were told already are ranked last.
+    """
     hidden = replacing(words)
     said = {name for name in words if is_said(name, turn.said)}
     kinds = {**{name: kind.lower() for name, kind in types_of(turn.knowledge).items()}, **turn.concepts}
@@ -289,7 +292,7 @@ def replies_markdown(rows: Mapping[tuple[str, str], ReplyFigures]) -> str:
 
 
 def replies_measures(rows: Mapping[tuple[str, str], ReplyFigures], writer: str) -> list[Measure]:
-    """Return the bound for the replies of `writer` from the retriever's best three facts, as in SURGE.
+    """Return the line with the bound for the replies of `writer` from the retriever's best three facts, as in SURGE.
 
     It counts as missed if it was not measured.
     """

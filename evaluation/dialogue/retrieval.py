@@ -455,7 +455,7 @@ class RetrievalRun:
 
 
 def retrieval_measures(rows: Sequence[RetrievalRow]) -> list[Measure]:
-    """Return the bounds, all for the learned retriever that sees only pseudonyms."""
+    """Return the lines with bounds, all for the learned retriever that sees only pseudonyms."""
     found = {(row.source, row.name): row.figures for row in rows}
     learned, elsewhere = found[OPENDIALKG, LEARNED], found[METAQA, LEARNED]
     best = {row.source: 0.0 for row in rows}

@@ -147,7 +147,7 @@ def _files(only: str) -> dict[str, list[Path]]:
 
 
 def measures(run: NaturalRun) -> list[Measure]:
-    """Return the lines of each half; only the half that nobody looks at has bounds."""
+    """Return the table's lines for each half; only the half that nobody looks at has bounds."""
     lines = [line for half in TITLES for line in _of_half(half, [each for each in run.outcomes if each.half == half])]
     asked_ms = [each.reasoning_ms for each in run.outcomes if each.answer is not None]
     return [

@@ -61,7 +61,7 @@ def measure_speed(triples: int, say: Callable[[str], None], *, small: bool) -> l
 
 
 def measures(figures: Sequence[SpeedFigure], kept: Mapping[str, float], most: float) -> list[Measure]:
-    """Return the lines; each figure may be `most` times the one in `kept`, if there is one."""
+    """Return a line for each figure, which may be `most` times the one in `kept`, if there is one."""
     return [
         at_most(f"{name}, times {beside}", 1, times, kept[name] * most if name in kept else None, "{:.1f}")
         for name, beside, times in figures

@@ -39,7 +39,11 @@ NO: Final = "No, that is not so."
 
 @dataclass(frozen=True, slots=True)
 class Corruption:
-    """One way to spoil an answer: form number `at` of this way, or a false text (`said`) beside the right answer."""
+    """One way to spoil an answer.
+
+    `at` is the index among the spoilt forms of the answer. If `said` is given, this false text is put beside the right
+    answer instead.
+    """
 
     way: Way
     at: int
@@ -109,7 +113,7 @@ def _gives_truth(right: Expression) -> bool:
 
 
 def _yeses(right: Expression, _asked: TaskModel) -> Iterator[str]:
-    """Yield a yes that compares less than was asked, and one with the opposite meaning."""
+    """Yield wrong yes-or-no expressions: one with its last condition dropped, and one with the opposite meaning."""
     if not _gives_truth(right) or not isinstance(right, Call) or right.function == "average":
         return
     inner = right.operands[0]
@@ -123,7 +127,7 @@ def _yeses(right: Expression, _asked: TaskModel) -> Iterator[str]:
 
 
 def _undenied(right: Expression, _asked: TaskModel) -> Iterator[str]:
-    """Yield answers with a difference broken: without what it takes out, only that, or the intersection."""
+    """Yield the answer with its set difference replaced by the first set, the subtracted set or their intersection."""
     choices: tuple[Callable[[Call], Expression], ...] = (
         lambda call: call.operands[0],
         lambda call: call.operands[1],

@@ -31,7 +31,7 @@ from evaluation.tables.measures import AskedSample, Measure, asking, at_most, is
 
 
 class CostBound(NamedTuple):
-    """Bounds for one set: mean calls and tokens per question, median milliseconds outside the endpoint, most calls."""
+    """Bounds for one set: mean calls and tokens per question, median time outside the endpoint, most calls."""
 
     name: str
     source: str

@@ -121,7 +121,7 @@ _TRIES = 40
 
 
 class TypedMention(NamedTuple):
-    """A sentence whose span [start, end) names `mid`; both are 0 if it holds no name."""
+    """A sentence whose span [start, end) names `mid`; start and end are 0 if it holds no name."""
 
     kind: str
     text: str

@@ -112,7 +112,7 @@ def judged(gold: str, names: Collection[str] | None) -> Verdict:
 
 
 def measures(found: list[AskedSet]) -> list[Measure]:
-    """Return the lines of the table."""
+    """Return the table's lines: sets that load, questions answered rightly, and wrong answers among those given."""
     asked = sum(len(each.questions) for each in found)
     verdicts = [verdict for each in found for _, verdict, _ in each.verdicts]
     right, wrong = verdicts.count("right"), verdicts.count("wrong")
