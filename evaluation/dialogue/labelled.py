@@ -218,7 +218,7 @@ def _reply(row: Mapping[str, Any]) -> LabelledReply:
 
 
 class _Masker:
-    """Gives each name and value of the facts a pseudonym, and replaces them in texts."""
+    """Gives each name and value of the facts a pseudonym, and replaces names and values in texts by them."""
 
     def __init__(self, triples: Sequence[tuple[str, str, str]]) -> None:
         self.of: dict[str, str] = {}

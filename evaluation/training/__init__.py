@@ -1,1 +1,1 @@
-"""Training of what is added to the sentence model: heads, the retriever of facts, and the extractor."""
+"""Trains what is added to the sentence model: heads, the retriever of facts, and the extractor."""
