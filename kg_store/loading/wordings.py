@@ -87,8 +87,8 @@ class NamesOfGraph:
         self._surnames: dict[str, set[int]] = defaultdict(set)
         for node, text, is_name in _texts_of_nodes(triples, named, policy.local_part_names):
             words = _SPELLED.findall(readable(text.replace("-", " ")).lower())
-            # The file "summer rivers.csv" gives its rows the class "summer river". The singular changes one word, so the
-            # first or the last of several words has to stand in a run as it is.
+            # The file "summer rivers.csv" gives its rows the class "summer river". The singular changes one word, so
+            # the first or the last of several words has to stand in a run as it is.
             may_be_run = len(words) == 1 or (words and not vocabulary.isdisjoint((words[0], words[-1])))
             for spelled in {" ".join(words), singular_phrase(words)} & runs if may_be_run else ():
                 self._whole[spelled].add(node)
