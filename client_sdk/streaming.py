@@ -41,7 +41,7 @@ class TextPiece:
 
 
 Piece = Stage | TextPiece | Answer
-"""What a stream yields: stages and text as they come, and the whole answer last."""
+"""An item of a stream: stages and pieces of text as they come, and the whole answer last."""
 
 
 class Stream:

@@ -232,7 +232,7 @@ def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
 MAX_TRIED: Final = 6
 MAX_WORDINGS: Final = 2
 MAX_FAILURES: Final = 2
-"""How many failures with things of one kind end a wording: then no name is the reason. Chosen by hand."""
+"""The number of failures with things of one kind that end a wording: then no name is the reason. Chosen by hand."""
 
 _WordingOfKind = tuple[str, str, Step, bool]
 """A wording with THING in it, the kind of its subject, the step that it asks for, and whether that leads to one thing.
@@ -241,7 +241,7 @@ _WordingOfKind = tuple[str, str, Step, bool]
 
 @cached_by_version
 def _failures(_schema: Schema) -> dict[_WordingOfKind, int]:
-    """How often a question in this wording failed; 0 once one was answered. It holds no name."""
+    """The number of failures of each wording; 0 once a question in it was answered. It holds no name."""
     return {}
 
 
