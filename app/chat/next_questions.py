@@ -95,6 +95,7 @@ class NextQuestion:
     wordings: tuple[str, ...]
     relation: str
     expected: Mids = field(repr=False)
+    step: Step = ()
 
 
 def next_questions(run: QuestionRun) -> list[list[NextQuestion]]:
@@ -185,7 +186,7 @@ def _of_subject(run: QuestionRun, subject: Subject) -> Iterator[NextQuestion]:
         if texts := run.reader.word_question(asked):
             # A source may state a fact twice, directly and through a mediator; both get the same words.
             relation = " ".join(dict.fromkeys(plain_words(way.label).replace("^", "").split("|")))
-            yield NextQuestion(subject, tuple(texts), relation, way.members)
+            yield NextQuestion(subject, tuple(texts), relation, way.members, way.step)
 
 
 @cached_by_version
@@ -240,16 +241,30 @@ def _subjects_named(run: QuestionRun) -> Iterator[Mids]:
 
 MAX_TRIED: Final = 6
 MAX_WORDINGS: Final = 2
+MAX_FAILURES: Final = 2
+"""A wording that failed with this many things of a kind is not tried again, as then no single name is the reason.
+Chosen by hand."""
+
+_WordingOfKind = tuple[str, str, Step, bool]
+"""A wording with THING in it, the kind of its subject, the step that it asks for, and True if that leads to one thing.
+"""
+
+
+@cached_by_version
+def _failures(_schema: Schema) -> dict[_WordingOfKind, int]:
+    """Returns the number of failed tests of each wording; 0 if a test was answered rightly. It holds no names."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
 class NextQuestions:
     """Suggests follow-up questions, each of which was first asked as a test and answered rightly.
 
-    Promise: the answer to each was exactly what its relation leads to, on the graph as the asker sees it and in a copy
-    of the conversation. Nothing of the tests is kept: no turn, no pseudonym, no row in the ledger, no use of a budget.
-    Condition: `chat` uses the embedded reasoner, so nothing leaves the service. Limit: a model that answers later may
-    read the same question differently.
+    Promise: the answer to each was exactly what its relation leads to, on the graph as the asker sees it. The test is
+    the question itself in a copy of the conversation, or one in the same wording about another thing of the kind. Only
+    the number of failures of a wording is remembered, while this version of the graph is open: no turn, no pseudonym,
+    no row in the ledger, no use of a budget. Condition: `chat` uses the embedded reasoner, so nothing leaves the
+    service. Limit: a model that answers later may read the same question differently.
 
     `most`: the greatest number of questions for one answer.
     """
@@ -263,11 +278,10 @@ class NextQuestions:
         if not run.ended.grounded or run.read.ambiguous:
             return ()
         candidates = await asyncio.to_thread(next_questions, run)
-        saved = await asyncio.to_thread(run.conversation.table.to_bytes, run.graph.blind.schema)
         chosen: list[SuggestedQuestion] = []
         asked = set[str]()
         for candidate, wording in islice(_in_turn(candidates, asked), MAX_TRIED):
-            if await self._holds(run, saved, candidate, wording):
+            if await self._holds(run, candidate, wording):
                 asked.add(candidate.relation)
                 mid, table = candidate.subject.mid, run.conversation.table
                 text = wording if mid is None else wording.replace(THING, table.of_entity(mid))
@@ -276,13 +290,25 @@ class NextQuestions:
                 break
         return tuple(chosen)
 
-    async def _holds(self, run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> bool:
-        """Returns True if the question, asked as the next turn, is answered by exactly what its relation leads to.
+    async def _holds(self, run: QuestionRun, candidate: NextQuestion, wording: str) -> bool:
+        """Returns True if the question is answered by exactly what its relation leads to.
 
-        `saved`: the conversation's pseudonym table, from which a copy is made.
+        It is not asked if a test with another thing of the kind has already shown that its wording works or fails.
         """
+        failures, key = _failures(run.graph.blind.schema), _wording_of_kind(run, candidate, wording)
+        # If prompts must fit at least k things, the answer depends on the thing, so each question is tested itself.
+        if key is None or self.chat.options.disclosure.k > 1:
+            return await self._is_answered(run, candidate, wording)
+        if key in failures and (failures[key] == 0 or failures[key] >= MAX_FAILURES):
+            return failures[key] == 0 and _has_own_name(run, candidate)
+        is_answered = await self._is_answered(run, candidate, wording)
+        failures[key] = 0 if is_answered else failures.get(key, 0) + 1
+        return is_answered
+
+    async def _is_answered(self, run: QuestionRun, candidate: NextQuestion, wording: str) -> bool:
+        """Returns True if the question, asked as the next turn, is answered by exactly what its relation leads to."""
         try:
-            following = await asyncio.to_thread(_next_run, run, saved, candidate, wording)
+            following = await asyncio.to_thread(_next_run, run, candidate, wording)
             if following is None:
                 return False
             ended = await self.chat.concluded(following, StageTimer())
@@ -311,13 +337,28 @@ def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterato
                 yield candidate, wording
 
 
-def _next_run(run: QuestionRun, saved: bytes, candidate: NextQuestion, wording: str) -> QuestionRun | None:
+def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) -> _WordingOfKind | None:
+    """Returns the part of a question that others about things of the same kind share; None if it is about a set."""
+    if candidate.subject.mid is None:
+        return None
+    kind = concept_of(run.graph.blind, candidate.subject.mids)
+    return wording, kind, candidate.step, len(candidate.expected) == 1
+
+
+def _has_own_name(run: QuestionRun, candidate: NextQuestion) -> bool:
+    """Returns True if no other thing has the subject's name; otherwise the service would ask back which is meant."""
+    mid = candidate.subject.mid
+    record = run.graph.vault.records([mid]).get(mid) if mid is not None else None
+    return record is not None and run.graph.names.named(readable_name(record, run.language)) == (mid,)
+
+
+def _next_run(run: QuestionRun, candidate: NextQuestion, wording: str) -> QuestionRun | None:
     """Returns a run that asks the question as the next turn in a copy of the conversation.
 
     None if its text would be too long or its subject has no name.
     """
     before, schema = run.conversation, run.graph.blind.schema
-    table = PseudonymTable.from_bytes(saved, schema)
+    table = PseudonymTable.from_bytes(before.table.to_bytes(schema), schema)
     text = _as_asked(run, candidate, wording, table)
     if not text or len(text) > MAX_MESSAGE_CHARS:
         return None

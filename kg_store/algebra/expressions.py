@@ -57,8 +57,8 @@ from kg_store.text.labels import reversed_label
 from kg_store.text.literals import plain_number
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
-    # s: set expression, s*: one or more, r: relation, r?: may be left out, o: operator, d: direction,
-    # m: number or set expression, p?: period, may be left out; b?: relation or set expression, may be left out
+    # s: set expression, s*: one or more of them, r: relation, o: operator, d: direction, m: number or set expression,
+    # p: period, b: relation or set expression; ?: may be left out.
     "intersect": ("s", "s*"),
     "union": ("s", "s*"),
     "difference": ("s", "s"),
@@ -119,7 +119,7 @@ Expression = Name | Call
 
 
 def parse(text: str) -> Expression:
-    """Returns the tree of `text`. Raises ExpressionError outside the grammar, and beyond MAX_NODES parts."""
+    """Return the tree of `text`. Raises ExpressionError outside the grammar, and beyond MAX_NODES parts."""
     tokens = _tokens(text)
     if len(tokens) > MAX_NODES * 2:
         raise ExpressionError("the expression has too many parts")
@@ -130,7 +130,7 @@ def parse(text: str) -> Expression:
 
 
 def names_in(expression: Expression) -> tuple[str, ...]:
-    """Returns every pseudonym of the tree, in order of first use."""
+    """Return every pseudonym of the tree, in order of first use."""
     if isinstance(expression, Name):
         return (expression.pseudonym,)
     found = (name for operand in expression.operands for name in names_in(operand))
@@ -204,7 +204,7 @@ def _word(function: str, want: str, tokens: list[tuple[str, str]]) -> str:
 
 
 OutcomeKind = Literal["set", "number", "truth", "table", "kinds"]
-Row = tuple[int | str, Decimal | int]  # A thing (its MID), or the text of a year or month, with its number.
+Row = tuple[int | str, Decimal | int]  # The MID of a node, or the text of a year or month, with its number.
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +224,8 @@ class Operand:
 class ExpressionResult:
     """The result of an expression.
 
-    `mids` are sorted by a value if `ordered`, or by likelihood if also `ranked`, which no expression gives. `rows` are
-    those of ResultTable, `names` those of ResultKinds.
+    `mids` are sorted by a value if `ordered`; if also `ranked`, by likelihood, which a caller sets and no expression
+    gives. `rows` are those of ResultTable, `names` those of ResultKinds.
     """
 
     kind: OutcomeKind
@@ -248,7 +248,7 @@ class ResultSet:
     literal: str | None = field(default=None, repr=False)
 
     def keep(self, mask: npt.NDArray[np.bool_]) -> ResultSet:
-        """Returns the members that `mask` keeps, in their order, with the edges that lead to them."""
+        """Return the members that `mask` keeps, in their order, with the edges that lead to them."""
         mids, edges = self.mids[mask], self.edges
         if edges is not None:
             kept = np.isin(edges.tails, mids)
@@ -256,13 +256,13 @@ class ResultSet:
         return ResultSet(mids, self.ordered, edges)
 
     def pairs(self) -> Edges:
-        """Returns (entity, value) pairs to add up: the edges, or each member once."""
+        """Return (entity, value) pairs to add up: the edges, or each member once."""
         return self.edges if self.edges is not None else Edges(self.mids, self.mids)
 
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """Numbers for each thing, the largest first; or for each year or month, in order of time."""
+    """Numbers for each node, the largest first; or for each year or month, in order of time."""
 
     rows: tuple[Row, ...] = field(repr=False)
 
@@ -274,7 +274,7 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True)
 class ResultKinds:
-    """Names of classes: words of the schema, which stand for no things."""
+    """Names of classes, which are words of the schema and not nodes."""
 
     names: tuple[str, ...]
 
@@ -283,7 +283,7 @@ Result = ResultSet | ResultTable | ResultKinds | Decimal | bool
 
 
 def as_set(result: Result) -> ResultSet:
-    """Returns a set, or the things of a table, in order. Raises ExpressionError for all else."""
+    """Return a set, or the nodes of a table, in order. Raises ExpressionError for other results."""
     if isinstance(result, ResultSet):
         return result
     if isinstance(result, ResultTable) and len(result.things) == len(result.rows):
@@ -292,7 +292,7 @@ def as_set(result: Result) -> ResultSet:
 
 
 def outcome_of(result: Result) -> ExpressionResult:
-    """Returns the result as callers see it; numbers have no trailing zeros."""
+    """Return the result in the form that callers get; numbers have no trailing zeros."""
     if isinstance(result, ResultSet):
         return ExpressionResult("set", tuple(result.mids.tolist()), ordered=result.ordered)
     if isinstance(result, ResultTable):
@@ -305,14 +305,14 @@ def outcome_of(result: Result) -> ExpressionResult:
 
 
 def walked_along(start: str, steps: Sequence[str]) -> str:
-    """Returns the expression for what `start` leads to along the labels `steps`."""
+    """Return the expression for what `start` leads to along the labels `steps`."""
     for step in steps:
         start = f'reach({start}, "{step}")'
     return start
 
 
 def written(expression: Expression) -> str:
-    """Returns the expression as text that parses to the same tree; equal expressions give equal text."""
+    """Return the expression as text that parses to the same tree; equal expressions give equal text."""
     if isinstance(expression, Name):
         return expression.pseudonym
     operands, words = [written(each) for each in expression.operands], list(expression.words)
@@ -328,7 +328,7 @@ def written(expression: Expression) -> str:
 
 
 def with_relations(expression: Expression, further: Mapping[str, Sequence[str]]) -> Expression:
-    """Returns `expression` with each "reach" extended by the `further` relations of its label."""
+    """Return `expression` with each `reach` united with those by the `further` relations of its label."""
     if isinstance(expression, Name):
         return expression
     operands = tuple(with_relations(each, further) for each in expression.operands)
@@ -340,10 +340,11 @@ def with_relations(expression: Expression, further: Mapping[str, Sequence[str]])
 
 
 def of_one_row(text: str) -> str:
-    """Returns `text` with all that is said of one row asked of one and the same row.
+    """Return `text` with conditions on one record changed so that a single record must fulfil all of them.
 
-    Who has rank 1 *in a committee* is not who is in it and has rank 1 in any: values behind one record (`member|rank`,
-    `member|since`), and a thing to which the same record leads, narrow the records before these lead back.
+    A record is a mediator. For example, "has rank 1 in a committee" must not match somebody who is in the committee
+    and has rank 1 in another one. So conditions on values of one record (`member|rank`, `member|since`), and on
+    another node that the record leads to, first select records, from which the result then leads back.
     """
     return written(_by_rows(parse(text))) if "|" in text else text
 
@@ -368,7 +369,7 @@ def _by_rows(expression: Expression) -> Expression:
 
 
 def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
-    """The filters by values of one record around an expression, the outermost first, and what they narrow."""
+    """Return the filters by values of one record around an expression, outermost first, and what they filter."""
     tests: list[Call] = []
     while isinstance(expression, Call) and expression.function in ("filter", "having"):
         if _record_of(expression).count("|") or (tests and _record_of(expression) != _record_of(tests[0])):
@@ -379,12 +380,12 @@ def _tests_of(expression: Expression) -> tuple[list[Call], Expression]:
 
 
 def _record_of(test: Call) -> str:
-    """The hop to the record whose value a filter compares; empty where it compares the thing's own."""
+    """Return the relation to the record whose value a filter compares; empty for a value of the node itself."""
     return test.words[0].rpartition("|")[0]
 
 
 def _ends_of(expression: Expression) -> tuple[Expression, str, str] | None:
-    """Of `reach(A, "record|end")` the three parts."""
+    """Return (A, record, end) of an expression `reach(A, "record|end")`; None for any other."""
     if not (isinstance(expression, Call) and expression.function == "reach" and expression.words[0].count("|") == 1):
         return None
     record, _, end = expression.words[0].partition("|")

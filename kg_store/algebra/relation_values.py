@@ -1,4 +1,4 @@
-"""Follows the relations of an expression and compares the values found there."""
+"""Follows the relations of an expression and compares the values that they lead to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kg_store.text.literals import Parsed, PartialDate, date_in_name, named_date
 
 ORDERED = (ValueKind.NUMBER, ValueKind.DATE)
 MIN_DATED: Final = 0.5
-"""Names of things are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
+"""Names are read as dates if at least this share of them are dates. Chosen by hand; not fitted."""
 MAX_LOOKED_AT: Final = 20  # The number of names that are tried before all are read. Chosen by hand.
 
 
@@ -41,19 +41,19 @@ class Records(Protocol):
     """The part of the vault that the algebra needs."""
 
     def records(self, mids: Sequence[int] | Mids) -> Mapping[int, Record]:
-        """Returns the records of those `mids` that the vault holds."""
+        """Return the records of those `mids` that the vault holds."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A literal of the graph, or with no `kind` one typed by a user, which is read as the graph's value is."""
+    """A literal of the graph; without a `kind`, one typed by a user, which is read as the graph's values are."""
 
     lexical: str = field(repr=False)
     kind: ValueKind | None
 
     def read_as(self, kind: ValueKind) -> Parsed | None:
-        """The value read as `kind`; None if that is impossible, so it compares with nothing of that kind."""
+        """Return the value read as `kind`; None if that is impossible."""
         try:
             return parse_value(self.lexical, kind)
         except ValueError:
@@ -87,28 +87,31 @@ class RelationValues:
         self._hops = dict(hops)
 
     def edges(self, mids: Mids, label: str) -> Edges:
-        """Returns (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
+        """Return (member of `mids`, end of the relation) pairs. Relations with the same label count as one."""
         return union_of([walk(self._graph, mids, (step,)) for step in self._steps(label)])
 
     def measures_of(self, mids: Mids, label: str) -> Measures:
-        """Returns the measures of `mids`; a value counts once for each mediator by which a relation reaches it."""
+        """Return the values with an order (numbers or dates) that `mids` have by the relation `label`.
+
+        A value counts once for each mediator by which the relation reaches it.
+        """
         steps = self._steps(label)
         return self.measures(walk_each(self._graph, mids, steps[0]) if len(steps) == 1 else self.edges(mids, label))
 
     def kinds(self, mids: Mids) -> tuple[str, ...]:
-        """Returns the names of the classes that most of `mids` have; empty if the graph has none."""
+        """Return the names of the classes that most of `mids` have; empty if the graph has none."""
         concept = concept_of(self._graph, mids) if len(mids) else ""
         return tuple(concept.split(", ")) if concept not in ("", "thing") else ()
 
     def values(self, mids: Mids) -> dict[int, Value]:
-        """Returns the literals among `mids`."""
+        """Return the literals among `mids`."""
         return _values(self._records(mids))
 
     def values_or_dates(self, mids: Mids) -> dict[int, Value]:
-        """Returns the literals among `mids`; without any, the dates that the names of things are or contain.
+        """Return the literals among `mids`; if there are none, the dates that the names of entities are or contain.
 
-        Plain triple files do not distinguish a date from a name. Only if most names are dates, or all contain one, are
-        they read so: a single film called "2012" does not make films dates.
+        Plain triple files do not distinguish a date from a name. Names are read as dates only if most of them are
+        dates, or all contain one: a single film called "2012" does not make films dates.
         """
         records = self._records(mids)
         return _values(records) or _dates(records)
@@ -117,7 +120,7 @@ class RelationValues:
         return self._vault.records(np.unique(mids)) if len(mids) else {}
 
     def measures(self, edges: Edges) -> Measures:
-        """Returns the pairs whose value is a number; without any, those whose value or name is a date.
+        """Return the pairs whose value is a number; without any, those whose value or name is a date.
 
         Malformed values are left out. Raises ExpressionError if there are tails but none has an order.
         """
@@ -144,7 +147,7 @@ class RelationValues:
 
 
 def union_of(parts: Sequence[Edges]) -> Edges:
-    """Returns all pairs of `parts`, each once."""
+    """Return all pairs of `parts`, each once."""
     if len(parts) == 1:
         return parts[0]
     return distinct_pairs(
@@ -172,11 +175,10 @@ def _dates(records: Mapping[int, Record]) -> dict[int, Value]:
 
 
 def compared(operator: str, left: Value, others: Iterable[Value]) -> bool | None:
-    """True if `left` compares so with at least one of `others` (for !=: with all); None if it can be compared with
-    none.
+    """Return True if the comparison of `left` holds with at least one of `others` (for !=: with all).
 
-    Numbers and dates have an order, dates at the precision that both share; texts and truths are only equal or
-    different.
+    None if no two values can be compared. Numbers and dates have an order, dates at the precision that both share;
+    texts and truth values are only equal or different.
     """
     kind = left.kind or ValueKind.TEXT
     mine = left.read_as(kind)

@@ -1,5 +1,7 @@
-"""BlindGraph: what strategies may know of a graph: MIDs and relations, but no name or value that could leak; one over
-memory-mapped arrays, and one with a cache for a single question."""
+"""BlindGraph: the view of a graph that strategies get: MIDs and relations, but no name or value that could leak.
+
+One implementation reads memory-mapped arrays, another caches results for a single question.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,19 @@ class BlindGraph(Protocol):
         ...
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Every hop that leaves at least one of `mids`, sorted; unknown MIDs add nothing."""
+        """Return every hop that leaves at least one of `mids`, sorted; unknown MIDs add nothing."""
         ...
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        """Returns every (head, tail) pair that `hop` joins with heads in `mids`; complete, whatever the number."""
+        """Return every (head, tail) pair that `hop` joins with heads in `mids`; complete, whatever the number."""
         ...
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Returns the signature id of each MID, in order; -1 if this version does not hold the MID."""
+        """Return the signature id of each MID, in order; -1 if this version does not hold the MID."""
         ...
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
-        """All nodes that have one of `signatures`."""
+        """Return all nodes that have one of `signatures`."""
         ...
 
 
@@ -58,7 +60,7 @@ class CompactGraph:
         self._all_hops = tuple(Hop(RelationId(code >> 1), bool(code & 1)) for code in range(len(schema.relations) * 2))
         starts = adjacency.hop_starts.astype(np.int64)
         owners = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), starts[1:] - starts[:-1])
-        # Sorted: signatures in order, and the hops of each in order; the last one is never asked for.
+        # Sorted by signature, then hop. The last key is a sentinel, so that a search never ends behind the array.
         self._hop_keys = np.append(owners * self._hop_count + adjacency.hops, np.iinfo(np.int64).max)
 
     @staticmethod
@@ -70,7 +72,7 @@ class CompactGraph:
         return self._schema
 
     def relations_of(self, mids: Mids) -> tuple[Hop, ...]:
-        """Returns every hop that leaves at least one of `mids`, from the signatures of the nodes."""
+        """Return every hop that leaves at least one of `mids`, from the signatures of the nodes."""
         nodes = self._nodes(mids)
         if len(nodes) == 1:
             return self._schema.signatures[int(self._arrays.signatures[nodes[0]])].hops
@@ -83,7 +85,7 @@ class CompactGraph:
         return tuple(self._all_hops[code] for code in np.flatnonzero(seen).tolist())
 
     def neighbours(self, mids: Mids, hop: Hop) -> Edges:
-        """Every pair that `hop` joins, heads within `mids`."""
+        """Return every (head, tail) pair that `hop` joins with heads in `mids`."""
         code = hop.relation * 2 + hop.inverse
         if not 0 <= code < len(self._all_hops):
             return Edges(NO_MIDS, NO_MIDS)
@@ -103,7 +105,7 @@ class CompactGraph:
         return Edges(arrays.mids[nodes].repeat(ends - starts), tails)
 
     def _neighbours_of_one(self, mids: Mids, code: int) -> Edges:
-        """The same for a single MID with plain numbers, since most questions start from one thing."""
+        """Return the same for a single MID with plain numbers, which is faster; most questions start from one node."""
         arrays = self._arrays
         node = self._node(int(mids[0]))
         if node is None:
@@ -119,7 +121,7 @@ class CompactGraph:
         return Edges(np.full(len(tails), mids[0], dtype=np.int64), tails)
 
     def signatures_of(self, mids: Mids) -> npt.NDArray[np.int32]:
-        """Returns the signature id of each MID; -1 if this version does not hold it."""
+        """Return the signature id of each MID; -1 if this version does not hold it."""
         if len(mids) == 1:
             node = self._node(int(mids[0]))
             return np.array([-1 if node is None else self._arrays.signatures[node]], dtype=np.int32)
@@ -130,7 +132,7 @@ class CompactGraph:
         return signatures if found.all() else np.where(found, signatures, np.int32(-1))
 
     def fact_counts(self, mids: Mids) -> npt.NDArray[np.int64]:
-        """Returns the number of facts about each MID, in order; 0 if this version does not hold it."""
+        """Return the number of facts about each MID, in order; 0 if this version does not hold it."""
         if not len(self._arrays.mids):
             return np.zeros(len(mids), dtype=np.int64)
         places, found = self._places(mids)
@@ -139,7 +141,7 @@ class CompactGraph:
         return np.where(found, starts[1] - starts[0], 0)
 
     def members(self, signatures: Sequence[SignatureId]) -> Mids:
-        """All nodes that have one of `signatures`."""
+        """Return all nodes that have one of `signatures`."""
         wanted = np.unique(np.asarray(signatures, dtype=np.int64))
         wanted = wanted[(wanted >= 0) & (wanted < len(self._schema.signatures))]
         starts, ends = self._arrays.member_starts[wanted], self._arrays.member_starts[wanted + 1]
@@ -147,18 +149,20 @@ class CompactGraph:
         return self._arrays.mids[np.sort(self._arrays.members[_between(starts, ends)])]
 
     def _node(self, mid: int) -> int | None:
-        """The position of a MID; None if this version does not hold it."""
+        """Return the position of a MID; None if this version does not hold it."""
         known = self._arrays.mids
         place = int(known.searchsorted(mid))
         return place if place < len(known) and known[place] == mid else None
 
     def _places(self, mids: Mids) -> tuple[_Positions, npt.NDArray[np.bool_]]:
-        """The position of each MID, and a flag that it exists; a position may be behind the last one."""
+        """Return the position of each MID, and a flag that it exists; a missing one may have the position after the
+        end.
+        """
         places = self._arrays.mids.searchsorted(mids)
         return places, self._arrays.mids.take(places, mode="clip") == mids
 
     def _nodes(self, mids: Mids) -> _Positions:
-        """The positions of those `mids` that this version holds, sorted and distinct."""
+        """Return the positions of those `mids` that this version holds, sorted and distinct."""
         if not len(self._arrays.mids):
             return np.empty(0, dtype=np.int64)
         places, found = self._places(mids)
@@ -174,13 +178,13 @@ def _between(starts: npt.NDArray[np.uint32], ends: npt.NDArray[np.uint32]) -> _P
 
 
 MAX_CACHED = 5_000
-"""The greatest size of a cached result (things, and pairs of one hop), so that a question holds little memory."""
+"""The greatest number of MIDs, and of pairs, in a cached result, so that a question holds little memory."""
 
 
 class RememberedGraph:
-    """Wraps `graph` and caches the neighbours of a set by one hop. It holds MIDs only, and belongs to one question.
+    """Wraps `graph` for one question, and caches the neighbours of each set of nodes by a hop. It holds MIDs only.
 
-    `schema`: another one of the same relations and signatures, to read the question by.
+    `schema`: another schema with the same relations and signatures, for reading the question (`read_in_house`).
     """
 
     def __init__(self, graph: BlindGraph, schema: Schema | None = None) -> None:

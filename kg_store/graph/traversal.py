@@ -1,5 +1,5 @@
-"""Walks over a BlindGraph: the steps that leave things, also through mediators; whole paths and the concepts of their
-ends; and the paths that all things of one concept share.
+"""Walks over a BlindGraph: steps, also through mediators, whole paths, and the paths that a concept's entities
+share.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from kg_store.terms import (
     cached_by_version,
 )
 
-MAX_MEDIATORS = 2  # in a row; longer chains of nameless nodes are not met in practice
-MAX_CACHED_SETS = 10_000  # sets of signatures; then they are all forgotten
-_MANY_SIGNATURES = 500  # signatures of fewer nodes are not worth being made distinct
+MAX_MEDIATORS = 2  # The most mediators in a row; longer chains do not occur in practice.
+MAX_CACHED_SETS = 10_000  # The most sets of signatures in the cache before it is emptied.
+_MANY_SIGNATURES = 500  # For fewer nodes, making their signatures distinct takes longer than it saves.
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """Two parallel arrays: things, and the walker at each; a walker is one set with a step that it has begun."""
+    """Parallel arrays of walkers and their nodes. A walker is one set of nodes with one step that it has begun."""
 
     walkers: Longs
     mids: Mids
@@ -44,7 +44,10 @@ class _Pairs:
 
 @dataclass(frozen=True, slots=True)
 class _Hops:
-    """The hops of a schema as codes, `2 * relation + inverse`, one signature after the other."""
+    """The hops of a schema as codes, `2 * relation + inverse`, one signature after the other.
+
+    Flags by hop code: `may_end` (a step may end after the hop), `may_meet_mediator`; by signature: `is_mediator`.
+    """
 
     starts: Longs
     codes: Longs
@@ -52,9 +55,9 @@ class _Hops:
     may_meet_mediator: Flags
     is_mediator: Flags
     steps: dict[int, Step] = field(default_factory=dict, repr=False)
-    """A cache of steps by number."""
+    """A cache of steps by their number."""
     steps_of: dict[frozenset[int], tuple[Step, ...]] = field(default_factory=dict, repr=False)
-    """For a graph without mediators: the steps that leave a set, by the signatures of its members."""
+    """A cache for graphs without mediators: the steps that leave a set of nodes, by the signatures of its members."""
 
     @property
     def base(self) -> int:
@@ -69,10 +72,10 @@ class _Hops:
 
 
 def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]:
-    """Returns, for each of `sets`, every step that leaves at least one of its members, sorted.
+    """Return, for each of `sets`, every step that leaves at least one of its members, sorted.
 
-    A step may also end at a mediator with a class of its own (a typed blank node). The graph is asked once for each
-    hop, whatever the number of sets.
+    A step may also end at a mediator that has a class (a typed blank node). The graph is asked once for each hop,
+    whatever the number of sets.
     """
     hops = _hops_of(graph.schema)
     if not hops.has_mediators:
@@ -85,7 +88,7 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
         walkers, codes = _leaving(graph, hops, here)
         steps = begun[walkers] * hops.base + codes + 1
         ends = hops.may_end[codes]
-        # Shorter steps are filled up with zeros behind, so that numbers sort as steps do.
+        # Shorter steps are padded with zeros at their end, so that numbers sort in the order of steps.
         found.append((owners[walkers[ends]], steps[ends] * hops.base ** (MAX_MEDIATORS - depth)))
         on = hops.may_meet_mediator[codes]
         if depth == MAX_MEDIATORS or not on.any():
@@ -96,12 +99,12 @@ def steps_from_each(graph: BlindGraph, sets: Sequence[Mids]) -> list[list[Step]]
 
 
 def ending_hops(schema: Schema) -> npt.NDArray[np.bool_]:
-    """Returns, for each hop's code (`2 * relation + inverse`), whether a step may end with it."""
+    """Return, for each hop code (`2 * relation + inverse`), True if a step may end with it."""
     return _hops_of(schema).may_end
 
 
 def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...]:
-    """The steps of one hop, from the signatures of `mids`; cached, since many sets share their signatures."""
+    """Return the steps of one hop that leave `mids`; cached by the signatures of `mids`, which many sets share."""
     found = graph.signatures_of(mids)
     signatures = frozenset((np.unique(found) if len(found) > _MANY_SIGNATURES else found).tolist()) - {-1}
     steps = hops.steps_of.get(signatures)
@@ -115,7 +118,7 @@ def _hops_leaving(graph: BlindGraph, hops: _Hops, mids: Mids) -> tuple[Step, ...
 
 
 def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs]:
-    """Distinct pairs of walkers and codes of the hops that leave their positions."""
+    """Return the distinct pairs of a walker and the code of a hop that leaves one of its nodes."""
     signatures = graph.signatures_of(here.mids).astype(np.int64)
     held = signatures >= 0
     kinds = len(hops.is_mediator)
@@ -128,8 +131,10 @@ def _leaving(graph: BlindGraph, hops: _Hops, here: _Pairs) -> tuple[Longs, Longs
 
 
 def _onto_mediators(graph: BlindGraph, hops: _Hops, here: _Pairs, walkers: Longs, codes: Longs) -> _Pairs:
-    """Returns the mediators that hop `codes[i]` reaches from the positions of walker `walkers[i]`. In the result
-    each belongs to walker number i."""
+    """Return the mediators that hop `codes[i]` reaches from the nodes of walker `walkers[i]`.
+
+    In the result, they belong to walker number i.
+    """
     order = np.argsort(here.walkers, kind="stable")
     here = _Pairs(here.walkers[order], here.mids[order])
     firsts, lasts = (np.searchsorted(here.walkers, walkers, side=side) for side in ("left", "right"))
@@ -189,24 +194,23 @@ def _hops_of(schema: Schema) -> _Hops:
 
 
 def _reversed_flags(schema: Schema, groups: Iterable[tuple[Hop, ...]]) -> Flags:
-    """Returns a flag for each hop code: True if the inverse of the hop is in `groups`, so that the hop leads to
-    nodes with these hops."""
+    """Return a flag for each hop code: True if the hop leads to nodes whose own hops are in `groups`."""
     flags = np.zeros(max(1, 2 * len(schema.relations)), dtype=np.bool_)
     flags[[2 * hop.relation + (not hop.inverse) for hops in groups for hop in hops]] = True
     return flags
 
 
 _MOST_TOLD = 4
-_MANY = 50  # Up to this number of things, signatures are counted one by one, which is faster.
+_MANY = 50  # Up to this number of nodes, counting their signatures one by one is faster.
 
 
 def steps_from(graph: BlindGraph, mids: Mids) -> list[Step]:
-    """Returns every step that leaves at least one of `mids`."""
+    """Return every step that leaves at least one of `mids`."""
     return steps_from_each(graph, [mids])[0]
 
 
 def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
-    """Returns the (head of the last step, end) pairs that `path` joins; complete, whatever the number."""
+    """Return the (node before the last step, end) pairs of all walks along `path` from `mids`, without a limit."""
     edges = Edges(mids, mids)
     for step in path:
         edges = _take(graph, as_mids(edges.tails), step)
@@ -214,33 +218,33 @@ def walk(graph: BlindGraph, mids: Mids, path: Path) -> Edges:
 
 
 def walk_each(graph: BlindGraph, mids: Mids, step: Step) -> Edges:
-    """Returns the pairs that `step` joins, one for each mediator before its last hop.
+    """Return the pairs that `step` joins, one for each mediator before its last hop.
 
-    Two prescriptions of one dose are two pairs, so that an average counts both.
+    Two prescriptions of the same dose are two pairs, so that an average counts both.
     """
     return _take(graph, mids, step, joined=_join_each)
 
 
 def reached(graph: BlindGraph, mids: Mids, path: Path) -> Mids:
-    """The things at the end of `path`, each once."""
+    """Return the nodes at the end of `path`, each once."""
     return as_mids(walk(graph, mids, path).tails)
 
 
 def named_of(graph: BlindGraph, mids: Mids) -> Mids:
-    """Returns those of `mids` that are not mediators, which have no name to answer with."""
+    """Return those of `mids` that are not mediators; mediators have no name to answer with."""
     signatures = graph.signatures_of(mids)
     return mids[(signatures < 0) | ~mediator_flags(graph.schema)[signatures]]
 
 
 def relations_to(graph: BlindGraph, mids: Sequence[int]) -> set[tuple[str, str]]:
-    """Returns the unmasked relations that lead to any of `mids`, each with the concept that it starts from."""
+    """Return (label, concept at its start) of every unmasked relation that leads to one of `mids`."""
     schema, hops = graph.schema, graph.relations_of(as_mids(mids)) if mids else ()
     shown = [hop for hop in hops if hop.inverse and schema.relations[hop.relation].mask is None]
     return {(schema.relations[hop.relation].label, tail_concept(schema, (hop,))) for hop in shown}
 
 
 def concept_of(graph: BlindGraph, mids: Mids) -> str:
-    """Returns the most frequent concept of `mids`, with a second one if that covers a third of them."""
+    """Return the most frequent concept of `mids`, joined with the second if that covers at least a third of them."""
     signatures = graph.signatures_of(mids)
     if len(signatures) <= _MANY:
         return _commonest(Counter(_concept(graph.schema, signature) for signature in signatures.tolist()))
@@ -251,64 +255,64 @@ def concept_of(graph: BlindGraph, mids: Mids) -> str:
 
 
 def are_of_one_concept(graph: BlindGraph, mids: Mids) -> bool:
-    """True if all of `mids` have the same concept."""
+    """Return True if all of `mids` have the same concept."""
     signatures = np.unique(graph.signatures_of(mids)).tolist()
     return len({_concept(graph.schema, signature) for signature in signatures}) == 1
 
 
 def tail_concept(schema: Schema, step: Step) -> str:
-    """The concept of what `step` leads to, read from the schema alone: it tells nothing of an individual."""
+    """Return the concept of the nodes that `step` leads to, read from the schema, so that it tells no individual."""
     return tail_concepts(schema).get(step[-1], "thing")
 
 
 def leads_to_values(schema: Schema, step: Step) -> bool:
-    """True where `step` ends at literals."""
+    """Return True if `step` ends at literals."""
     hop = step[-1]
     return not hop.inverse and schema.relations[hop.relation].value_kind is not None
 
 
 def kind_of(graph: BlindGraph, mids: Mids) -> NodeKind:
-    """Returns the kind of the first of `mids`; all members of a set have the same kind."""
+    """Return the kind of the first of `mids`; all members of a set have the same kind. ENTITY if there is none."""
     signature = int(graph.signatures_of(mids[:1])[0]) if len(mids) else -1
     return graph.schema.signatures[signature].kind if signature >= 0 else NodeKind.ENTITY
 
 
 def members_of(graph: BlindGraph, concept: str) -> Mids:
-    """Everything in the graph of one concept."""
+    """Return all nodes of a concept or class."""
     ids = _signatures_of(graph.schema).get(concept, [])
     return graph.members(ids) if ids else NO_MIDS
 
 
 @cached_by_version
 def kinds_of(schema: Schema) -> tuple[str, ...]:
-    """Returns the concepts of entities, and of mediators with a class; sorted and distinct."""
+    """Return the concepts of entities, and all classes of the graph; sorted and distinct."""
     named = (s for s in schema.signatures if s.kind is NodeKind.ENTITY)
     classes = {each for signature in schema.signatures for each in signature.classes}
     return tuple(sorted({str(schema.concepts[s.id]) for s in named} | classes))
 
 
 def _take(graph: BlindGraph, heads: Mids, step: Step, joined: Callable[[Edges, Edges], Edges] | None = None) -> Edges:
-    """The pairs of one step; `joined` combines the pairs of the last hop, without it each counts once."""
+    """Return the pairs of one step; `joined` combines those before and after the last mediator (default: distinct)."""
     edges = graph.neighbours(heads, step[0])
     for at, hop in enumerate(step[1:], start=2):
         middle = _mediators_in(graph, as_mids(edges.tails))
         join = joined if joined and at == len(step) else _join
         edges = join(edges, graph.neighbours(middle, hop))
     if len(step) > 1:
-        # Through a mediator everything meets itself again: a marriage would make one's own spouse.
+        # A step through a mediator also leads back to its start: through a marriage, one would be one's own spouse.
         keep = edges.heads != edges.tails
         edges = Edges(edges.heads[keep], edges.tails[keep])
     return edges
 
 
 def _join(first: Edges, second: Edges) -> Edges:
-    """Distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
+    """Return the distinct pairs (a, c) with (a, b) in `first` and (b, c) in `second`, which is sorted by head."""
     pairs = _join_each(first, second)
     return distinct_pairs(pairs.heads, pairs.tails)
 
 
 def _join_each(first: Edges, second: Edges) -> Edges:
-    """The same pairs, once for each b."""
+    """Return the pairs of `_join`, once for each b."""
     starts = np.searchsorted(second.heads, first.tails, side="left")
     lengths = np.searchsorted(second.heads, first.tails, side="right") - starts
     return Edges(np.repeat(first.heads, lengths), second.tails[ranges(starts, lengths)])
@@ -321,16 +325,16 @@ def _mediators_in(graph: BlindGraph, mids: Mids) -> Mids:
 
 @cached_by_version
 def mediator_flags(schema: Schema) -> Flags:
-    """A flag for each signature: its nodes are mediators."""
+    """Return a flag for each signature: True if its nodes are mediators."""
     flags = [signature.kind is NodeKind.MEDIATOR for signature in schema.signatures]
     return np.array(flags or [False], dtype=np.bool_)
 
 
 @cached_by_version
 def tail_concepts(schema: Schema) -> dict[Hop, str]:
-    """The concept that each hop leads to, counted by things, all in one pass over the signatures.
+    """Return the concepts that each hop leads to, the one with the most nodes first, in one pass over the signatures.
 
-    Classes of the graph are included even if they are rare: doctors, too, live where patients live.
+    Classes of the graph are included even if they are rare, for example doctors beside the patients at an address.
     """
     counts: dict[Hop, Counter[str]] = defaultdict(Counter)
     for signature in schema.signatures:
@@ -348,7 +352,7 @@ def _with_classes(commonest: str, counts: Counter[str], classes: frozenset[str])
 
 @cached_by_version
 def _signatures_of(schema: Schema) -> dict[str, list[SignatureId]]:
-    """The signatures of each concept and of each class."""
+    """Return the signatures of each concept and of each class."""
     found: dict[str, list[SignatureId]] = defaultdict(list)
     for signature in schema.signatures:
         for concept in {str(schema.concepts[signature.id]), *signature.classes}:
@@ -368,19 +372,16 @@ def _commonest(counts: Counter[str]) -> str:
 
 
 MAX_STEPS_WALKED: Final = 2_000
-"""The greatest number of things of a concept from which paths are walked; of more, a sample at even distances. By
-hand.
-"""
+"""The most nodes of a concept from which paths are walked, an evenly spaced sample of more. Chosen by hand."""
 
 MIN_SHARE: Final = 0.01
-"""A step that a smaller share of the things has does not belong to the kind, since it would single those out. The
-share was chosen on the sets in docs/evaluation.md.
+"""The smallest share of a concept's nodes that must have a step for it to count; a rarer one may identify them.
+
+Chosen on the sets in docs/evaluation.md.
 """
 
 MAX_PATHS: Final = 1_500
-"""The greatest number of paths of one concept; if there are more with three steps, only those of two are used. By
-hand.
-"""
+"""The most paths of one concept; if those of three steps exceed it, only shorter ones count. Chosen by hand."""
 
 MAX_CACHED_CONCEPTS: Final = 2_000
 """The greatest number of concepts with cached paths in one schema, before the cache is emptied. Chosen by hand."""
@@ -388,7 +389,7 @@ MAX_CACHED_CONCEPTS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ConceptScope:
-    """Everything that `path` reaches from all things of `concept` (several concepts are joined by commas)."""
+    """All nodes that `path` reaches from all nodes of `concept` (several concepts are joined by commas)."""
 
     concept: str
     path: Path = ()
@@ -399,14 +400,14 @@ class ConceptScope:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConceptPaths:
-    """Paths that leave a concept, shorter ones first; all paths of at most `whole` steps are among them."""
+    """The paths that leave a concept, shorter ones first; complete up to `whole` steps."""
 
     paths: tuple[Path, ...]
     whole: int
 
 
 def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths:
-    """Returns the paths of at most `longest` steps that leave `kin`; computed once for a version."""
+    """Return the paths of at most `longest` steps that leave the nodes of `kin`; computed once for each version."""
     known = _known(graph.schema)
     found = known.get((kin, longest))
     if found is None:
@@ -418,12 +419,12 @@ def paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPaths
 
 
 def is_worked_out(graph: BlindGraph, kin: ConceptScope, longest: int) -> bool:
-    """True if the result of `paths_of` is in the cache."""
+    """Return True if the result of `paths_of` is cached."""
     return (kin, longest) in _known(graph.schema)
 
 
 def everything_of(graph: BlindGraph, kin: ConceptScope) -> Mids:
-    """Returns all things of the concepts of `kin`, before its path is walked."""
+    """Return all nodes of the concepts of `kin`, without walking its path."""
     members = [members_of(graph, concept) for concept in kin.concept.split(", ")]
     return np.unique(np.concatenate(members)) if members else NO_MIDS
 
@@ -444,7 +445,7 @@ def _paths_of(graph: BlindGraph, kin: ConceptScope, longest: int) -> ConceptPath
 
 
 def _common_steps(graph: BlindGraph, mids: Mids) -> list[tuple[Step, Mids]]:
-    """The steps that at least MIN_SHARE of `mids` have, and what they reach."""
+    """Return the steps that at least MIN_SHARE of `mids` have, with the nodes that each reaches."""
     least = MIN_SHARE * len(mids)
     found = []
     for step in steps_from(graph, mids):
@@ -462,5 +463,5 @@ def _spread(mids: Mids) -> Mids:
 
 @cached_by_version
 def _known(schema: Schema) -> dict[tuple[ConceptScope, int], ConceptPaths]:  # noqa: ARG001
-    """The paths of one version that have been computed so far."""
+    """Return the cache of the paths that have been computed for one version."""
     return {}

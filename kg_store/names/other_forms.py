@@ -1,5 +1,7 @@
-"""Finds names and values in forms that the graph does not hold: accountants, France in "French films", the well-known
-Kennedy beside a book so called, and spans that only come near a name.
+"""Finds names in forms that the graph does not hold.
+
+These are the other number (accountants), adjectives of places ("French" for France), better-known namesakes (the
+president Kennedy beside a book of that title), and spans that only come near a name.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ class Mention:
 
 
 def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, int]]) -> list[Mention]:
-    """Returns the chosen mentions among overlapping ones; for one span all of the better kind."""
+    """Return the longest of overlapping mentions; for one span all of one kind, names before values."""
 
     def rank(mention: Mention) -> tuple[bool, int, int, str]:
         is_whole = (mention.start, mention.end) in enclosed
@@ -56,7 +58,7 @@ def longest_mentions(found: Sequence[Mention], enclosed: Collection[tuple[int, i
 
 
 def merged(mentions: Sequence[Mention]) -> list[Mention]:
-    """Returns one mention for each span, with everything that those of it may mean."""
+    """Return one mention for each span, with the nodes of all mentions of that span."""
     found: dict[tuple[int, int], Mention] = {}
     for mention in mentions:
         span = (mention.start, mention.end)
@@ -65,7 +67,7 @@ def merged(mentions: Sequence[Mention]) -> list[Mention]:
     return list(found.values())
 
 
-MAX_WORDS: Final = 4  # The greatest number of words of a value that classifies a thing. Chosen by hand.
+MAX_WORDS: Final = 4  # The most words of a value that classifies a thing. Chosen by hand.
 MIN_LETTERS: Final = 3
 _WORD: Final = re.compile(r"\w+")
 _BEFORE: Final = re.compile(r"(?:([^\W\d_]+(?:['’]t)?)\s+)?\Z")
@@ -79,12 +81,12 @@ _BEING: Final = frozenset("is are was were be been not isn't aren't wasn't weren
 
 
 def find_in_other_number(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields whole text values that occur in `text` in the other number, singular or plural."""
+    """Yield whole text values that occur in `text` in the other number, singular or plural."""
     yield from (hit for hit in find_inflected(index, text) if hit.kind == "value" and hit.value_kind is ValueKind.TEXT)
 
 
 def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields names that occur in `text` as lower-case plurals: "dogs", if something is called Dog."""
+    """Yield names that occur in `text` as lower-case plurals: "dogs", if something is called Dog."""
     for hit in find_inflected(index, text):
         typed = text[hit.start : hit.end]
         if hit.kind == "name" and typed.islower() and is_plural(typed.split()[-1]):
@@ -92,7 +94,7 @@ def find_plural_names(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
-    """Yields names and values whose last word occurs in `text` in its other number."""
+    """Yield names and values whose last word occurs in `text` in its other number."""
     words = list(_WORD.finditer(text))
     for at, word in enumerate(words):
         noun = word[0].lower()
@@ -108,10 +110,10 @@ def find_inflected(index: NameIndex, text: str) -> Iterator[NameHit]:
 
 
 def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is_name: IsName) -> list[Mention]:
-    """Returns `mentions` with the places behind adjectives added.
+    """Return `mentions` with the places added whose adjectives occur in `text`.
 
-    A place precedes a name that the adjective is only part of, where it is used as an adjective: "French actors" does
-    not ask for people called French. It precedes several such names everywhere.
+    Used as an adjective, the place replaces a name that has the word only as a part: "French actors" does not ask for
+    people called French. It also replaces names that several nodes share, even if it is not used as an adjective.
     """
     found: dict[tuple[int, int], list[NameHit]] = {}
     for hit in index.find_adjectives(text):
@@ -126,7 +128,7 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
         is_free = not over or (is_meant and are_parts)
         named = [hit for hit in hits if not hit.public or stands_so or is_name(start, end)]
         if is_free and named:
-            # The things of that name, or else the values.
+            # Nodes with that name; if there are none, values.
             things = [hit for hit in named if hit.kind == "name"]
             mids = sorted({mid for hit in things or named for mid in hit.mids})
             kind = None if things else named[0].value_kind
@@ -135,7 +137,7 @@ def with_adjectives(index: NameIndex, text: str, mentions: Sequence[Mention], is
 
 
 def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
-    """True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
+    """Return True before a lower-case noun ("a French actor") and at the end of a clause ("is French")."""
     before = _BEFORE.search(text, max(0, start - _MAX_LOOK_BACK), start)
     behind = _BEHIND.match(text, end)
     word = (before[1] or "").lower() if before else ""
@@ -146,11 +148,11 @@ def is_adjective(index: NameIndex, text: str, start: int, end: int) -> bool:
 
 
 FactCounts = Callable[[Mids], npt.NDArray[np.int64]]
-"""Counts the facts that the graph holds about each thing; 0 for unknown things."""
+"""Returns the number of facts that the graph holds about each node; 0 for unknown nodes."""
 
 MIN_FACTS: Final = 20  # A thing needs this many facts to count as well known. Chosen by hand.
 MIN_RATIO: Final = 10
-"""A namesake must have this many times as many facts as the thing with exactly that name. Chosen by hand."""
+"""A namesake must have this many times as many facts as the node with exactly that name. Chosen by hand."""
 
 MIN_LEAD: Final = 2  # A namesake must have this many times as many facts as the next one. Chosen by hand.
 _OF_LANGUAGES: Final = re.compile(r"\b(?:in|into|speaks?|spoke|speaking)\s\Z", re.IGNORECASE)
@@ -162,23 +164,23 @@ Span = tuple[int, int]
 
 
 def no_facts(mids: Mids) -> npt.NDArray[np.int64]:
-    """Returns 0 for each thing: for names without a graph."""
+    """Return 0 for each node; used for names without a graph."""
     return np.zeros(len(mids), dtype=np.int64)
 
 
 def well_known(mids: Sequence[int], others: Sequence[int], counts: FactCounts) -> list[int]:
-    """Returns the one of `mids` that is far better known than the next and than any of `others`; else empty."""
+    """Return the one of `mids` with far more facts than the next one and than any of `others`; else empty."""
     return _best_known(np.array(mids, dtype=np.int64), counts, MIN_RATIO * _most(others, counts))
 
 
 def with_namesakes(
     index: NameIndex, text: str, mentions: Sequence[Mention], fixed: Collection[Span], counts: FactCounts
 ) -> list[Mention]:
-    """Returns `mentions` with well-known namesakes added.
+    """Return `mentions` with well-known namesakes added.
 
-    For each, this is the thing that is by far best known among those with a longer name that begins or ends so, and
-    among places with such a short name or adjective. None is added in `fixed`, or beside another name, which then is
-    part of it.
+    For each mention this is the node with by far the most facts among those with a longer name that begins or ends
+    with the text, or among places with such a short name or adjective. Nothing is added to a mention in `fixed`, or
+    beside another name, which may be a part of the longer name.
     """
     names = [each for each in mentions if each.value_kind is None]
     return [
@@ -197,7 +199,7 @@ def _with_namesake(index: NameIndex, text: str, mention: Mention, counts: FactCo
     places = index.places_called(typed)
     others, languages = [places], list[int]()
     if not len(places):
-        # "The guitar", if something is called Guitar.
+        # For "the guitar", also something called Guitar.
         rest = _ARTICLE.sub("", typed) if typed.islower() else typed
         others = [index.longer_names(typed), np.array(index.named(rest) if rest != typed else (), dtype=np.int64)]
     elif not is_short_place(typed):
@@ -213,7 +215,7 @@ def _most(mids: Sequence[int], counts: FactCounts) -> int:
 
 
 def _best_known(mids: Mids, counts: FactCounts, least: int) -> list[int]:
-    """The best known of `mids`, if it has `least` facts and far more than the next; else empty."""
+    """Return the one of `mids` with most facts, if it has `least` facts and far more than the next; else empty."""
     if not len(mids):
         return []
     facts = counts(mids)
@@ -232,8 +234,7 @@ def _is_beside_name(index: NameIndex, text: str, mention: Mention, names: Sequen
 
 
 MIN_BEARERS: Final = 10
-"""The least number of facts about a thing that classifies others (a trade, a sport); fewer have, say, films. By hand.
-"""
+"""The fewest facts about a node that classifies others (a trade, a sport), unlike a film. Chosen by hand."""
 
 _WORD_BEFORE: Final = re.compile(r"(\w+)\s+\Z")
 _OF: Final = re.compile(r"\s+of\b")
@@ -249,8 +250,10 @@ def find_common_names(
     taken: Collection[Span],
     is_concept: Callable[[str], bool],
 ) -> list[Mention]:
-    """Returns everyday nouns in lower case, singular or plural, that are complete names of well-known things and no
-    concept of the schema, outside of `taken`. Of several things with one name the best known are taken.
+    """Return everyday nouns outside of `taken` that are the complete name of a well-known thing.
+
+    They are in lower case, singular or plural, and not concepts of the schema. Of several nodes with one name, those
+    with most facts are taken.
     """
     hits = [hit for hit in (*index.find(text), *find_inflected(index, text)) if hit.linkable and hit.kind == "name"]
     free = (hit for hit in hits if not any(start < hit.end and hit.start < end for start, end in taken))
@@ -261,7 +264,7 @@ def find_common_names(
         elif (
             places_called(hit.text) and not is_short_place(hit.text) and is_adjective(index, text, hit.start, hit.end)
         ):
-            # "Were french", "french people", if the graph has a language or a people of that name.
+            # For "were french" and "french people", also a language or a people of that name.
             found += _well_known(hit, (*hit.mids, *index.places_called(hit.text)), counts)
     return longest_mentions(found, ())
 
@@ -270,7 +273,7 @@ def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[
     typed = text[hit.start : hit.end]
     words = typed.split()
     if not typed.islower() or not all(map(str.isalpha, words)) or _OF.match(text, hit.end):
-        return False  # Senators of a state are no senators at large.
+        return False  # A noun with "of" behind it is restricted: "senators of a state" are not all senators.
     is_own = public.is_own(hit.text) or words[0] in COMMON_WORDS if len(words) > 1 else is_concept(typed)
     if is_own or not _is_kind(text, hit.start, hit.end):
         return False
@@ -278,7 +281,7 @@ def _is_noun(text: str, hit: NameHit, public: PublicWords, is_concept: Callable[
 
 
 def _is_kind(text: str, start: int, end: int) -> bool:
-    """True of "models" in "which models", and of "a play"; false in "who models" and "the author"."""
+    """Return True for "models" in "which models" and for "a play"; False for "who models" and "the author"."""
     typed = text[start:end]
     before = _WORD_BEFORE.search(text, 0, start)
     word = before[1].lower() if before else ""
@@ -296,20 +299,19 @@ def _well_known(hit: NameHit, mids: Collection[int], counts: FactCounts) -> Iter
 
 
 MAX_PASSES: Final = 3
-"""After this many passes the spans of all readings are taken, including overlapping ones: too many, but never too few.
-"""
+"""In the last of this many passes, overlapping spans are joined, so as to take too much rather than too little."""
 
-_MASK: Final = "|"  # A sign that no name crosses.
+_MASK: Final = "|"  # A character that never occurs inside a name.
 
 
 def find_near_spans(
     names: NameIndex, text: str, taken: Iterable[Span], skip: Collection[str] = (), fits: Fits | None = None
 ) -> list[Span]:
-    """Returns spans of `text` outside of `taken`, in order, without overlaps.
+    """Return the spans of `text` outside of `taken` that come near a name, in order, without overlaps.
 
-    Words in `skip` stand for nothing; `fits` caches the findings of one request. Promise: every reading of
-    `names.find_inexact` on `text` without `taken`, except public ones, lies in or overlaps a returned span; its
-    remainder is read again. Limit: after MAX_PASSES what is left is not read again.
+    Words in `skip` are never part of a name; `fits` caches the results of one request. Promise: every hit of
+    `names.find_inexact` on `text` without `taken`, except public ones, lies in or overlaps a returned span; what is
+    left of it is searched again. Limit: after MAX_PASSES the rest is not searched again.
     """
     found: list[Span] = []
     fresh: Sequence[Span] = ()
@@ -327,7 +329,7 @@ def find_near_spans(
 
 
 def masked(text: str, spans: Iterable[Span]) -> str:
-    """Returns `text` with each span replaced by signs that no name crosses; the length stays the same."""
+    """Return `text` with each span replaced by a character that no name crosses; the length stays the same."""
     letters = list(text)
     for start, end in spans:
         letters[start:end] = _MASK * (end - start)
@@ -335,7 +337,7 @@ def masked(text: str, spans: Iterable[Span]) -> str:
 
 
 def _changed(text: str, fresh: Iterable[Span]) -> str:
-    """`text` reduced to the pieces beside a span of `fresh`, because the others read as before."""
+    """Return `text` reduced to the pieces beside a span of `fresh`, because the others give the same result."""
     letters = [_MASK] * len(text)
     for start, end in fresh:
         first, last = text.rfind(_MASK, 0, start) + 1, text.find(_MASK, end)
@@ -345,7 +347,7 @@ def _changed(text: str, fresh: Iterable[Span]) -> str:
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
-    """Overlapping spans joined to one."""
+    """Return the spans with overlapping ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start < joined[-1][1]:

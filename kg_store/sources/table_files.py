@@ -1,4 +1,4 @@
-"""Tables in files of any format, and the triples that the policy's `[[tables]]` make of their rows.
+"""Reads tables in files of any format, and turns their rows into triples by the policy's `[[tables]]`.
 
 Errors name file and line, never a cell.
 """
@@ -25,7 +25,7 @@ from kg_store.terms import ValueKind
 from kg_store.text.literals import parse_value
 
 MIN_OF_HEADER = 0.5
-"""A line with fewer of the header's cells is broken."""
+"""The least share of the header's cells that a line must have; one with fewer is broken."""
 TEXT_ENDINGS = (".csv", ".tsv", ".txt")
 BOOK_ENDINGS = (".xlsx", ".xls", ".xlsb", ".ods")
 JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
@@ -34,9 +34,10 @@ TABLE_ENDINGS = (*TEXT_ENDINGS, *BOOK_ENDINGS, *JSON_ENDINGS)
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One table of a file. `name`: its name in the policy; `open_rows` yields its lines, titles and the header first.
+    """One table of a file.
 
-    `is_cut`: empty cells at the end of a line are not kept in the file. `is_one_object`: the file is one JSON object.
+    `name`: its name in the policy; `open_rows` yields its lines, titles and the header first. `is_cut`: the file does
+    not keep empty cells at the end of a line. `is_one_object`: the file is one JSON object.
     """
 
     path: Path
@@ -52,19 +53,19 @@ class Sheet:
         return Path(bare_name(self.path)).suffix.lower()
 
     def header(self, table: TablePolicy | None = None) -> list[str]:
-        """Returns the names of its columns. Raises LoadError if a column has no name or two have the same."""
+        """Return the names of its columns. Raises LoadError if a column has no name."""
         return next(self.lines(table))[1]
 
     def first_line(self) -> int:
-        """Returns the first line that holds anything, be it a title or the header."""
+        """Return the number of the first line that is not empty, be it a title or the header."""
         with closing(self.open_rows(None)) as rows:  # type: ignore[type-var]
             return next((line for line, cells in rows if any(cells)), 1)
 
     def lines(self, table: TablePolicy | None = None, odd: Counter[str] | None = None) -> Rows:
-        """Yields the header and every non-empty line, without the columns that are empty in the header at its ends.
+        """Yield the header and every non-empty line, without the columns at both ends that have no name.
 
         A line that ends early is filled up with empty cells, and counted in `odd`. Raises LoadError at a line with
-        more cells than the header, which may have shifted them, and at one that lacks most of them.
+        more cells than the header, whose cells may be shifted, and at one that lacks most of them.
         """
         with closing(self.open_rows(table)) as rows:  # type: ignore[type-var]
             first, header, rest = with_header(rows, table.header_row if table is not None else None)
@@ -90,7 +91,7 @@ class Sheet:
 
 
 def sheets_of(path: Path) -> list[Sheet]:
-    """Returns the tables of a file; none if it holds triples or a graph. Raises LoadError."""
+    """Return the tables of a file; none if it holds triples or a graph. Raises LoadError."""
     name = bare_name(path)
     ending = Path(name).suffix.lower()
     if ending not in TABLE_ENDINGS or is_property_graph(path):
@@ -112,17 +113,17 @@ def sheets_of(path: Path) -> list[Sheet]:
 
 
 def is_text(path: Path) -> bool:
-    """True of a text file of rows or triples, by its ending."""
+    """Return True for a text file of rows or triples, by its ending."""
     return Path(bare_name(path)).suffix.lower() in TEXT_ENDINGS
 
 
 def bare_name(path: Path) -> str:
-    """Returns a file's name without ".gz"."""
+    """Return a file's name without ".gz"."""
     return path.name.removesuffix(".gz")
 
 
 def delimiter_of(path: Path) -> str:
-    """Returns the delimiter found in the file's header; a comma if it is not a text file."""
+    """Return the delimiter found in the file's header; a comma if it is not a text file."""
     if not is_text(path):
         return ","
     with open_bytes(path) as stream:
@@ -141,7 +142,7 @@ def _text_rows(path: Path) -> Callable[[TablePolicy | None], Rows]:
 
 
 def _told_apart(names: list[str]) -> list[str]:
-    """The names of columns, with a number behind each that stands there a second time."""
+    """Return the names of columns, with a number appended to each repetition of a name."""
     seen = Counter[str]()
     found = []
     for name in names:
@@ -156,7 +157,7 @@ _THREE_PARTS = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})((?:[ T]\d{1,2}:\d
 
 
 def read_cell(cell: str, column: ColumnPolicy) -> str | None:
-    """Returns the spelling under which a cell's value is stored; None if it is not of the column's kind."""
+    """Return the spelling under which a cell's value is stored; None if it is not of the column's kind."""
     if column.kind is ValueKind.DATE:
         match = _THREE_PARTS.fullmatch(cell)
         if match is not None and column.first is not None:
@@ -175,7 +176,7 @@ def read_cell(cell: str, column: ColumnPolicy) -> str | None:
 
 
 def is_of(cell: str, kind: ValueKind) -> bool:
-    """True if a cell can be read as a value of `kind`, as people type it."""
+    """Return True if a cell can be read as a value of `kind`, as people type it."""
     try:
         parse_value(cell, kind)
     except ValueError:
@@ -184,7 +185,7 @@ def is_of(cell: str, kind: ValueKind) -> bool:
 
 
 def day_and_month(cell: str) -> tuple[int, int] | None:
-    """The first two numbers of a date like 05/03/1980; None for any other text."""
+    """Return the first two numbers of a date like 05/03/1980; None for any other text."""
     match = _THREE_PARTS.fullmatch(cell)
     return (int(match[1]), int(match[3])) if match else None
 
@@ -199,7 +200,7 @@ Triple = tuple[Term, Term, Term]
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One row of a table; `line` is where it ends in the file, `place` tells it from all other rows of its table."""
+    """One row of a table. `line` is where it ends in the file; `place` is unique among all rows of its table."""
 
     line: int
     place: str
@@ -210,7 +211,7 @@ class Tables:
     """The tables of one load. All keys are read before the first triple, so that references can be resolved."""
 
     def __init__(self, paths: Sequence[Path], tables: Sequence[TablePolicy]) -> None:
-        """Raises LoadError if a table has no file, its file lacks a column, or two rows share a key."""
+        """Read all keys. Raises LoadError if a table has no file, its file lacks a column, or two rows share a key."""
         self._policies = _assigned(paths, tables) if tables else []
         self._by_file = {table.file: table for _, table in self._policies}
         self._keys: dict[str, set[str]] = {}
@@ -233,8 +234,11 @@ class Tables:
         return read_rows(sheet, table, odd, of_file)
 
     def _fresh_keys(self, sheet: Sheet, table: TablePolicy) -> set[str]:
-        """The keys of a sheet. Raises LoadError where one stands twice, here or in another file of the table: two rows
-        would be taken for one thing."""
+        """Return the keys of a sheet.
+
+        Raises LoadError if one occurs twice, here or in another file of the table, since both rows would become one
+        entity.
+        """
         lines: dict[str, int] = {}
         for row in self._rows(sheet, table):
             if table.key is None:
@@ -248,7 +252,7 @@ class Tables:
         return set(lines)
 
     def _read_keys_by(self, target: TablePolicy, by: str) -> None:
-        """Notes the row of each cell in a column; None if several rows have the same cell."""
+        """Store for each cell of the column `by` the key of its row; None if several rows have the same cell."""
         if (target.file, by) in self._keys_by:
             return
         found = self._keys_by.setdefault((target.file, by), {})
@@ -263,7 +267,7 @@ class Tables:
         return any(sheet.path == path for sheet, _ in self._policies)
 
     def triples(self, path: Path, skipped: Counter[str]) -> Iterator[Triple]:
-        """Yields the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
+        """Yield the triples of the tables of `path`; counts in `skipped`, by reason, what was left out."""
         for sheet, table in self._policies:
             if sheet.path == path:
                 skipped.update({sentence: count for count, sentence in sheet.notes})
@@ -302,7 +306,7 @@ class Tables:
     def _facts(
         self, row: TableRow, table: TablePolicy, file: str, skipped: Counter[str]
     ) -> Iterator[tuple[str, Term, tuple[Triple, ...]]]:
-        """Yields the column, the term of each of its cells, and further triples about that term."""
+        """Yield (column, term, further triples about the term) for each cell of the row."""
         for column, settings in table.columns.items():
             filled = table.filled(row.cells, column)
             if filled != row.cells[column]:
@@ -336,10 +340,10 @@ class Tables:
 def read_rows(
     sheet: Sheet, table: TablePolicy, odd: Counter[str] | None = None, of_file: str = ""
 ) -> Iterator[TableRow]:
-    """Yields every row below the header; counts in `odd` the lines that end before it.
+    """Yield every row below the header; counts in `odd` the lines that end before it.
 
-    `of_file` begins the places of a file that is one of several of its table: it may lack columns. Raises LoadError at
-    a row with more cells than the header or without a key.
+    `of_file`: a prefix for the places of rows if the table has several files, which may then lack columns. Raises
+    LoadError at a row with more cells than the header or without a key.
     """
     lines = sheet.lines(table, odd)
     _, header = next(lines)
@@ -356,10 +360,11 @@ def read_rows(
 
 
 def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Triple, ...]]]) -> Iterator[Triple]:
-    """Joins the first reference to the second; if a row says more, a nameless node stands between them.
+    """Yield the triples of a row that joins entities.
 
-    The row belongs to what the first reference column of the table leads to, in every row: where that is missing, the
-    node has only what the others say, so that one relation never stands for two.
+    They join the first reference to the second, or, if the row says more, to a nameless node. This node belongs to the
+    entity that the table's first reference column leads to. If a row has none there, the node gets only the row's
+    other facts, so that one relation never has two meanings.
     """
     owner = next(iter(table.references()))
     heads = [tail for column, tail, _ in facts if column == owner]
@@ -378,7 +383,7 @@ def _link(table: TablePolicy, place: str, facts: list[tuple[str, Term, tuple[Tri
 
 
 def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tuple[Sheet, TablePolicy]]:
-    """Each sheet with its table: matched by name, else by the columns of its header."""
+    """Return each sheet with its table: matched by name, or else by the columns of its header."""
     sheets = [sheet for path in paths for sheet in sheets_of(path)]
     found = [(sheet, table) for sheet in sheets if (table := table_called(sheet.name, tables)) is not None]
     taken, named = [table for _, table in found], [sheet for sheet, _ in found]
@@ -397,7 +402,7 @@ def _assigned(paths: Sequence[Path], tables: Sequence[TablePolicy]) -> list[tupl
 
 
 def table_called(name: str, tables: Sequence[TablePolicy]) -> TablePolicy | None:
-    """Returns the table that a file or sheet belongs to by its name; one with its whole name before a pattern."""
+    """Return the table that a file or sheet belongs to by its name; an exact name precedes a pattern."""
     fitting = [table for table in tables if table.has(name)]
     return min(fitting, key=lambda table: table.is_pattern, default=None)
 
@@ -418,6 +423,6 @@ def _text(text: str) -> Term:
 
 
 def _count(skipped: Counter[str], reason: str, line: int) -> None:
-    """Counts under one reason, which names the first line where it occurred."""
+    """Add one to a reason's count; the reason names the first line where it occurred."""
     known = next((each for each in skipped if each.startswith(reason)), f"{reason} (the first in line {line})")
     skipped[known] += 1

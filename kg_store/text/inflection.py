@@ -25,7 +25,7 @@ _BEHIND_HEAD: Final = frozenset(
 
 
 def singular(word: str) -> str:
-    """Returns an English noun without its plural ending: cities -> city."""
+    """Return an English noun without its plural ending: cities -> city."""
     if word in IRREGULAR:
         return IRREGULAR[word]
     if word in _OF_ONE_FORM:
@@ -38,7 +38,7 @@ def singular(word: str) -> str:
 
 
 def regular_plural(word: str) -> str:
-    """Returns an English noun with its regular plural ending: city -> cities."""
+    """Return an English noun with its regular plural ending: city -> cities."""
     if word.endswith("sis"):
         return word[:-2] + "es"
     if word.endswith(("s", "x", "ch", "sh")):
@@ -49,7 +49,7 @@ def regular_plural(word: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Returns the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
+    """Return the plural of a noun phrase, which inflects its head: `head of department` -> `heads of department`."""
     words = noun.split()
     at = head_of(words)
     words[at] = _plural_word(words[at])
@@ -57,19 +57,19 @@ def plural(noun: str) -> str:
 
 
 def singular_phrase(words: Sequence[str]) -> str:
-    """Returns the singular of a noun phrase."""
+    """Return the singular of a noun phrase."""
     at = head_of(words)
     return " ".join([*words[:at], singular(words[at]), *words[at + 1 :]])
 
 
 def head_of(words: Sequence[str]) -> int:
-    """Returns the position of a noun phrase's head: the last word before its first preposition."""
+    """Return the position of a noun phrase's head: the last word before its first preposition."""
     before = next((at for at, word in enumerate(words) if at and word in _BEHIND_HEAD), len(words))
     return before - 1
 
 
 def with_article(noun: str) -> str:
-    """`ward` -> `a ward`."""
+    """Return the noun with its indefinite article: `ward` -> `a ward`."""
     return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
 
 
@@ -93,7 +93,7 @@ class _NoSpacy:
 
 
 def _lemminflect() -> Any:
-    """Imports lemminflect without spaCy, which would load torch with it: 4 s and 250 MB for nothing."""
+    """Import lemminflect without spaCy, which would load torch with it: 4 s and 250 MB for nothing."""
     finder = _NoSpacy()
     sys.meta_path.insert(0, finder)
     try:
@@ -106,9 +106,9 @@ lemminflect = _lemminflect()
 
 
 def in_other_number(noun: str) -> Iterator[str]:
-    """Yields the plurals of a singular noun and the singular of a plural: accountants, accountant.
+    """Yield the plurals of a singular noun, or the singular of a plural: accountants, accountant.
 
-    Nothing for other words, or for nouns with only one number. Caches nothing, because the word may be a name.
+    Yields nothing for other words, or for nouns with only one number. Caches nothing, because the word may be a name.
     """
     known = lemminflect.getAllLemmas(noun)
     if not known:
@@ -122,7 +122,7 @@ def in_other_number(noun: str) -> Iterator[str]:
 
 
 def lemmas(word: str) -> dict[str, tuple[str, ...]]:
-    """Returns the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
+    """Return the words of which `word` may be a form, by part of speech: NOUN, VERB, ADJ, ADV, AUX.
 
     Caches nothing, because the word may be a name; the functions below are for words of questions without names.
     """
@@ -133,11 +133,11 @@ _known = lru_cache(maxsize=50_000)(lemmas)
 
 
 def lemmas_of(word: str) -> frozenset[str]:
-    """Returns `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
+    """Return `word` and every word of which it may be a form. Caches nothing, because the word may be a name."""
     return frozenset({word, *(each for forms in lemmas(word).values() for each in forms)})
 
 
-# Third-person verbs that are also plural nouns, but mean the verb at the beginning of a label.
+# Third-person verbs that are also plural nouns; at the beginning of a label they mean the verb.
 _DONE = frozenset(
     "affects borders buys causes covers influences leads loves makes offers orders supplies supports takes targets "
     "treats uses".split()
@@ -146,7 +146,7 @@ _DONE = frozenset(
 
 @lru_cache(maxsize=50_000)
 def verbs_of(word: str) -> frozenset[str]:
-    """Returns the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
+    """Return the verbs that `word` may be a form or the agent of: wrote, writers -> write; empty for other words."""
     known = _known(word)
     found = set(known.get("VERB", ()))
     for noun in known.get("NOUN", () if known else (word,)):
@@ -155,53 +155,53 @@ def verbs_of(word: str) -> frozenset[str]:
 
 
 def noun_lemma(word: str) -> str:
-    """Returns the singular of a noun: theses -> thesis; other words stay as they are."""
+    """Return the singular of a noun: theses -> thesis; other words stay as they are."""
     return _known(word).get("NOUN", (word,))[0]
 
 
 def may_be_verb(word: str) -> bool:
-    """True if `word` is a form of some verb: directed, wrote, star."""
+    """Return True if `word` is a form of some verb: directed, wrote, star."""
     return "VERB" in _known(word)
 
 
 def may_be_noun(word: str) -> bool:
-    """True if `word` is a noun; unknown words count as nouns."""
+    """Return True if `word` is a noun; unknown words count as nouns."""
     kinds = _known(word)
     return "NOUN" in kinds or not kinds
 
 
 def is_compared(word: str) -> bool:
-    """True of a comparative or superlative (thicker, busiest), false of a noun that looks like one."""
+    """Return True for a comparative or superlative (thicker, busiest), False for a noun that looks like one."""
     known = _known(word)
     is_adjective = "ADJ" in known and known.keys() <= {"ADJ", "ADV"}
     return is_adjective and word.endswith(("er", "est")) and word not in known["ADJ"]
 
 
 def is_participle(word: str) -> bool:
-    """True if `word` is a past participle: directed, written, born; for unknown words the ending "ed" decides."""
+    """Return True if `word` is a past participle: directed, written, born; or unknown with the ending "ed"."""
     return _is_form(word, "VBN") or (word.endswith("ed") and not _known(word))
 
 
 def is_past(word: str) -> bool:
-    """True if `word` is a past tense form: directed, wrote."""
+    """Return True if `word` is a past tense form: directed, wrote."""
     return _is_form(word, "VBD")
 
 
 def is_form_of(word: str, verbs: Collection[str], is_verb: bool = False) -> bool:
-    """True of a past or -ing form of one of `verbs`; an -ing form that may be a noun only with `is_verb`."""
+    """Return True for a past or -ing form of one of `verbs`; an -ing form that may be a noun needs `is_verb`."""
     if verbs_of(word).isdisjoint(verbs):
         return False
     return is_past(word) or is_participle(word) or (word.endswith("ing") and (is_verb or not may_be_noun(word)))
 
 
 def is_third_person(word: str) -> bool:
-    """True if `word` is a verb in the third person: lives, treats."""
+    """Return True if `word` is a verb in the third person: lives, treats."""
     return _is_form(word, "VBZ")
 
 
 @lru_cache(maxsize=50_000)
 def is_agent(word: str) -> bool:
-    """True if `word` names somebody by what they do: director, screenwriters."""
+    """Return True if `word` names somebody by what they do: director, screenwriters."""
     return any(_agent_verbs(noun) for noun in _known(word).get("NOUN", (word,)))
 
 
@@ -210,7 +210,7 @@ def _agent_verbs(noun: str) -> set[str]:
 
 
 def is_done(word: str) -> bool:
-    """True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
+    """Return True if a label that begins with `word` most likely means the verb and not a noun: contains, treats."""
     return is_third_person(word) and (word in _DONE or not may_be_noun(word))
 
 
@@ -220,7 +220,7 @@ def _is_form(word: str, form: str) -> bool:
 
 
 def _of_compound(noun: str) -> set[str]:
-    """The verbs of a compound agent noun: screenwriter -> write; the longest ending that is an agent noun itself."""
+    """Return the verbs of the agent noun at the end of a compound one: screenwriter -> write."""
     if not noun.endswith(("er", "or")):
         return set()
     for at in range(3, len(noun) - 4):
@@ -231,7 +231,7 @@ def _of_compound(noun: str) -> set[str]:
 
 
 def _of_agent(noun: str) -> set[str]:
-    """The verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
+    """Return the verbs of an agent noun: director -> direct, writer -> write, runner -> run."""
     if not noun.endswith(("or", "er")) or len(noun) < 5:
         return set()
     stem = noun[:-2]
@@ -277,10 +277,10 @@ _ENDINGS: Final = (
     ("sikh", ("sikhism",)),
     ("protestant", ("protestantism",)),
 )
-"""Endings of such nouns in the singular, each with the endings of the fields."""
+"""Endings of nouns for people in the singular, each with the endings of the fields that they work in or follow."""
 
 _OTHER: Final = frozenset(("physician", "magician", "tactician", "apologist"))
-"""Nouns with these endings that come from no such field: a physician is not from physics."""
+"""Nouns with these endings that do not come from such a field: a physician does not work in physics."""
 
 _PLURALS: Final = {"midwives": "midwife"}
 _SPELLINGS: Final = (
@@ -295,10 +295,10 @@ _AGENT: Final = re.compile(rf"(?:{'|'.join(ending for ending, _ in _ENDINGS)})s?
 
 
 def fields_of(noun: str) -> Iterator[str]:
-    """Yields the fields that `noun` (lower case, singular or plural) may come from, the likeliest first; for most
-    nouns none.
+    """Yield the fields that a noun for people may come from (`cardiologist` -> cardiology), the likeliest first.
 
-    British and American spellings are given. The caller has to check whether a field exists.
+    `noun` is in lower case, singular or plural; for most nouns there is no field. Both British and American spellings
+    are given. The caller has to check which of the fields exist.
     """
     if _AGENT.search(noun) is None:
         return

@@ -1,4 +1,4 @@
-"""Readable words for predicates and classes: labels, inverse labels, local names of IRIs, further words to ask by."""
+"""Readable words for predicates and classes: labels, inverse labels, local names, and further words to ask by."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from kg_store.terms import Hop, Schema, Step, cached_by_version, is_mask_word
 
 MAX_LABEL_WORDS = 4
 MAX_WORDS_BESIDE_CODE = 8
-"""The greatest number of words of a label that is used because the alternative is a meaningless id. Chosen by hand."""
+"""The most words of a label that is used because the alternative is a meaningless id (P364). Chosen by hand."""
 _CODE = re.compile(r"[a-z]{0,3}[ _-]?[0-9]+", re.IGNORECASE)
 _MAX_LABEL_CHARS = 80
 # Plurals of abbreviations, such as `ISSNs` and `OrderIDs`, stay one word.
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?![A-Z]s(?![a-z]))")
-# Path segments without meaning for people: versions, dates, plain numbers.
+# Matches path segments without meaning for people: versions, dates, plain numbers.
 _DULL_SEGMENT = re.compile(r"[\d.]*|v\d.*|ns|terms?|vocab|vocabulary|ontology|www\..*", re.IGNORECASE)
 _PREPOSITIONS = frozenset({"in", "at", "on", "to", "from", "for", "with", "of", "by", "into", "about"})
 # A closed list of third-person verbs, so that plural nouns ("children") are not taken for verbs.
@@ -52,7 +52,7 @@ _VERBS = {participle: verb for verb, participle in _PARTICIPLES.items()}
 
 
 def local_name(iri: str) -> str:
-    """Returns the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
+    """Return the last part of an IRI, percent-decoded: after `#`, the last `/`, or the last `:`."""
     scheme, _, rest = iri.partition(":")
     if scheme in ("mailto", "tel"):
         return unquote(rest)
@@ -61,12 +61,12 @@ def local_name(iri: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Returns text with spaces for underscores and camelCase; case is kept: `John_Gage` -> `John Gage`."""
+    """Return text with spaces for underscores and before inner capitals; case is kept: `John_Gage` -> `John Gage`."""
     return " ".join(_CAMEL.sub(" ", text.replace("_", " ")).split())
 
 
 def readable_relation(predicate: str, is_iri: bool) -> str:
-    """Returns the words of a relation without a label: `takesCareOf` -> `takes care of`.
+    """Return the words of a relation without a label: `takesCareOf` -> `takes care of`.
 
     Dots stay in predicates that are not IRIs (`film.film.genre`).
     """
@@ -75,23 +75,23 @@ def readable_relation(predicate: str, is_iri: bool) -> str:
 
 
 def clean(label: str) -> str:
-    """Returns `label` without characters that labels must not contain, cut to 80 characters."""
+    """Return `label` without characters that labels must not contain, cut to 80 characters."""
     return " ".join(FORBIDDEN_IN_LABELS.sub(" ", label).split())[:_MAX_LABEL_CHARS].strip()
 
 
 def is_code(word: str) -> bool:
-    """True of an id that means nothing to people: P364."""
+    """Return True for an id that means nothing to people: P364."""
     return _CODE.fullmatch(word) is not None
 
 
 def is_short_label(label: str, max_words: int = MAX_LABEL_WORDS) -> bool:
-    """True if a label is a relation's name rather than a sentence about it."""
+    """Return True if a label is a relation's name rather than a sentence about it."""
     short = 0 < len(label.split()) <= max_words and len(label) <= _MAX_LABEL_CHARS
     return short and label[-1] not in ".!?"
 
 
 def inverse_of(label: str) -> str:
-    """Returns words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
+    """Return words for the relation walked backwards: `directed by` -> `directed`, `spouse` -> `spouse of`."""
     prefix, dot, stem = label.rpartition(".")
     words = stem.split()
     return prefix + dot + _inverse(words) if words else f"{label} inverse"
@@ -113,8 +113,7 @@ def _inverse(words: list[str]) -> str:
 
 
 def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[str]:
-    """Returns `labels` made distinct where predicates share one: with a word of the namespace in front, else a number
-    behind.
+    """Return `labels` made distinct, by a word of the predicate's namespace in front, or else a number behind.
 
     Plain text predicates that differ only in underscores keep their own spelling.
     """
@@ -125,7 +124,7 @@ def distinct_labels(labels: Sequence[str], predicates: Sequence[str]) -> list[st
     for clash in _clashes(result):
         for count, position in enumerate(clash[1:], start=2):
             result[position] = f"{result[position]} {count}"
-    # The added number may equal another label; in that rare case the predicate's position decides.
+    # A label with its number may equal another label; in that rare case the predicate's position is added.
     for clash in _clashes(result):
         for position in clash[1:]:
             result[position] = f"{result[position]} n{position}"
@@ -148,7 +147,7 @@ def _longer(label: str, predicate: str) -> str:
 
 
 def class_word(iri: str, labels: Mapping[str, str], is_iri: bool = True) -> str:
-    """Returns a class in words: its short label if the file has one, else its readable local name."""
+    """Return a class in words: its short label if the file has one, else its readable local name."""
     label = clean(labels.get(iri, ""))
     if is_short_label(label):
         return label.lower() if label in (label.title(), label.capitalize()) else label
@@ -160,7 +159,7 @@ FORBIDDEN_IN_LABELS = re.compile(r'["()|^\x00-\x1f]')
 
 
 def clean_label(label: str) -> str:
-    """Returns `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
+    """Return `label` without surrounding spaces. Raises ValueError if it is empty or holds a forbidden character."""
     if not label.strip() or FORBIDDEN_IN_LABELS.search(label):
         raise ValueError('a label or description is not empty and holds none of " ( ) | ^ and no control character')
     return label.strip()
@@ -168,19 +167,19 @@ def clean_label(label: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def plain_words(label: str) -> str:
-    """Returns `label` without words about storage ("direct"), and without a unit behind what is measured."""
+    """Return `label` without words about storage ("direct") in front and without a unit at its end."""
     return "|".join(_bare(part) for part in label.split("|"))
 
 
 @lru_cache(maxsize=4_096)
 def reversed_label(label: str) -> str:
-    """Returns the label of the same step walked the other way."""
+    """Return the label of the same step walked the other way."""
     parts = label.split("|")[::-1]
     return "|".join(part[1:] if part.startswith("^") else f"^{part}" for part in parts)
 
 
 def without_storage(words: str) -> str:
-    """Returns a relation's words without a leading word about storage: "direct director" -> "director"."""
+    """Return a relation's words without a leading word about storage: "direct director" -> "director"."""
     prefix = next((each for each in _STORED if words.startswith(each) and len(words) > len(each)), "")
     return words.removeprefix(prefix)
 
@@ -194,52 +193,54 @@ def _bare(part: str) -> str:
 
 
 def readable_step(label: str) -> str:
-    """Returns `people.person.place of birth` as `place of birth`, without marks of direction and of mediators.
+    """Return the words of a step's label without types and marks: `people.person.place of birth` -> `place of birth`.
 
-    For a masked relation it returns its owner's description; empty if there is none.
+    For a masked relation it returns the owner's description; empty if there is none.
     """
     return " ".join(filter(None, (_typed(part, types=0) for part in label.split("|"))))
 
 
 def typed_step(label: str) -> str:
-    """Returns `people.person.place of birth` as `person place of birth`."""
+    """Return the words of a step's label with its types: `people.person.place of birth` -> `person place of birth`."""
     words = [word for part in label.split("|") for word in _typed(part, types=1).split()]
     return " ".join(dict.fromkeys(words))
 
 
 def description_in(hop: str) -> str | None:
-    """Returns the description after the opaque word of a hop (`^Rk3m2a who fell ill`), or None."""
+    """Return the description after a hop's opaque word (`^Rk3m2a who fell ill`); None if it is not masked."""
     word, _, description = hop.lstrip("^").partition(" ")
     return description if is_mask_word(word) else None
 
 
 def _typed(hop: str, types: int) -> str:
-    """The words of one hop, with this number of types before it."""
+    """Return the words of one hop, with this number of types before it."""
     said, hop = description_in(hop), hop.partition(" (")[0]
     return " ".join(hop.lstrip("^").split(".")[-1 - types :]) if said is None else said
 
 
-HINT: Final = "~"  # Stands before a word that is weaker evidence than others.
+HINT: Final = "~"  # The mark before a word that is weaker evidence than others.
 
 
 @cached_by_version
 def words_of_kinds(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Returns the further words of each concept and class that `schema` has; those of hidden kinds are left out."""
+    """Return the further words of the concepts and classes in `schema`; others may belong to another role or
+    version.
+    """
     known = {*map(str, schema.concepts), *(word for signature in schema.signatures for word in signature.classes)}
     return {kind: words for kind, words in schema.kind_words.items() if kind in known}
 
 
 def unknown_kinds(schema: Schema) -> int:
-    """Returns the number of concepts and classes with further words that are not in `schema`."""
+    """Return the number of concepts and classes with further words that are not in `schema`."""
     return len(schema.kind_words) - len(words_of_kinds(schema))
 
 
 @cached_by_version
 def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
-    """Returns the further words of each relation by its label, and with `^` before the label those for walking it
-    backwards.
+    """Return the further words of each relation by its label, and by `^` and its label those for walking it backwards.
 
-    Hints have HINT in front. Of a masked relation they are its description, beside its own words, and else none.
+    Hints have HINT in front. A masked relation has none, except in the schema for the question reader: there its
+    description.
     """
     found = {}
     for relation in schema.relations:
@@ -253,9 +254,9 @@ def words_of_steps(schema: Schema) -> Mapping[str, tuple[str, ...]]:
 
 
 def worded(schema: Schema, step: Step) -> str:
-    """Returns `Schema.described` with further words in brackets after each label: `salary (earn, paid)`.
+    """Return `Schema.described` with further words in brackets after each label: `salary (earn, paid)`.
 
-    For comparison with a question inside the service; no prompt shows it.
+    It is used to compare a step with a question inside the service; no prompt shows it.
     """
     words = _worded_hops(schema)
     return "|".join(words[hop] for hop in step)
@@ -269,5 +270,5 @@ def _worded_hops(schema: Schema) -> Mapping[Hop, str]:
 
 
 def with_words(label: str, words: Sequence[str]) -> str:
-    """Returns `label` with `words` after it in brackets."""
+    """Return `label` with `words` after it in brackets."""
     return f"{label} ({', '.join(words)})" if words else label

@@ -1,4 +1,4 @@
-"""Literals: numbers as Decimal and dates at their precision, as people type them; all literals in a running text."""
+"""Literals: numbers as Decimal and dates with their precision, as people type them, alone or in a running text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 class Precision(IntEnum):
-    """The precision of a date, from least to most."""
+    """The precision of a date, from the least to the greatest."""
 
     DECADE = 0
     YEAR = 1
@@ -36,10 +36,10 @@ class Precision(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A date of the proleptic Gregorian calendar; `seconds` counts from local midnight, `offset_min` is the UTC
-    offset.
+    """A date of the proleptic Gregorian calendar.
 
-    `==` compares the fields exactly; questions use `compare`, which uses the precision that both dates share.
+    `seconds` counts from local midnight, `offset_min` is the UTC offset in minutes. `==` compares the fields exactly;
+    questions use `compare`, which compares at the precision that both dates share.
     """
 
     year: int = field(repr=False)
@@ -83,7 +83,7 @@ class PartialDate:
         return f"{text}T{int(minutes) // 60:02d}:{int(minutes) % 60:02d}:{padded}{self._zone()}"
 
     def compare(self, other: PartialDate) -> int:
-        """Returns -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
+        """Return -1, 0 or 1 for earlier, same or later, at the precision that both share: 1990 equals 1990-05-01."""
         shared = min(self.precision, other.precision)
         if shared is Precision.TIME and self.offset_min is not None and other.offset_min is not None:
             return _sign(self.instant - other.instant)
@@ -106,7 +106,7 @@ class PartialDate:
 
 
 def read_iso_date(text: str) -> PartialDate:
-    """Reads xsd:date, dateTime, gYear, gYearMonth, and decades (`1990s`). Raises ValueError on anything else."""
+    """Return the date in xsd:date, dateTime, gYear, gYearMonth or a decade (`1990s`). Raises ValueError."""
     decade = _DECADE.fullmatch(text)
     if decade:
         return PartialDate(int(decade[1]), is_decade=True)
@@ -123,7 +123,7 @@ def read_iso_date(text: str) -> PartialDate:
 
 
 def days_in(year: int, month: int) -> int:
-    """Returns the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
+    """Return the number of days of a month, with Gregorian leap years in every year; 0 if there is no such month."""
     if not 1 <= month <= 12:
         return 0
     return _DAYS[month - 1] + (month == 2 and calendar.isleap(year))
@@ -143,7 +143,7 @@ def _sign(number: Decimal) -> int:
 
 
 def _days_before(year: int, month: int, day: int) -> Decimal:
-    """The number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
+    """Return the number of days from 1 January of year 0 to a date; unlike datetime it works for any year."""
     before = year - 1
     leap_days = before // 4 - before // 100 + before // 400
     in_year = sum(days_in(year, earlier) for earlier in range(1, month))
@@ -187,7 +187,7 @@ _DATES = tuple(
 
 
 def read_number(text: str) -> Decimal:
-    """Returns a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
+    """Return a number written with separators, sign, currency, unit, ordinal ending or scale. Raises ValueError.
 
     12 % is 12. A single comma before three digits groups thousands (1,250); a single point is a decimal point (1.250).
     """
@@ -203,7 +203,7 @@ def read_number(text: str) -> Decimal:
 
 
 def read_date(text: str) -> PartialDate:
-    """Returns a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
+    """Return a date in digits or with a month's name. Raises ValueError, also if day and month might swap."""
     text = plain_digits(text)
     for pattern in _DATES:
         match = pattern.fullmatch(text)
@@ -213,7 +213,7 @@ def read_date(text: str) -> PartialDate:
 
 
 def plain_digits(text: str) -> str:
-    """Returns stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
+    """Return stripped text with ASCII digits, minus signs and hyphens in place of those of other scripts."""
     signs = str.maketrans("−‐‑–", "----")
     return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text.strip()).translate(signs)
 
@@ -250,7 +250,7 @@ _TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no
 _YEAR = re.compile(r"(?:1[0-9]|20)\d\d")
 _PADDED = re.compile(r"0\d+", re.ASCII)
 
-# A literal ends where a word would, but scripts without spaces may follow directly, as in 2020年.
+# A literal ends where a word ends, but characters of scripts without spaces may follow directly, as in 2020年.
 _WORD = r"[^\W_\u0e00-\u0fff\u2e80-\u9fff\uac00-\ud7ff]"
 _OPEN, _CLOSE = rf"(?<!{_WORD})(?<!{_WORD}[.,])", rf"(?!{_WORD})"
 _DIGIT_PART = r"[^\W\d_]*+\d(?:(?!_)\w)*+"
@@ -272,7 +272,7 @@ _IN_TEXT = tuple(
         (r"\d{3}0['’]?s", re.NOFLAG),
         (r"\d{1,2}(?::\d\d){1,2}(?:\s?[ap]\.?m\b)?", re.IGNORECASE),
         (r"\d+(?:[-./]\d+){2,}", re.NOFLAG),
-        # Codes: MRN-00123, A1-B2, 12-34-X; quantifiers are possessive, so that long runs stay linear.
+        # Codes: MRN-00123, A1-B2, 12-34-X. Quantifiers are possessive, so that long runs take linear time.
         (rf"(?:[A-Z]{{1,8}}[-/.]){_DIGIT_PART}(?:[-/.](?:{_DIGIT_PART}|[A-Z]{{1,8}}))*+", re.NOFLAG),
         (rf"(?=[\d./-]*+[A-Za-z]){_DIGIT_PART}(?:[-/.](?:{_DIGIT_PART}|[A-Z]{{1,8}}))++", re.NOFLAG),
     )
@@ -288,7 +288,7 @@ _DIGIT_WORD = re.compile(rf"(?<!{_WORD})(?:(?!\d){_WORD})*+\d{_WORD}*+")
 
 @dataclass(frozen=True, slots=True)
 class LiteralSpan:
-    """A literal at text[start:end]; the kind is TEXT for digits that are neither a number nor a date."""
+    """A literal at text[start:end]. Its kind is TEXT for digits that are neither a number nor a date."""
 
     start: int
     end: int
@@ -297,7 +297,7 @@ class LiteralSpan:
 
 
 def parse_value(lexical: str, kind: ValueKind) -> Parsed:
-    """Returns the value for comparisons; text is normalised. Raises ValueError if `lexical` is not of `kind`."""
+    """Return the value in a form for comparisons; text is normalised. Raises ValueError."""
     if kind is ValueKind.NUMBER:
         return read_number(lexical)
     if kind is ValueKind.DATE:
@@ -310,10 +310,10 @@ def parse_value(lexical: str, kind: ValueKind) -> Parsed:
 
 
 def read_literal(text: str) -> tuple[ValueKind, str] | None:
-    """Returns kind and canonical spelling of a number or date as people type it; None for any other text.
+    """Return the kind and canonical spelling of a number or date as people type it; None for any other text.
 
-    1990 is read as a year; parse_value can also read it as a number. A date whose day and month could be swapped, and
-    digits with a leading zero (a code), are neither.
+    1990 is read as a year; `parse_value` can also read it as a number. A date whose day and month could be swapped,
+    and digits with a leading zero (a code), give None.
     """
     plain = plain_digits(text)
     if _PADDED.fullmatch(plain):
@@ -329,7 +329,7 @@ def read_literal(text: str) -> tuple[ValueKind, str] | None:
 
 
 def canonical(lexical: str, kind: ValueKind) -> str:
-    """Returns one spelling for each value: 1,250.50 and 1250.5 give the same.
+    """Return one spelling for each value: 1,250.50 and 1250.5 give the same.
 
     Raises ValueError as parse_value does.
     """
@@ -342,14 +342,14 @@ def canonical(lexical: str, kind: ValueKind) -> str:
 
 
 def plain_number(number: Decimal) -> str:
-    """Returns the digits without exponent and trailing zeros: 1250.5."""
+    """Return the digits without exponent and trailing zeros: 1250.5."""
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in ("-0", "") else text
 
 
 def find_literals(text: str) -> list[LiteralSpan]:
-    """Returns every number, date and digit string of a running text, in order; of overlapping ones the longest.
+    """Return every number, date and digit string of a running text, in order; of overlapping ones the longest.
 
     Every decimal digit of `text` lies in a span, including those of pseudonyms, which the caller has to exclude.
     """
@@ -374,29 +374,28 @@ _FORMS = {
 
 
 def fits(lexical: str, kind: ValueKind) -> bool:
-    """True if the text can be read as a value of `kind`."""
+    """Return True if the text can be read as a value of `kind`."""
     return _FORMS[kind].fullmatch(lexical.strip()) is not None
 
 
 def is_year(lexical: str) -> bool:
-    """True if the text is a year from 1000 to 2099."""
+    """Return True if the text is a year from 1000 to 2099."""
     return _YEAR.fullmatch(lexical.strip()) is not None
 
 
 MAX_NAME_CHARS: Final = 80
-"""The greatest length of a name in which a year is looked for; longer ones are titles and sentences. Chosen by hand.
-"""
+"""The longest name in which a year is looked for; longer ones are titles and sentences. Chosen by hand."""
 _YEAR_IN_NAME: Final = re.compile(r"(?<![\w.,:/#$€£])(?<![A-Za-z]-)(1\d{3}|20\d\d)(?![\w%/]|[.,:]\d)")
 
 
 def named_date(name: str) -> str | None:
-    """Returns the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
+    """Return the date in canonical spelling if `name` is a date and nothing else; otherwise None."""
     read = read_literal(name)
     return read[1] if read is not None and read[0] is ValueKind.DATE else None
 
 
 def date_in_name(name: str) -> str | None:
-    """Returns the date that `name` is, or the only year in it; None if there is no year or several."""
+    """Return the date that `name` is, or the only year in it; None if there is no year or several."""
     whole = named_date(name)
     if whole is not None or len(name) > MAX_NAME_CHARS:
         return whole

@@ -1,6 +1,4 @@
-"""Number words, months and weekdays in seven languages, and numerals of all scripts: which words and digits of a text
-say a number, judged by their surroundings.
-"""
+"""Number words, months and weekdays in seven languages, judged by their context, and numerals of all scripts."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from text_to_num import find_numbers
 from kg_store.text.words import without_accents
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "it", "pt", "nl")
-"""English comes first: if two languages share a word, the first one reads it."""
+"""The languages, with English first: a word that several share is read in the first of them."""
 
 _TABLE: Final[dict[str, dict[str, str]]] = tomllib.loads(
     resources.files(__package__).joinpath("number_words.toml").read_text("utf-8")
@@ -31,7 +29,7 @@ _WEAK: Final = frozenset(_TABLE["any"]["weak"].split())
 _WEAK_CALENDAR: Final = frozenset(_TABLE["any"]["weak_calendar"].split())
 _SLIPS: Final = _TABLE["slips"]
 _CONTEXT: Final = {language: frozenset(_TABLE[language]["context"].split()) for language in LANGUAGES}
-MIN_CONTEXT: Final = 2  # The number of a language's function words that show that a text is in it. Chosen by hand.
+MIN_CONTEXT: Final = 2  # This many of a language's function words show that a text is in it. Chosen by hand.
 _COMPOUND: Final = re.compile(
     # English, run together
     r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen"
@@ -63,7 +61,7 @@ _LONG_PART: Final = re.compile(
 )
 """Parts that make a compound a number even if the number reader does not know it."""
 
-MAX_COMPOUND: Final = 120  # The greatest number of letters that are read of a number in one word. Chosen by hand.
+MAX_COMPOUND: Final = 120  # The most letters that are read of a number written as one word. Chosen by hand.
 _UMLAUTS: Final = (("fuenf", "fünf"), ("zwoelf", "zwölf"), ("dreissig", "dreißig"), ("ieme", "ième"))
 
 
@@ -107,7 +105,7 @@ class CalendarWord:
 
 @lru_cache(maxsize=16_384)
 def number_word(word: str) -> NumberWord | None:
-    """Reads one word in lower case, also without accents or with umlauts written out; None if it is no number word."""
+    """Return the number word for a word in lower case, also without accents or umlauts; else None."""
     plain = unicodedata.normalize("NFC", word)
     plain = _SLIPS.get(plain, plain)
     found = _number_words().get(plain)
@@ -115,12 +113,12 @@ def number_word(word: str) -> NumberWord | None:
 
 
 def calendar_word(word: str) -> CalendarWord | None:
-    """Reads the name of a month or weekday in lower case, in full or abbreviated; None for any other word."""
+    """Return the month or weekday for its name in lower case, in full or abbreviated; None for any other word."""
     return _calendar().get(unicodedata.normalize("NFC", word))
 
 
 def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
-    """True if `words` (lower case) holds a number word, a month or a weekday.
+    """Return True if `words` (lower case) holds a number word, a month or a weekday.
 
     `has_figures`: the text holds digits; without any, foreign abbreviations of months ("out", "set", "ago") do not
     count.
@@ -130,7 +128,7 @@ def has_number_words(words: Collection[str], *, has_figures: bool) -> bool:
 
 
 def languages_of(words: set[str]) -> frozenset[str]:
-    """Returns the languages but English of which `words` holds most function words, MIN_CONTEXT at least."""
+    """Return the languages, except English, of which `words` holds most function words, at least MIN_CONTEXT."""
     hits = {language: len(words & known) for language, known in _CONTEXT.items()}
     best = max(hits.values())
     return frozenset(each for each, count in hits.items() if count == best >= MIN_CONTEXT and each != "en")
@@ -138,7 +136,7 @@ def languages_of(words: set[str]) -> frozenset[str]:
 
 @cache
 def _number_words() -> dict[str, NumberWord]:
-    """Each spelling with what it is read as first, and all languages that have it."""
+    """Return the number word of each spelling with all its languages; the first language gives its reading."""
     found: dict[str, NumberWord] = {}
     for language in LANGUAGES:
         for word in _TABLE[language]["numbers"].split():
@@ -185,8 +183,7 @@ def _calendar() -> dict[str, CalendarWord]:
 
 @cache
 def _months_alone() -> dict[str, CalendarWord]:
-    """The months and weekdays that are recognised in a text without digits: all full names, and English
-    abbreviations."""
+    """Return the months and weekdays that count in a text without digits: full names and English short forms."""
     return {name: word for name, word in _calendar().items() if not word.is_short or "en" in word.languages}
 
 
@@ -213,7 +210,7 @@ _LAST_FIGURE: Final = 0x1FC00
 
 
 def _all_figures() -> Iterator[str]:
-    """Yields every numeral outside ASCII, and the characters that Chinese and Japanese count with."""
+    """Yield every numeral outside ASCII, and the characters that Chinese and Japanese count with."""
     yield from _CHINESE_DIGITS
     for character in map(chr, range(0x80, _LAST_FIGURE)):
         if unicodedata.category(character)[0] == "N" and unicodedata.numeric(character, None) is not None:
@@ -225,12 +222,12 @@ OTHER_FIGURES: Final = "".join(sorted(_OTHER))  # For a character class: every n
 
 
 def has_other_figures(text: str) -> bool:
-    """True if `text` holds a numeral that is not an ASCII digit."""
+    """Return True if `text` holds a numeral that is not an ASCII digit."""
     return not text.isascii() and not _OTHER.isdisjoint(text)
 
 
 def undo_digits(text: str) -> str:
-    """Returns `text` with ASCII digits for the numerals of all scripts: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
+    """Return `text` with ASCII digits for the numerals of all scripts: ①⑨⑥⓪, ¹⁹⁶⁰, 一九六〇, ١٩٦٠, Ⅷ, 2½ as 2.5.
 
     A run of Chinese numerals is read by places (一九六〇) or by powers (千九百六十). Lengths change; a text without
     such numerals is returned as it is.
@@ -244,7 +241,7 @@ def undo_digits(text: str) -> str:
 
 
 def roman_value(word: str) -> int:
-    """Returns the value of a Roman numeral in either case, 0 if it is none. IIII is accepted, IC is not."""
+    """Return the value of a Roman numeral in either case, 0 if it is none. IIII is accepted, IC is not."""
     upper = word.upper()
     if not _ROMAN.fullmatch(upper):
         return 0
@@ -253,7 +250,7 @@ def roman_value(word: str) -> int:
 
 
 def roman_of(number: int) -> str:
-    """Returns the Roman numeral for 1 to 4999, in capitals."""
+    """Return the Roman numeral for 1 to 4999, in capitals."""
     numeral = ""
     for letters, value in _ROMAN_STEPS:
         count, number = divmod(number, value)
@@ -262,7 +259,7 @@ def roman_of(number: int) -> str:
 
 
 def chinese_figures(run: str) -> str:
-    """Returns a run of Chinese numerals in digits: by powers if it names any and is short, else by places."""
+    """Return a run of Chinese numerals in digits: read by powers if it is short and names any, else by places."""
     if len(run) > MAX_CHINESE or not any(letter in _POWERS for letter in run):
         return "".join(str(_figure(letter)) for letter in run)
     total = section = figure = 0
@@ -283,7 +280,7 @@ def _figure(letter: str) -> int:
 
 
 def _plain_fraction(before: str, fraction: str) -> str:
-    """The fraction after a digit as decimals; thirds and the like are written with a slash."""
+    """Return the fraction after a digit as decimals; thirds and others with many decimals are written with a slash."""
     digits = f"{unicodedata.numeric(fraction):g}"
     if len(digits) <= len("0.125"):
         return before + digits.removeprefix("0") if before else digits
@@ -292,7 +289,7 @@ def _plain_fraction(before: str, fraction: str) -> str:
 
 
 def _plain_figure(character: str) -> str:
-    """The numeral as an ASCII digit; other characters, and fractions, stay."""
+    """Return the numeral as an ASCII digit; other characters, and fractions, are returned unchanged."""
     number = unicodedata.numeric(character, None)
     if character.isascii() or number is None or not number.is_integer():
         return character
@@ -300,7 +297,7 @@ def _plain_figure(character: str) -> str:
 
 
 class _Figures(dict[int, str]):
-    """A translation table: the plain digit of each code point, computed at its first use."""
+    """A translation table, computed at first use: the plain digit of each code point."""
 
     def __missing__(self, code: int) -> str:
         self[code] = _plain_figure(chr(code))
@@ -334,7 +331,7 @@ MAX_LITTLE: Final = 2  # The greatest number of function words between two words
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """text[start:end]: digits, or a word that says a number, a month or a weekday."""
+    """The text[start:end] with its meaning: digits, or a word for a number, a month or a weekday."""
 
     start: int
     end: int
@@ -361,7 +358,7 @@ class Token:
 
 
 def tokens_of(text: str) -> list[Token]:
-    """Returns the tokens of `text`, in order, without words that mean something else there ("second")."""
+    """Return the tokens of `text`, in order, without words that mean something else there ("second")."""
     tokens = [Token(*match.span(), match.group().lower()) for match in _DIGITS.finditer(text)]
     for match in _WORD.finditer(text):
         word = unicodedata.normalize("NFC", match.group().lower())
@@ -377,7 +374,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def words_of(text: str) -> list[str]:
-    """Returns the words of `text`, in lower case and composed (NFC)."""
+    """Return the words of `text`, in lower case and composed (NFC)."""
     if text.isascii():
         return text.lower().translate(_ASCII_SPACES).split()
     return _WORD.findall(unicodedata.normalize("NFC", text.lower()))
@@ -388,7 +385,7 @@ def _judged(text: str, tokens: Sequence[Token], index: int, context: Collection[
     if not token.is_weak:
         if token.number is None or token.month is None or token.number.is_weak == token.month.is_weak:
             return token
-        # Only the strong one of its two senses.
+        # Keep only the strong one of its two meanings.
         return replace(token, number=None) if token.number.is_weak else replace(token, month=None)
     near = list(_neighbours(text, tokens, index))
     number = token.number if _counts(token, near, context) else None
@@ -420,7 +417,7 @@ def _is_month(text: str, token: Token, month: CalendarWord, near: Sequence[Token
 
 
 def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:
-    """The next token on either side, if only function words stand between."""
+    """Yield the next token on either side, if only function words stand in between."""
     for one, other in ((index - 1, index), (index, index + 1)):
         if one >= 0 and other < len(tokens):
             neighbour = tokens[one if other == index else other]
@@ -429,7 +426,7 @@ def _neighbours(text: str, tokens: Sequence[Token], index: int) -> Iterator[Toke
 
 
 def _is_near(between: str, little: Collection[str]) -> bool:
-    """True of at most MAX_LITTLE words of `little`, and no punctuation but an ordinal's point (8. September)."""
+    """Return True if `between` is at most MAX_LITTLE words of `little`, without punctuation but an ordinal's point."""
     if len(between) > _LOOK_BACK or set(between) & set(".!?;:()\n"):
         return set(between) <= set(". ")
     words = words_of(between)
