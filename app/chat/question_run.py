@@ -38,7 +38,7 @@ SHARE: Final = 0.05
 MIN_NAMES: Final = 200
 """The least daily budget of names, however small the graph. Chosen by hand."""
 ALARM_AT: Final = 0.5
-"""Once a person has read this share of the day's budget, the log warns, once a day. Chosen by hand."""
+"""The share of the day's budget at which the log warns that a person reads many names. Chosen by hand."""
 
 log = event_log("names")
 

@@ -22,7 +22,9 @@ from kg_store.terms import NO_MIDS, Mids, Path, as_mids
 from kg_store.text.labels import typed_step
 
 MAX_WALKED_FROM: Final = 200
-"""If a first step leads to more things than this, no second step is tried: such paths say little. Chosen by hand."""
+"""The greatest number of things that a first step may lead to for a second step to be tried. Paths through more say
+little. Chosen by hand.
+"""
 MIN_REACHED: Final = 0.5
 """The least share of the right answers that a path must reach. Chosen by hand; not fitted."""
 

@@ -135,7 +135,7 @@ _WAYS: Final[tuple[tuple[Talk, re.Pattern[str]], ...]] = (
     ("hello", _HELLO), ("thanks", _THANKS), ("bye", _BYE), ("chat", _CHAT), ("help", _HELP),
 )  # fmt: skip
 _FIRST: Final[tuple[Talk, ...]] = ("help", "hello", "bye", "thanks", "chat")
-"""If a turn holds several kinds of small talk, the first of them in this order is replied to."""
+"""The order of kinds of small talk: if a turn holds several, the first of them in this order is replied to."""
 _CLAUSE: Final = re.compile(r"[,.;!?]+(?:\s+|$)|\s+[-–—]+\s+")
 MIN_LIKENESS: Final = 0.48
 MAX_WORDS: Final = 12

@@ -54,7 +54,8 @@ REFUSALS: Final[Mapping[Contradiction, str]] = {
     Contradiction.ALL: f"The question asks about all of them, and the model looked at some{_NOT_SHOWN}",
     Contradiction.NAMED: f"The model answered with what the question itself names{_NOT_SHOWN}",
 }
-"""For each way in which a draft can contradict the question, the sentence that tells the asker why it is refused."""
+"""The sentences that tell the asker why a draft is refused, one for each way in which it can contradict the question.
+"""
 
 
 @dataclass(slots=True)

@@ -114,8 +114,8 @@ def _turn_classifier_of(settings: Settings, embedder: Embedder) -> TurnClassifie
 MAX_WARMED: Final = 8
 """The greatest number of graphs that are opened at start, the newest first; each stays in memory. Chosen by hand."""
 MIN_THINGS: Final = 5_000
-"""For graphs with at least this many things, suggested questions are prepared at start too; with fewer, the first
-question takes little time anyway. Chosen by hand."""
+"""The least number of things in a graph whose suggested questions are prepared at start too. In a smaller graph the
+first question takes little time anyway. Chosen by hand."""
 WITHIN_S: Final = 60.0
 """The longest time of warming up, in seconds; other graphs are opened by their first question. Chosen by hand."""
 _KEY_ID: Final = "suggestions"  # No API key has this id.

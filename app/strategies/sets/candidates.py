@@ -165,8 +165,8 @@ class CandidateFinder:
 
 
 EXTENDED: Final = 8
-"""If a kind has too many long paths to list, this number of the best shorter ones is extended by one step. Chosen by
-hand.
+"""The number of the best shorter paths that are extended by one step if a kind has too many long paths to list. Chosen
+by hand.
 """
 
 MAX_CACHED: Final = 256

@@ -23,7 +23,7 @@ MAX_DATED: Final = 2_000
 """The greatest number of things (mostly mediators) whose dates are read; more belong to a whole kind. Chosen by hand.
 """
 MIN_ENDED: Final = 3
-"""If at least this many things have an end date, a missing one counts as unknown and not as "still going on". Chosen
+"""The least number of things with an end date for which a missing one means "unknown" and not "still going on". Chosen
 by hand.
 """
 # The least share of things with a name that must have a date, or they are not ordered by it. Chosen by hand.

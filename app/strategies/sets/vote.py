@@ -105,7 +105,7 @@ MAX_STARTS: Final = 2_000
 Chosen by hand; not fitted."""
 
 MIN_SURE: Final = 0.9
-"""If the winner's confidence is at least this, paths of several steps are not tried. Chosen by hand; not fitted."""
+"""The least confidence of the winner with which paths of several steps are not tried. Chosen by hand; not fitted."""
 
 
 def may_vote(inquiry: StrategyInput, places: Sequence[NodeSet]) -> bool:
