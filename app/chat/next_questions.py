@@ -296,7 +296,7 @@ class NextQuestions:
         It is not asked if a test with another thing of the kind has already shown that its wording works or fails.
         """
         failures, key = _failures(run.graph.blind.schema), _wording_of_kind(run, candidate, wording)
-        # If each prompt must match at least k things, the result depends on the thing: every question is tested itself.
+        # If each prompt must match at least k things, the result depends on the thing: each question is tested.
         if key is None or self.chat.options.disclosure.k > 1:
             return await self._is_answered(run, candidate, wording)
         if key in failures and (failures[key] == 0 or failures[key] >= MAX_FAILURES):
