@@ -261,7 +261,7 @@ class NextQuestions:
     """Suggests follow-up questions, each of which was first asked as a test and answered rightly.
 
     Promise: the answer to each was exactly what its relation leads to, on the graph as the asker sees it. The test is
-    the question itself in a copy of the conversation, or one in the same wording about another thing of the kind. Only
+    the question itself in a copy of the conversation, or one in the same wording about others of the kind. Only
     the number of failures of a wording is remembered, while this version of the graph is open: no turn, no pseudonym,
     no row in the ledger, no use of a budget. Condition: `chat` uses the embedded reasoner, so nothing leaves the
     service. Limit: a model that answers later may read the same question differently.
@@ -297,7 +297,7 @@ class NextQuestions:
         """
         failures, key = _failures(run.graph.blind.schema), _wording_of_kind(run, candidate, wording)
         # If each prompt must match at least k things, the result depends on the thing: each question is tested.
-        if key is None or self.chat.options.disclosure.k > 1:
+        if self.chat.options.disclosure.k > 1:
             return await self._is_answered(run, candidate, wording)
         if key in failures and (failures[key] == 0 or failures[key] >= MAX_FAILURES):
             return failures[key] == 0 and _has_own_name(run, candidate)
@@ -337,18 +337,21 @@ def _wordings_of(candidates: Sequence[NextQuestion], asked: Set[str]) -> Iterato
                 yield candidate, wording
 
 
-def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) -> _WordingOfKind | None:
-    """Returns the part of a question that others about things of the same kind share; None if it is about a set."""
-    if candidate.subject.mid is None:
-        return None
+def _wording_of_kind(run: QuestionRun, candidate: NextQuestion, wording: str) -> _WordingOfKind:
+    """Returns the part of a question that others about things, or sets of things, of the same kind share."""
     kind = concept_of(run.graph.blind, candidate.subject.mids)
     return wording, kind, candidate.step, len(candidate.expected) == 1
 
 
 def _has_own_name(run: QuestionRun, candidate: NextQuestion) -> bool:
-    """Returns True if no other thing has the subject's name; otherwise the service would ask back which is meant."""
+    """Returns True if no other thing has the subject's name; otherwise the service would ask back which is meant.
+
+    True of a set, which is called "they".
+    """
     mid = candidate.subject.mid
-    record = run.graph.vault.records([mid]).get(mid) if mid is not None else None
+    if mid is None:
+        return True
+    record = run.graph.vault.records([mid]).get(mid)
     return record is not None and run.graph.names.named(readable_name(record, run.language)) == (mid,)
 
 

@@ -58,7 +58,7 @@ def language_of(run: QuestionRun) -> str:
     table, graph = run.conversation.table, run.graph
     topics = (table.resolve(topic.pseudonym, graph.blind)[0].tolist() for topic in run.read.dialogue.topics)
     records = graph.vault.records([mid for mids in topics for mid in mids[:MAX_OF_A_NAME]])
-    turns = [turn.content for turn in run.request.messages if turn.role == "user"]
+    turns = [turn.content for turn in run.request.messages[-MAX_MESSAGES_READ:] if turn.role == "user"]
     return language_typed(turns, [record for record in records.values() if record.labels])
 
 
@@ -91,6 +91,10 @@ def _holds(text: Normalised, name: str) -> bool:
     places = (found.start() for found in re.finditer(f"(?={re.escape(words)})", text.text)) if words else ()
     return any(text.is_border(at) and text.is_border(at + len(words)) for at in places)
 
+
+MAX_MESSAGES_READ: Final = 15
+"""The question and seven exchanges before it. Earlier ones are neither read nor sent, so that a late turn costs what
+an early one does; things that they named keep their pseudonyms. Chosen by hand."""
 
 MIN_WORDS_OF_TALK: Final = 3
 """A turn with fewer words after other turns counts as small talk only by its wording, not by its likeness to small
@@ -199,7 +203,7 @@ class QuestionReader:
             is_concept=None if declares_kinds(graph.blind.schema) else lambda noun: singular(noun) in concepts,
             kinds={word for kind in kinds_of(graph.in_house) for word in kind.lower().split()},
         )
-        messages = without_questions(run.request.messages)
+        messages = without_questions(run.request.messages[-MAX_MESSAGES_READ:])
         read = anonymiser.anonymise(messages, table, lambda word: table.resolve(word, graph.blind)[0])
         if remark := self._options.remark_on(_as_worded(read.dialogue.question, table)):
             read = replace(read, notes=(*read.notes, remark))
